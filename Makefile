@@ -1,0 +1,67 @@
+# make demo   set everything up, and see katachi play
+# make test   set everything up, and pass the tests
+# Every target is safe to repeat. PYTHON chooses the interpreter (3.11 or newer).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KATACHI := $(BIN)/katachi
+# By the environment, so that the pins hold in pip's build environments too.
+PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
+STAMP := $(VENV)/.installed
+CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
+.PHONY: help setup system demo play test lint bench fuzz docs clean
+
+help:
+	@sed -n 's/^# //p' Makefile | head -3
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "katachi needs Python 3.11 or newer; say make PYTHON=/path/to/python3"; exit 1; }
+	@test -x $(BIN)/python || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing katachi and the pinned versions of what it needs"
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+# What the tests need of other people's programs. Installed when you may; else the tests that need it are skipped.
+system:
+	@PATH="$$PATH:/usr/games"; command -v gnugo >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing Debian's gnugo"; \
+		(apt-get install -y -qq gnugo || { apt-get update -qq && apt-get install -y -qq gnugo; }) >/dev/null 2>&1 || echo "gnugo could not be installed"; \
+	else echo "gnugo is missing: tests against it will be skipped (Debian: apt install gnugo)"; fi
+
+demo: setup
+	@$(KATACHI) warmup
+	@$(BIN)/python examples/demo.py
+
+play: setup
+	@$(KATACHI) play
+
+lint: setup
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo 2>/dev/null | tail -n 1
+
+test: setup system lint
+	@$(BIN)/python -m pytest -q -n $(CORES)
+
+bench: setup
+	@$(PIP) --editable '.[bench]'
+	@$(KATACHI) bench playouts
+
+# A million executions of each parser, with what a coverage-guided fuzzer thinks up.
+fuzz: setup
+	@$(PIP) --editable '.[fuzz]'
+	@$(BIN)/python benchmarks/fuzz_sgf.py -runs=1000000
+	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=1000000
+
+# The figures in docs/ are printed by these commands.
+docs: setup system
+	@$(KATACHI) tournament examples/simple-players.toml --run runs/simple-players --markdown docs/simple-players.md
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
