@@ -1,0 +1,146 @@
+"""Points, moves, colors, their text, and the eight symmetries.
+
+A *point* is ``row * size + col`` counted from the top left, ``0 … size² − 1``. A *move* is a point or ``PASS``.
+Text exists at the edges only, and this file is the only place that converts it:
+
+- a GTP *vertex* is a column letter without I and a row counted from the **bottom**: ``A1`` is the lower left;
+- an SGF point is two letters, column then row, counted from the **top**: ``aa`` is the upper left.
+
+>>> parse_vertex("C2", size=3), format_vertex(5, size=3)
+(5, 'C2')
+>>> parse_sgf_point("cb", size=3), format_sgf_point(5, size=3)
+(5, 'cb')
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+MIN_SIZE: Final = 1  # 1×1 exists so that positions can be counted on it; people play on 2 to 19
+MAX_SIZE: Final = 19
+MAX_POINTS: Final = MAX_SIZE * MAX_SIZE
+
+PASS: Final = -1
+
+BLACK: Final = 1
+WHITE: Final = -1
+EMPTY: Final = 0
+
+COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRST"
+_SGF_LETTERS: Final = "abcdefghijklmnopqrs"
+_COLOR_NAMES: Final = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+
+
+def check_size(size: int) -> int:
+    """Return ``size`` if boards of that size exist, else raise ValueError."""
+    if not MIN_SIZE <= size <= MAX_SIZE:
+        raise ValueError(f"board size {size} is not between {MIN_SIZE} and {MAX_SIZE}")
+    return size
+
+
+def parse_color(text: str) -> int:
+    """``b``, ``black``, ``w`` or ``white`` in any case."""
+    try:
+        return _COLOR_NAMES[text.lower()]
+    except KeyError:
+        raise ValueError(f"{text!r} is no color: say black or white") from None
+
+
+def format_color(color: int) -> str:
+    """``black``, ``white`` or ``empty``."""
+    return {BLACK: "black", WHITE: "white", EMPTY: "empty"}[color]
+
+
+def parse_vertex(text: str, size: int) -> int:
+    """A GTP vertex or ``pass``, in any case; raises ValueError if it is not on the board."""
+    word = text.upper()
+    if word == "PASS":
+        return PASS
+    column = COLUMN_LETTERS.find(word[:1]) if word else -1
+    digits = word[1:]
+    if column < 0 or not (digits.isascii() and digits.isdigit() and len(digits) <= 2):
+        raise ValueError(f"{text!r} is no vertex")
+    row = size - int(digits)
+    if column >= size or not 0 <= row < size:
+        raise ValueError(f"{text} is off the {size}×{size} board")
+    return row * size + column
+
+
+def format_vertex(move: int, size: int) -> str:
+    """The GTP text of a move: ``C2`` or ``pass``."""
+    if move == PASS:
+        return "pass"
+    row, column = divmod(move, size)
+    return f"{COLUMN_LETTERS[column]}{size - row}"
+
+
+def parse_sgf_point(text: str, size: int) -> int:
+    """An SGF point; raises ValueError if it is not on the board. Whether ``""`` and ``tt`` pass, the caller knows."""
+    column, row = (_SGF_LETTERS.find(letter) for letter in text) if len(text) == 2 else (-1, -1)
+    if not (0 <= column < size and 0 <= row < size):
+        raise ValueError(f"{text!r} is no point of a {size}×{size} board")
+    return row * size + column
+
+
+def format_sgf_point(move: int, size: int) -> str:
+    """The SGF text of a move; a pass is the empty text, as FF4 has it."""
+    if move == PASS:
+        return ""
+    row, column = divmod(move, size)
+    return _SGF_LETTERS[column] + _SGF_LETTERS[row]
+
+
+class Symmetry(IntEnum):
+    """The eight maps of the square onto itself: turn clockwise by quarters, after mirroring left and right.
+
+    >>> Symmetry.TURN_90.then(Symmetry.TURN_270)
+    <Symmetry.IDENTITY: 0>
+    >>> int(Symmetry.TURN_90.points(3)[0])  # the upper left goes to the upper right
+    2
+    """
+
+    IDENTITY = 0
+    TURN_90 = 1
+    TURN_180 = 2
+    TURN_270 = 3
+    MIRROR = 4
+    MIRROR_TURN_90 = 5
+    MIRROR_TURN_180 = 6
+    MIRROR_TURN_270 = 7
+
+    @property
+    def inverse(self) -> Symmetry:
+        """The symmetry that takes this one back; every mirrored one is its own."""
+        return self if self >= 4 else Symmetry(-self % 4)
+
+    def then(self, second: Symmetry) -> Symmetry:
+        """This symmetry followed by ``second``."""
+        # A mirror reverses the sense of the turns that came before it.
+        turns = (-self if second >= 4 else self) % 4 + second % 4
+        return Symmetry(turns % 4 + 4 * ((self >= 4) != (second >= 4)))
+
+    def points(self, size: int) -> NDArray[np.int64]:
+        """The table ``new_point[point]``, [size²]; do not write to it."""
+        table: NDArray[np.int64] = _symmetry_tables(size)[self]
+        return table
+
+    def apply(self, move: int, size: int) -> int:
+        """Where this symmetry takes a move; a pass stays a pass."""
+        return move if move == PASS else int(self.points(size)[move])
+
+
+@cache
+def _symmetry_tables(size: int) -> NDArray[np.int64]:
+    points = np.arange(size * size).reshape(size, size)
+    tables = np.empty((8, size * size), dtype=np.int64)
+    for symmetry in Symmetry:
+        image = np.fliplr(points) if symmetry >= 4 else points
+        image = np.rot90(image, -(symmetry % 4))
+        tables[symmetry][image.ravel()] = points.ravel()
+    tables.setflags(write=False)
+    return tables
