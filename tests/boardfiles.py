@@ -1,0 +1,33 @@
+"""Reads the diagrams in tests/boards: a title, a board, and what is true of it.
+
+A file has ``# title`` lines, the rows of a board, perhaps ``White to play``, and lines such as ``dead: A1 B2``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from katachi.go.board import Board
+from katachi.go.points import parse_vertex
+
+BOARDS = Path(__file__).parent / "boards"
+
+
+class BoardFile(NamedTuple):
+    name: str
+    board: Board
+    points: dict[str, list[int]]  # by the word before the colon
+
+
+def read_boards(folder: str) -> list[BoardFile]:
+    """All files of a folder of tests/boards, in order of their names."""
+    return [_read_board(path) for path in sorted((BOARDS / folder).glob("*.txt"))]
+
+
+def _read_board(path: Path) -> BoardFile:
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    board = Board.parse("\n".join(line for line in lines if ":" not in line))
+    facts = (line.split(":") for line in lines if ":" in line)
+    points = {word: sorted(parse_vertex(v, board.size) for v in vertices.split()) for word, vertices in facts}
+    return BoardFile(path.stem, board, points)
