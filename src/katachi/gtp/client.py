@@ -1,0 +1,284 @@
+"""Any GTP program as a player.
+
+A player holds no game, but a program does: at every decision the program is brought to the game that is handed in, by
+the fewest commands. ``replay_commands`` writes a game as the commands that lead to it; what the program has already
+been told is compared with that, and the difference is taken back and played, or all of it is played anew.
+
+A program that dies, hangs, talks nonsense or plays an illegal move raises EngineFailure, and its processes are ended;
+the next decision starts it again. An illegal move is told by the cause of the failure, an IllegalMove.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.go.board import Board, IllegalMove
+from katachi.go.game import Game, Play
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_vertex, parse_vertex
+from katachi.go.results import GameResult
+from katachi.go.rules import Rules
+from katachi.gtp.process import EngineFailure, EngineProcess
+from katachi.gtp.protocol import GtpError
+from katachi.interfaces import Decision, Limit
+
+_COLORS: Final = {BLACK: "black", WHITE: "white"}
+_KGS_RULES: Final = {
+    "chinese": "chinese",
+    "chinese-ogs": "chinese",  # the name of the set that chinese-kgs is too
+    "japanese": "japanese",
+    "aga": "aga",
+    "new-zealand": "new_zealand",
+}
+
+
+@dataclass(slots=True)
+class _Told:
+    """What the program knows: commands that are taken back by undo, in order, and the settings."""
+
+    size: int = 0
+    komi: float | None = None
+    rules: Rules | None = None  # komi aside
+    period: int | None = None  # seconds a move
+    replayed: list[str] = field(default_factory=list)
+
+
+class GtpPlayer:
+    """A program, started when it is first needed. ``command`` is a list, or a line that is split as a shell would.
+
+    ``timeout`` is the most seconds that an answer may take, ``move_timeout`` that a move may take when the limit says
+    nothing of seconds; when it does, a move may take that and ``timeout`` more.
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        name: str | None = None,
+        *,
+        timeout: float = 30.0,
+        move_timeout: float = 600.0,
+    ) -> None:
+        self._command = _split(command) if isinstance(command, str) else list(command)
+        if not self._command:
+            raise EngineFailure("a GTP program needs a command")
+        self._name = name or self._command[0].rpartition("/")[2]
+        self._timeout = timeout
+        self._move_timeout = move_timeout
+        self._process: EngineProcess | None = None
+        self._known: frozenset[str] = frozenset()
+        self._told = _Told()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def pid(self) -> int | None:
+        """The process, None when none runs."""
+        return self._process.pid if self._process else None
+
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        """The program's move; raises EngineFailure if it gives none that is legal."""
+        self._synchronize(game)
+        self._set_time(game.to_play, limit.seconds)
+        seconds = self._move_timeout if limit.seconds is None else limit.seconds + self._timeout
+        answer = self._ask(f"genmove {_COLORS[game.to_play]}", seconds)
+        if answer.lower() == "resign":
+            return Decision(resign=True)
+        move = self._read_move(answer, game)
+        self._told.replayed.append(_play_command(game.to_play, move, game.size))
+        return Decision(move)
+
+    def final_score(self, game: Game) -> GameResult:
+        """How the program counts the game as it stands."""
+        answer = self._ask_about(game, "final_score")
+        try:
+            return GameResult.parse(answer.split()[0] if answer else "")
+        except ValueError:
+            raise self._fail(f"says {answer[:60]!r} is the score") from None
+
+    def final_status_list(self, game: Game, status: str) -> list[int]:
+        """The points of the stones that the program holds for ``alive``, ``dead`` or ``seki``."""
+        return self._read_points(self._ask_about(game, f"final_status_list {status}"), game)
+
+    def stones(self, game: Game) -> NDArray[np.int8]:
+        """The color of every point as the program has it, [n²]: it should be that of the game."""
+        board = np.full(game.size**2, EMPTY, dtype=np.int8)
+        for color, word in _COLORS.items():
+            board[self._read_points(self._ask_about(game, f"list_stones {word}"), game)] = color
+        return board
+
+    def close(self) -> None:
+        """Quit the program, if it runs, and end all its processes."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.quit()
+
+    # The dialogue
+
+    def _ask(self, command: str, seconds: float | None = None) -> str:
+        """An answer that we cannot go on without: a refusal is a failure too."""
+        try:
+            return self._query(command, seconds)
+        except EngineFailure:
+            raise
+        except GtpError as error:
+            raise self._fail(f"refuses {command!r}: {error}") from None
+
+    def _query(self, command: str, seconds: float | None = None) -> str:
+        """An answer; raises GtpError if the program refuses, which leaves both sides where they were."""
+        process = self._running()
+        try:
+            return process.ask(command, self._timeout if seconds is None else seconds)
+        except EngineFailure:
+            self._process = None
+            raise
+
+    def _ask_about(self, game: Game, command: str) -> str:
+        self._synchronize(game)
+        return self._query(command, self._move_timeout)
+
+    def _running(self) -> EngineProcess:
+        if self._process is None:
+            self._told = _Told()
+            self._process = EngineProcess(self._command, self._name)
+            self._known = frozenset(self._ask("list_commands").split())
+        return self._process
+
+    def _fail(self, what: str) -> EngineFailure:
+        process, self._process = self._process, None
+        return process.failure(what) if process else EngineFailure(f"{self._name} {what}")
+
+    def _read_move(self, answer: str, game: Game) -> int:
+        try:
+            move = parse_vertex(answer, game.size)
+        except ValueError:
+            raise self._fail(f"answers genmove with {answer[:60]!r}") from None
+        reason = game.why_illegal(move)
+        if reason is not None:
+            error = IllegalMove(move, reason, game.size)
+            raise self._fail(f"wants to play {error}") from error
+        return move
+
+    def _read_points(self, answer: str, game: Game) -> list[int]:
+        try:
+            points = [parse_vertex(vertex, game.size) for vertex in answer.split()]
+        except ValueError:
+            raise self._fail(f"says {answer[:60]!r} where points were asked for") from None
+        if PASS in points:
+            raise self._fail("says pass where points were asked for")
+        return points
+
+    # Bringing the program to the game
+
+    def _synchronize(self, game: Game) -> None:
+        self._running()
+        if self._told.size != game.size:
+            self._ask(f"boardsize {game.size}")
+            self._told.size = game.size
+            self._clear()
+        self._set_rules(game)
+        wanted = replay_commands(game, self._known)
+        common = _common_length(self._told.replayed, wanted)
+        if not self._take_back(common):
+            self._clear()
+            common = 0
+        self._set_komi(game.komi)
+        for command in wanted[common:]:
+            self._ask(command)
+            self._told.replayed.append(command)
+
+    def _clear(self) -> None:
+        self._ask("clear_board")
+        self._told.replayed = []
+        self._told.komi = None  # GTP says that it stays; some programs forget it
+
+    def _take_back(self, common: int) -> bool:
+        """Undo down to the commands in common; False if playing all of it again is less work, or the only way."""
+        surplus = self._told.replayed[common:]
+        can_undo = "undo" in self._known and all(command.startswith("play ") for command in surplus)
+        if surplus and (not can_undo or len(surplus) > common + 1):
+            return False
+        for _ in surplus:
+            self._ask("undo")
+            self._told.replayed.pop()
+        return True
+
+    def _set_komi(self, komi: float) -> None:
+        if self._told.komi != komi:
+            self._ask(f"komi {komi:g}")
+            self._told.komi = komi
+
+    def _set_rules(self, game: Game) -> None:
+        """In KataGo's words or KGS's. A program that knows neither must be told by its own options."""
+        rules = game.rules.with_komi(0)
+        if self._told.rules == rules:
+            return
+        if "kata-set-rules" in self._known:
+            self._ask(f"kata-set-rules {json.dumps(rules.to_json())}")
+        elif "kgs-rules" in self._known and rules.name in _KGS_RULES:
+            self._ask(f"kgs-rules {_KGS_RULES[rules.name]}")
+        self._told.rules = rules
+
+    def _set_time(self, color: int, seconds: float | None) -> None:
+        """A period for one move; GTP's clocks count whole seconds."""
+        if "time_settings" not in self._known:
+            return
+        period = None if seconds is None else max(1, int(seconds))
+        if period != self._told.period:
+            self._ask("time_settings 0 1 0" if period is None else f"time_settings 0 {period} 1")
+            self._told.period = period
+        if period is not None and "time_left" in self._known:
+            self._ask(f"time_left {_COLORS[color]} {period} 1")
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:  # a quotation that is not closed
+        raise EngineFailure(f"{command!r} is no command: {error}") from None
+
+
+def replay_commands(game: Game, known: Collection[str] = ()) -> list[str]:
+    """The commands that lead from an empty board to the game as it stands.
+
+    Set-up stones are played one by one, which no rule can forbid: a chain that has a liberty in the end has one at
+    every moment before. Where stones were taken off or changed their color, the past is left out instead.
+    """
+    commands: list[str] = []
+    board = Board(game.size)
+    for number, step in enumerate(game.steps):
+        if isinstance(step, Play):
+            board.play(step.move, step.color, suicide=True)
+            commands.append(_play_command(step.color, step.move, game.size))
+            continue
+        added = list(dict.fromkeys([*step.black, *step.white]))
+        keeps_past = not step.empty and all(board[point] == EMPTY for point in added)
+        board.place(*step)
+        if number == 0 and game.handicap and "set_free_handicap" in known:
+            commands = [f"set_free_handicap {' '.join(format_vertex(point, game.size) for point in added)}"]
+        elif keeps_past:
+            commands += _stone_commands(board, added)
+        else:
+            commands = _stone_commands(board, np.flatnonzero(board.stones).tolist())
+    return commands
+
+
+def _stone_commands(board: Board, points: Sequence[int]) -> list[str]:
+    return [_play_command(board[point], point, board.size) for point in points]
+
+
+def _play_command(color: int, move: int, size: int) -> str:
+    return f"play {_COLORS[color]} {format_vertex(move, size)}"
+
+
+def _common_length(first: Sequence[str], second: Sequence[str]) -> int:
+    same = (one == other for one, other in zip(first, second, strict=False))
+    return sum(1 for _ in takewhile(bool, same))

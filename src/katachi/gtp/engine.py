@@ -1,0 +1,98 @@
+r"""Any player as a GTP engine.
+
+The engine holds the game and hands it to the player at every move, so undo, loadsgf, handicap and set-up stones work
+for every player. All commands are in ``commands/`` and ``analysis.py``, each a function of a ``Session``; here they are
+put together and served.
+
+>>> from katachi.interfaces import Decision
+>>> class Passer:
+...     name = "passer"
+...     def decide(self, game, limit):
+...         return Decision()
+>>> GtpEngine(Passer()).answer("1 genmove black")
+b'=1 pass\n\n'
+"""
+
+# ruff: noqa: ARG001 - a command takes the session, whether or not it looks at it
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from katachi.go.game import Game
+from katachi.go.rules import Rules
+from katachi.gtp import analysis
+from katachi.gtp.commands import admin, clocks, files, gogui, inspect, play, rules, scoring, setup
+from katachi.gtp.protocol import GtpError, Line, encode_text
+from katachi.gtp.serving import CommandTable, InputReader, answer, serve_lines
+from katachi.gtp.session import Session
+from katachi.interfaces import Limit, Player
+
+commands = CommandTable[Session]()
+for _module in (admin, analysis, clocks, files, gogui, inspect, play, rules, scoring, setup):
+    commands.include(_module.table)
+
+
+@commands.command("known_command")
+def known_command(session: Session, name: str) -> str:
+    return "true" if name in commands.names else "false"
+
+
+@commands.command("list_commands")
+def list_commands(session: Session) -> str:
+    return "\n".join(commands.names)
+
+
+@commands.command("help")
+def help_on(session: Session, name: str = "") -> str:
+    """How commands are called: one of them, or all."""
+    if name and name not in commands.names:
+        raise GtpError("unknown command")
+    return "\n".join(commands.usage(known) for known in ([name] if name else commands.names))
+
+
+class GtpEngine:
+    """A session of a player: answers lines one by one, or serves two streams until the controller quits.
+
+    Files named by the controller must lie in ``directory``, by default the working directory.
+    """
+
+    def __init__(
+        self,
+        player: Player,
+        *,
+        size: int = 19,
+        rules: Rules | None = None,
+        limit: Limit | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        self._session = Session(
+            player, Game(size, rules), Path.cwd() if directory is None else directory, limit or Limit()
+        )
+        # Without a stream to read from, nobody could ever stop an analysis: it ends after its first report.
+        self._session.input_waiting.set()
+
+    @property
+    def game(self) -> Game:
+        """The game as it stands."""
+        return self._session.game
+
+    def answer(self, line: str | bytes) -> bytes:
+        """The whole answer to one line; empty for a line that holds no command."""
+        content = encode_text(line) if isinstance(line, str) else line
+        return b"".join(self._answer_line(Line(content)))
+
+    def serve(self, stdin: BinaryIO, stdout: BinaryIO, *, log: BinaryIO | None = None) -> None:
+        """Answer until quit, the end of the input or Ctrl-C. Both streams stay open; ``log`` gets the dialogue.
+
+        ``stdin`` may be left with a thread that still waits on it, so standard input should be given unbuffered:
+        the interpreter cannot end while somebody holds the lock of a buffer.
+        """
+        reader = InputReader(stdin)
+        self._session.input_waiting = reader.waiting
+        serve_lines(reader, self._answer_line, stdout, has_quit=lambda: self._session.has_quit, log=log)
+
+    def _answer_line(self, line: Line) -> Iterator[bytes]:
+        return answer(commands, self._session, line)

@@ -1,0 +1,107 @@
+"""What a GTP session holds: the player, the game, the clocks, the folder for files. Players hold none of it.
+
+Also the reading of arguments that commands share. Their errors begin as GTP has it: ``syntax error``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+from typing import Final, TypeVar
+
+from katachi.go.game import Game
+from katachi.go.points import parse_color, parse_vertex
+from katachi.go.rules import Rules
+from katachi.gtp.clock import Clock
+from katachi.gtp.protocol import GtpError
+from katachi.interfaces import Decision, Limit, Player
+
+SIZES: Final = range(2, 20)
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Session:
+    """The state behind the commands. ``input_waiting`` is set when the controller has said something new."""
+
+    player: Player
+    game: Game
+    directory: Path
+    limit: Limit = field(default_factory=Limit)
+    clock: Clock = field(default_factory=Clock)
+    input_waiting: Event = field(default_factory=Event)
+    has_quit: bool = False
+
+    def new_game(self, size: int | None = None) -> None:
+        """Begin again with the same rules and komi and the full time."""
+        self.game = Game(self.game.size if size is None else size, self.game.rules)
+        self.clock.restart()
+
+    def set_rules(self, rules: Rules) -> None:
+        """Play by these rules from now on; the komi stays."""
+        self.game.rules = rules.with_komi(self.game.komi)
+
+    def decide(self, color: int) -> Decision:
+        """Ask the player for a move of the game and charge its clock."""
+        begun = time.monotonic()
+        decision = self.player.decide(self.game_for(color), self.move_limit(color))
+        self.clock.spend(color, time.monotonic() - begun)
+        return decision
+
+    def game_for(self, color: int) -> Game:
+        """A copy with that color to play, so that a player cannot spoil the game that is ours."""
+        game = self.game.copy()
+        game.to_play = color
+        return game
+
+    def move_limit(self, color: int) -> Limit:
+        """The session's limit, or less if the clock says so."""
+        empty_points = int((self.game.board.stones == 0).sum())
+        seconds = self.clock.seconds_for_move(color, empty_points)
+        if seconds is None:
+            return self.limit
+        given = self.limit.seconds
+        return replace(self.limit, seconds=seconds if given is None else min(given, seconds))
+
+
+def _read(parse: Callable[[], T], message: str = "") -> T:
+    try:
+        return parse()
+    except (ValueError, OverflowError) as error:
+        raise GtpError(f"syntax error: {message or error}") from None
+
+
+def read_color(text: str) -> int:
+    return _read(lambda: parse_color(text))
+
+
+def read_move(text: str, size: int) -> int:
+    """A vertex or pass."""
+    return _read(lambda: parse_vertex(text, size))
+
+
+def read_point(text: str, size: int) -> int:
+    """A vertex that is not pass."""
+    point = read_move(text, size)
+    if point < 0:
+        raise GtpError("syntax error: pass is no point")
+    return point
+
+
+def read_int(text: str) -> int:
+    """An integer of at most nine digits: nothing in GTP needs more."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
+        raise GtpError(f"syntax error: {text[:40]!r} is no integer")
+    return int(text)
+
+
+def read_float(text: str) -> float:
+    """A number in decimal notation; nan and infinity are read too, and left to whoever knows the range."""
+    if len(text) > 40 or not text.isascii() or "_" in text:
+        raise GtpError(f"syntax error: {text[:40]!r} is no number")
+    return _read(lambda: float(text), f"{text!r} is no number")

@@ -1,0 +1,67 @@
+"""``katachi gtp`` as a process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from katachi.go.game import Game
+from katachi.gtp.client import GtpPlayer
+from katachi.gtp.engine import GtpEngine
+from katachi.interfaces import Limit
+from katachi.players.specs import load_player
+
+KATACHI = [sys.executable, "-c", "from katachi.cli import main; main()", "gtp"]
+
+
+def run(*arguments: str, lines: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*KATACHI, *arguments], input=lines, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_dialogue_with_rules_files_and_log(sgf_folder, tmp_path):
+    log = tmp_path / "dialogue.txt"
+    lines = "1 name\n2 loadsgf sub/setup.sgf\n3 kata-get-rules\n4 loadsgf ../outside/secret.sgf\n5 quit\n6 name\n"
+    done = run("alp", "--rules", "chinese", "--directory", str(sgf_folder), "--log", str(log), lines=lines)
+    assert done.returncode == 0, done.stderr
+    answers = done.stdout.split("\n\n")
+    assert answers[0] == "=1 alp"
+    assert '"ko":"SIMPLE"' in answers[2]
+    assert answers[3].startswith("?4 cannot load file")
+    assert answers[4:] == ["=5 ", ""]
+    assert log.read_text().startswith("> 1 name\n=1 alp\n\n> 2 loadsgf")
+
+
+def test_the_seed_is_the_players():
+    lines = ["boardsize 9", *["genmove b", "genmove w"] * 5]
+    served = run("random", "--seed", "1", lines="\n".join(lines)).stdout
+    same, other = (GtpEngine(load_player("random", seed=seed)) for seed in (1, 2))
+    assert served == "".join(same.answer(line).decode() for line in lines)
+    assert served != "".join(other.answer(line).decode() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no_such_player"], "no player is called 'no_such_player'"),
+        (["alp", "--rules", "chinse"], "did you mean chinese?"),
+        (["alp", "--directory", "no-such-folder"], "no-such-folder"),
+    ],
+)
+def test_wrong_arguments_are_told_before_the_dialogue(arguments, message):
+    done = run(*arguments, lines="name\n")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+
+
+def test_both_sides_of_ours_together():
+    """Our client plays with our engine, and neither sees a difference."""
+    player = GtpPlayer([*KATACHI, "alp", "--seed", "1"], name="alp")
+    game = Game(5)
+    while not game.is_over and len(game.moves) < 80:
+        game.play(player.decide(game, Limit(seconds=5)).move)
+    assert (player.stones(game) == game.board.stones).all()
+    assert len(game.moves) > 10
+    player.close()
