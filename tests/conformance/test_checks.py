@@ -1,0 +1,454 @@
+"""The checks pass what is right, and each of them fails a double that breaks the contract in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+
+from katachi.go.board import Board, Illegality
+from katachi.go.game import Game, Setup
+from katachi.go.points import PASS
+from katachi.interfaces import Analysis, Candidate, Decision, Evaluation, Limit, Metrics, SearchResult
+from katachi.players.simple import RandomPlayer
+from katachi.testing import (
+    ConformanceError,
+    check_afterstate_evaluator,
+    check_evaluator,
+    check_feature_set,
+    check_learner,
+    check_ownership_evaluator,
+    check_player,
+    check_search,
+    sample_games,
+)
+
+SIZES = (2, 3, 5, 9)
+
+
+def games() -> Iterator[Game]:
+    return sample_games(SIZES)
+
+
+def expect(sentence: str, check: Callable[[], Any]) -> None:
+    with pytest.raises(ConformanceError, match=sentence):
+        check()
+
+
+# The positions
+
+
+def test_positions_are_of_every_kind():
+    all_games = list(sample_games())
+    assert {game.size for game in all_games} == set(range(2, 20))
+    assert {game.rules.ko.name for game in all_games} == {"SIMPLE", "POSITIONAL", "SITUATIONAL"}
+    assert any(game.rules.suicide for game in all_games)
+    assert any(game.handicap for game in all_games)
+    assert any(game.is_over for game in all_games)
+    assert any(game.last_move == PASS and not game.is_over for game in all_games)
+    assert any(isinstance(step, Setup) for game in all_games for step in game.steps)
+    superko = [Illegality.SUPERKO in {game.why_illegal(move) for move in range(game.size**2)} for game in all_games]
+    assert sum(superko) >= 3
+
+
+def test_positions_repeat_and_are_yours_to_change():
+    first, second = next(sample_games([5])), next(sample_games([5]))
+    first.play(3)
+    assert second.moves == []
+    assert [str(game) for game in sample_games([7])] == [str(game) for game in sample_games([7])]
+
+
+# Players
+
+
+class FirstPlayer:
+    """Plays the first legal point, rightly."""
+
+    name = "first"
+
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        legal = np.flatnonzero(game.legal_moves()[:-1])
+        return Decision(int(legal[0]) if legal.size else PASS)
+
+
+class Analyzing(FirstPlayer):
+    def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
+        while not stop.is_set():
+            yield Analysis((Candidate(PASS, black_wins=0.5),))
+
+
+class Deaf(FirstPlayer):
+    def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
+        while True:
+            yield Analysis(())
+
+
+class Nameless(FirstPlayer):
+    name = ""
+
+
+class PlaysOnTheGame(FirstPlayer):
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        game.play(PASS)
+        return Decision(PASS)
+
+
+class LosesThePast(FirstPlayer):
+    """Leaves the same stones and steps, but nothing to go back to."""
+
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        game.board._past.clear()
+        return super().decide(game, limit)
+
+
+class ChangesKomi(FirstPlayer):
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        game.komi += 1
+        return super().decide(game, limit)
+
+
+class TurnsTheTurn(FirstPlayer):
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        game.to_play = -game.to_play
+        return Decision(PASS)
+
+
+class ForgetsSuperko(FirstPlayer):
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        legal = np.flatnonzero(game.board.legal_moves()[:-1])
+        superko = [move for move in legal.tolist() if not game.is_legal(move)]
+        return Decision(superko[0]) if superko else super().decide(game, limit)
+
+
+class OffTheBoard(FirstPlayer):
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        return Decision(game.size**2)
+
+
+class SaysNothing(FirstPlayer):
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        return None  # type: ignore[return-value]
+
+
+class Shows(FirstPlayer):
+    def __init__(self, analysis: Callable[[Game], Analysis]) -> None:
+        self.analysis = analysis
+
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        return Decision(PASS, analysis=self.analysis(game))
+
+
+class ResignsAlways(FirstPlayer):
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        return Decision(resign=True)
+
+
+@pytest.mark.parametrize("player", [FirstPlayer(), Analyzing(), ResignsAlways()])
+def test_right_players(player):
+    check_player(player, player, games=games())
+
+
+@pytest.mark.parametrize(
+    ("player", "sentence"),
+    [
+        (object(), "has no name or no decide"),
+        (Nameless(), "cannot be shown"),
+        (PlaysOnTheGame(), "it changed the board and the steps"),
+        (LosesThePast(), "it changed the past"),
+        (ChangesKomi(), "it changed the rules"),
+        (TurnsTheTurn(), "it changed the board"),
+        (ForgetsSuperko(), r"it decided on the illegal move \d+ \(superko\)"),
+        (OffTheBoard(), "off the board"),
+        (SaysNothing(), "which is no Decision"),
+        (Deaf(), "goes on after it was told to stop"),
+        (Shows(lambda game: Analysis((Candidate(PASS), Candidate(PASS)))), "there twice"),
+        (Shows(lambda game: Analysis((Candidate(PASS, black_wins=1.5),))), "black_wins of a candidate is 1.5"),
+        (Shows(lambda game: Analysis((Candidate(PASS, prior=float("nan")),))), "the prior of a candidate is nan"),
+        (Shows(lambda game: Analysis((Candidate(PASS, visits=-1),))), "-1 visits"),
+        (Shows(lambda game: Analysis((), black_wins=-0.1)), "black_wins is -0.1"),
+        (Shows(lambda game: Analysis((Candidate(game.size**2),))), "a candidate is the illegal move"),
+        (Shows(lambda game: Analysis((), ownership=np.ones(3, np.float32))), "ownership has the shape"),
+        (Shows(lambda game: Analysis((), ownership=np.full(game.size**2, 2, np.float32))), "not between -1 and 1"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
+)
+def test_wrong_players(player, sentence):
+    expect(sentence, lambda: check_player(player, games=games()))
+
+
+def test_another_seed_decides_otherwise():
+    expect("the same seed decided", lambda: check_player(RandomPlayer(seed=1), RandomPlayer(seed=2), games=games()))
+
+
+def test_the_position_is_shown():
+    expect("on this 2×2 board:\n", lambda: check_player(OffTheBoard(), games=games()))
+
+
+# Evaluators
+
+
+class Uniform:
+    """Every legal move alike, every game even; each flaw is one argument."""
+
+    def __init__(self, flaw: str = "") -> None:
+        self.flaw = flaw
+        self.calls = 0
+
+    def evaluate(self, boards: list[Board]) -> Evaluation:
+        self.calls += 1
+        legal = np.array([board.legal_moves() for board in boards])
+        policy = (legal / legal.sum(axis=1, keepdims=True)).astype(np.float32)
+        black_wins = np.full(len(boards), 0.5, np.float32)
+        if self.flaw == "sum":
+            policy *= 0.9
+        elif self.flaw == "illegal":
+            policy = np.full_like(policy, 1 / policy.shape[1])
+        elif self.flaw == "negative":
+            policy[:, 0] -= 1
+            policy[:, -1] += 1
+        elif self.flaw == "shape":
+            policy = policy[:, :-1]
+        elif self.flaw == "value":
+            black_wins += 1
+        elif self.flaw == "nan":
+            black_wins *= np.nan
+        elif self.flaw == "plays":
+            boards[0].play(PASS)
+        elif self.flaw == "batch":
+            black_wins[:] = 1 / len(boards)
+        return Evaluation(black_wins, policy)
+
+    def evaluate_afterstates(self, board: Board) -> np.ndarray:
+        values = np.where(board.legal_moves(), 0.5, np.nan).astype(np.float32)
+        if self.flaw == "value":
+            values *= 3
+        elif self.flaw == "no pass":
+            values[-1] = np.nan
+        elif self.flaw == "illegal":
+            values[:] = 0.5
+        elif self.flaw == "shape":
+            values = values[:-1]
+        elif self.flaw == "plays":
+            board.play(PASS)
+        return values
+
+    def ownership(self, boards: list[Board]) -> np.ndarray:
+        values = np.array([board.stones for board in boards], dtype=np.float32)
+        if self.flaw == "value":
+            values += 2
+        elif self.flaw == "nan":
+            values *= np.nan
+        elif self.flaw == "shape":
+            values = values[0]
+        elif self.flaw == "plays":
+            boards[-1].play(PASS)
+        return values
+
+
+def test_right_evaluator():
+    check_evaluator(Uniform(), games=games())
+    check_afterstate_evaluator(Uniform(), games=games())
+    check_ownership_evaluator(Uniform(), games=games())
+    check_evaluator(Uniform("batch"), games=games(), deterministic=False)
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [
+        ("sum", "sums to 0.9"),
+        ("illegal", "gives an illegal move more than 0"),
+        ("negative", "negative or no number"),
+        ("shape", "policy has the shape"),
+        ("value", "black_wins is 1.5"),
+        ("nan", "black_wins is nan"),
+        ("plays", "it changed a board"),
+        ("batch", "judged otherwise"),
+    ],
+)
+def test_wrong_evaluators(flaw, sentence):
+    expect(sentence, lambda: check_evaluator(Uniform(flaw), games=games()))
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [
+        ("value", "not between 0 and 1"),
+        ("no pass", "NaN is not exactly at illegal moves"),
+        ("illegal", "NaN is not exactly at illegal moves"),
+        ("shape", "the sweep has the shape"),
+        ("plays", "it changed a board"),
+    ],
+)
+def test_wrong_afterstates(flaw, sentence):
+    expect(sentence, lambda: check_afterstate_evaluator(Uniform(flaw), games=games()))
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [("value", "not between"), ("nan", "not between"), ("shape", "has the shape"), ("plays", "it changed a board")],
+)
+def test_wrong_ownership(flaw, sentence):
+    expect(sentence, lambda: check_ownership_evaluator(Uniform(flaw), games=games()))
+
+
+def test_things_that_are_none():
+    for check in (check_evaluator, check_afterstate_evaluator, check_ownership_evaluator, check_search):
+        expect("has no", lambda check=check: check(object()))
+    expect("lacks", lambda: check_feature_set(object()))
+    expect("has no", lambda: check_learner(object(), None))
+
+
+# Searches
+
+
+class FirstSearch:
+    def __init__(self, flaw: str = "") -> None:
+        self.flaw = flaw
+
+    def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SearchResult:
+        legal = game.legal_moves()
+        if self.flaw == "random":
+            rng = np.random.default_rng()
+        move = int(rng.choice(np.flatnonzero(legal[:-1]))) if legal[:-1].any() else PASS
+        visits = legal.astype(np.int64)
+        black_wins = 0.5
+        variation: tuple[int, ...] = (move, PASS)
+        if self.flaw == "illegal":
+            move = game.size**2 + 1
+        elif self.flaw == "visits":
+            visits = np.ones_like(visits)
+        elif self.flaw == "negative":
+            visits = -visits
+        elif self.flaw == "shape":
+            visits = visits[:-1]
+        elif self.flaw == "value":
+            black_wins = 7.0
+        elif self.flaw == "variation":
+            variation = (move, move) if move != PASS else ()
+        elif self.flaw == "other variation":
+            variation = (PASS,)
+        elif self.flaw == "plays":
+            game.play(PASS)
+        return SearchResult(move, black_wins, visits, variation)
+
+
+def test_right_search():
+    check_search(FirstSearch(), games=games())
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [
+        ("random", "led to another move"),
+        ("illegal", "it found the illegal move"),
+        ("visits", "an illegal move was visited"),
+        ("negative", "visits are negative"),
+        ("shape", "visits has the shape"),
+        ("value", "black_wins is 7.0"),
+        ("variation", "the variation has the illegal move"),
+        ("other variation", "begins with another move"),
+        ("plays", "it changed"),
+    ],
+)
+def test_wrong_searches(flaw, sentence):
+    expect(sentence, lambda: check_search(FirstSearch(flaw), games=games()))
+
+
+# Features
+
+
+class StoneFeatures:
+    """A feature for every point of boards up to 19×19: its stone."""
+
+    name = "stones"
+    size = 361
+
+    def __init__(self, flaw: str = "") -> None:
+        self.flaw = flaw
+        self.calls = 0
+
+    def active(self, board: Board) -> tuple[np.ndarray, np.ndarray]:
+        self.calls += 1
+        indices = np.flatnonzero(board.stones)
+        occurrences = board.stones[indices].astype(np.float32)
+        if self.flaw == "range":
+            indices = indices + 361
+        elif self.flaw == "twice":
+            indices, occurrences = np.repeat(indices, 2), np.repeat(occurrences, 2)
+        elif self.flaw == "zero":
+            indices, occurrences = np.arange(board.size**2), board.stones.astype(np.float32)
+        elif self.flaw == "length":
+            occurrences = occurrences[1:]
+        elif self.flaw == "moody" and self.calls % 2:
+            occurrences = 2 * occurrences
+        elif self.flaw == "plays":
+            board.play(PASS)
+        return indices, occurrences
+
+    def describe(self, index: int) -> str:
+        return "" if self.flaw == "silent" else f"stone at {index}"
+
+
+def test_right_features():
+    check_feature_set(StoneFeatures(), games=games())
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [
+        ("range", "not between 0 and 360"),
+        ("twice", "there twice"),
+        ("zero", "zero or no number"),
+        ("length", "differ"),
+        ("moody", "other features the second time"),
+        ("plays", "it changed a board"),
+        ("silent", "described by nothing"),
+    ],
+)
+def test_wrong_features(flaw, sentence):
+    expect(sentence, lambda: check_feature_set(StoneFeatures(flaw), games=games()))
+
+
+# Learners
+
+
+class CountingLearner:
+    def __init__(self, flaw: str = "") -> None:
+        self.flaw = flaw
+        self.weights = np.zeros(3)
+
+    def update(self, batch: Any) -> Metrics:
+        self.weights = self.weights + batch
+        if self.flaw == "grows":
+            self.weights = np.append(self.weights, 0)
+        if self.flaw == "none":
+            return None  # type: ignore[return-value]
+        return Metrics({"loss": float("nan") if self.flaw == "nan" else 1.0})
+
+    def state_dict(self) -> dict[str, Any]:
+        if self.flaw == "objects":
+            return {"weights": np.array([object()])}
+        return {"weights": self.weights.tolist() if self.flaw == "list" else self.weights}
+
+
+def test_right_learner():
+    learner = CountingLearner()
+    check_learner(learner, 1.0)
+    assert learner.weights.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [
+        ("grows", "changed the form of the state"),
+        ("none", "which is no Metrics"),
+        ("nan", "the metric loss is nan"),
+        ("list", "not an array"),
+        ("objects", "holds Python objects"),
+    ],
+)
+def test_wrong_learners(flaw, sentence):
+    expect(sentence, lambda: check_learner(CountingLearner(flaw), 1.0))

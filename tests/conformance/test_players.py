@@ -1,0 +1,23 @@
+"""Every player that ships, and GNU Go, keeps the contract of a player."""
+
+from __future__ import annotations
+
+import pytest
+
+from katachi.interfaces import ClosingPlayer, Limit
+from katachi.players.specs import load_player, shipped_players
+from katachi.testing import check_player, sample_games
+
+
+@pytest.mark.parametrize("name", [player.name for player in shipped_players()])
+def test_shipped(name):
+    check_player(load_player(name, seed=1), load_player(name, seed=1))
+
+
+def test_gnugo(gnugo):
+    player = load_player(f"gtp:{gnugo} --mode gtp --level 0")
+    assert isinstance(player, ClosingPlayer)
+    try:
+        check_player(player, games=sample_games(sizes=(5, 7, 9, 13)), limit=Limit())
+    finally:
+        player.close()

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict
+
+from katachi.go.game import Game
+from katachi.gtp import GtpPlayer
+from katachi.interfaces import ClosingPlayer, Limit, Player
+from katachi.players import specs
+from katachi.players.simple import AlpPlayer, InfluencePlayer, RandomPlayer
+from katachi.players.specs import PlayerSpec, SpecError, load_player, parse_spec, register_kind, shipped_players
+
+
+@pytest.mark.parametrize("kind", [RandomPlayer, AlpPlayer, InfluencePlayer])
+def test_shipped_names(kind):
+    player = load_player(kind.kind, seed=1)
+    assert isinstance(player, kind)
+    assert player.name == kind.kind
+
+
+def test_shipped_players_are_described():
+    shipped = shipped_players()
+    assert [player.name for player in shipped] == ["alp", "influence", "random"]
+    assert all(len(player.description) > 20 for player in shipped)
+
+
+def test_the_seed_reaches_the_player():
+    moves = [load_player("random", seed=seed).decide(Game(19), Limit()).move for seed in (1, 1, 2, 3)]
+    assert moves[0] == moves[1]
+    assert len(set(moves)) > 1
+
+
+def test_a_file(tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    path.write_text('kind = "alp"\nname = "my ALP"\ndescription = "…"\n')
+    player = load_player(str(path))
+    assert isinstance(player, AlpPlayer)
+    assert player.name == "my ALP"
+
+
+def test_a_file_without_suffix_and_a_shipped_name_before_a_file(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine", "alp"):
+        (tmp_path / name).write_text('kind = "random"\n')
+    assert isinstance(load_player("mine"), RandomPlayer)
+    assert isinstance(load_player("alp"), AlpPlayer)
+
+
+@pytest.mark.parametrize("text", ["gtp:some-engine --level 0", "gtp: some-engine --level 0"])
+def test_gtp_command(text):
+    player = load_player(text)
+    assert isinstance(player, GtpPlayer)
+    assert isinstance(player, ClosingPlayer)
+
+
+def test_gtp_spec_with_a_name():
+    player = parse_spec('kind = "gtp"\ncommand = "gnugo --mode gtp"\nname = "gg0"').build(None)
+    assert player.name == "gg0"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('kind = "alp"\nnmae = "x"', "spec: unknown key 'nmae'; did you mean 'name'?"),
+        ('kind = "alp"\nzzz = 1', "spec: unknown key 'zzz'; known are kind, name, description"),
+        ('kind = "apl"', "spec: unknown kind 'apl'; did you mean 'alp'?"),
+        ('name = "x"', 'spec: it must say kind = "…", one of random, alp, influence, gtp'),
+        ("kind = 3", 'spec: it must say kind = "…", one of random, alp, influence, gtp'),
+        ('kind = "gtp"', "spec: the key 'command' is missing"),
+        ('kind = "alp"\nname = 3', "spec: name = 3: Input should be a valid string"),
+        ('kind = "gtp"\ncommand = ""', "spec: command = '': String should have at least 1 character"),
+    ],
+)
+def test_what_is_wrong_with_a_spec(text, sentence):
+    with pytest.raises(SpecError) as caught:
+        parse_spec(text)
+    assert str(caught.value) == sentence
+
+
+def test_no_toml():
+    with pytest.raises(SpecError, match=r"^mine\.toml: no TOML: .*line 1"):
+        parse_spec("kind = = 1\n", "mine.toml")
+
+
+def test_unknown_players(tmp_path: Path):
+    with pytest.raises(SpecError, match=r"^no player is called 'influense'; did you mean 'influence'\?$"):
+        load_player("influense")
+    with pytest.raises(SpecError, match=r"^no player is called 'zzz'; known are alp, influence, random$"):
+        load_player("zzz")
+    with pytest.raises(SpecError, match=r"nothere\.toml: there is no such file$"):
+        load_player(str(tmp_path / "nothere.toml"))
+    with pytest.raises(SpecError, match="must be followed by a command"):
+        load_player("gtp:  ")
+
+
+@pytest.mark.parametrize("text", ["../shipped/alp", "shipped/alp", "", ".", "a\0b", "/", "alp.toml", 999 * "x"])
+def test_names_lead_nowhere_else(text):
+    with pytest.raises(SpecError):
+        load_player(text)
+
+
+def test_bytes_that_are_no_text_and_files_too_large(tmp_path: Path):
+    path = tmp_path / "bad.toml"
+    path.write_bytes(b'kind = "\xff"')
+    with pytest.raises(SpecError, match=r"bad\.toml: "):
+        load_player(str(path))
+    path.write_bytes(b"#" * (specs.MAX_SPEC_BYTES + 1))
+    with pytest.raises(SpecError, match="too large"):
+        load_player(str(path))
+
+
+@given(st.text())
+def test_any_text_is_a_spec_or_a_spec_error(text):
+    with suppress(SpecError):
+        assert isinstance(parse_spec(text), PlayerSpec)
+
+
+class _Resignation(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    below: float = 0.05
+
+
+class _DoubleSpec(PlayerSpec):
+    resignation: _Resignation = _Resignation()
+
+    def build(self, seed: int | None) -> Player:
+        return RandomPlayer(f"resigns below {self.resignation.below}", seed)
+
+
+@pytest.fixture
+def double_kind(monkeypatch):
+    monkeypatch.setattr(specs, "_KINDS", dict(specs._KINDS))
+    register_kind("double", lambda: _DoubleSpec)
+
+
+@pytest.mark.usefixtures("double_kind")
+def test_a_new_kind_with_a_table():
+    spec = parse_spec('kind = "double"\n[resignation]\nbelow = 0.1')
+    assert spec.build(None).name == "resigns below 0.1"
+    with pytest.raises(SpecError) as caught:
+        parse_spec('kind = "double"\n[resignation]\nbelwo = 0.1')
+    assert str(caught.value) == "spec: unknown key 'resignation.belwo'; did you mean 'below'?"
+
+
+@pytest.mark.usefixtures("double_kind")
+def test_a_kind_is_registered_once():
+    with pytest.raises(ValueError, match="already a kind of player called 'double'"):
+        register_kind("double", lambda: _DoubleSpec)
