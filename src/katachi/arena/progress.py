@@ -1,0 +1,66 @@
+"""The running score of a tournament on standard error; nothing where that is no terminal."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from katachi.arena.records import GameRecord
+from katachi.arena.schedule import pairings
+from katachi.arena.settings import TournamentSettings
+from katachi.arena.standings import Score
+
+
+class TournamentProgress:
+    """A bar for every pair, with the score of its first player and the 95 % interval of its win rate."""
+
+    def __init__(self, settings: TournamentSettings, console: Console | None = None) -> None:
+        console = Console(stderr=True) if console is None else console
+        self._pairings = pairings(settings)
+        self._scores = [Score() for _ in self._pairings]
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[score]}"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._bars: list[TaskID] = [
+            self._progress.add_task(escape(f"{pair.first} – {pair.second}"), total=settings.games, score="")
+            for pair in self._pairings
+        ]
+
+    def add(self, record: GameRecord) -> None:
+        """Count one more game."""
+        score = self._scores[record.pairing]
+        score.add(record.score_of(self._pairings[record.pairing].first))
+        self._progress.update(self._bars[record.pairing], advance=1, score=format_score(score))
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+
+def format_score(score: Score) -> str:
+    """``12–7 with 1 draw, 62.5 % (41–80)``."""
+    draws = f" with {score.draws} draw{'s' if score.draws > 1 else ''}" if score.draws else ""
+    return f"{score.wins}–{score.losses}{draws}, {format_rate(score)}"
+
+
+def format_rate(score: Score) -> str:
+    """``62.5 % (41–80)``, a dash before the first game."""
+    if score.rate is None:
+        return "–"
+    low, high = score.interval
+    return f"{100 * score.rate:.1f} % ({100 * low:.0f}–{100 * high:.0f})"

@@ -1,0 +1,255 @@
+"""What a tournament leaves on disk, and how it goes on after a kill at any moment.
+
+```
+RUN/config.toml     the settings, all defaults written out; is itself a tournament file
+RUN/run.json        versions, commit, seed, status, digests of the files that the players were read from
+RUN/games.jsonl     one line for every finished game, synced to the disk before the next game counts
+RUN/games/*.sgf     the game records
+RUN/results.json    the tables and ratings, once all games are played
+RUN/report.html     the same as a page
+```
+
+A game exists when its line is complete; its SGF is written before. A line torn by a kill is dropped, and its game
+played again with the same seeds. One process at a time holds a run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from katachi.arena.errors import RunError, SettingsError
+from katachi.arena.locking import LOCK_NAME, DirectoryLock
+from katachi.arena.provenance import format_program, provenance
+from katachi.arena.settings import TournamentSettings, read_settings
+from katachi.go.results import GameResult
+
+_CONFIG: Final = "config.toml"
+_RUN: Final = "run.json"
+_GAMES: Final = "games.jsonl"
+_SGF_FOLDER: Final = "games"
+_RESULTS: Final = "results.json"
+_PAGE: Final = "report.html"
+FORMAT: Final = 1
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SideRecord(_Record):
+    """A player in one game, and the seconds that it took."""
+
+    name: str
+    seed: int
+    moves: int
+    seconds: float
+    longest: float
+    overruns: int
+
+
+class CheckRecord(_Record):
+    """What a second referee said about the game, and an explanation if it disagreed."""
+
+    referee: str
+    result: str
+    agrees: bool
+    note: str = ""
+
+
+class GameRecord(_Record):
+    """One line of games.jsonl: who played, how it ended, and what is needed to count and to repeat it."""
+
+    id: str
+    pairing: int
+    number: int
+    black: SideRecord
+    white: SideRecord
+    opening: str
+    moves: int
+    result: str
+    ending: str
+    detail: str = ""
+    fingerprint: str
+    check: CheckRecord | None = None
+
+    @property
+    def winner(self) -> int:
+        return GameResult.parse(self.result).winner
+
+    def score_of(self, player: str) -> float:
+        """1, ½ or 0 for a player of this game."""
+        color = 1 if self.black.name == player else -1
+        return (1 + color * self.winner) / 2
+
+
+class RunDirectory:
+    """A run on disk, opened to be played on; a context manager that lets it go."""
+
+    def __init__(self, path: Path, settings: TournamentSettings) -> None:
+        """Begin a run, or go on with it; raises RunError if that is impossible, saying why."""
+        self.path = path
+        self.records: dict[str, GameRecord] = {}
+        _refuse_other_folder(path)
+        try:
+            (path / _SGF_FOLDER).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot write to {path}: {error.strerror}") from None
+        self._lock = DirectoryLock(path)
+        try:
+            self._state = self._resume(settings) if (path / _CONFIG).exists() else self._begin(settings)
+            self._games = (path / _GAMES).open("ab")
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _begin(self, settings: TournamentSettings) -> dict[str, Any]:
+        # config.toml comes last: a run exists from there on, and a kill before leaves nothing that matters.
+        state = _new_state(settings)
+        write_atomically(self.path / _RUN, _json(state))
+        write_atomically(self.path / _CONFIG, settings.resolved().to_toml())
+        return state
+
+    def _resume(self, settings: TournamentSettings) -> dict[str, Any]:
+        self._refuse_other_settings(settings)
+        state = _read_json(self.path / _RUN)
+        _refuse_other_inputs(self.path, state, settings)
+        self.records = _read_games(self.path / _GAMES)
+        session = provenance()
+        if state["sessions"][-1] != session:
+            state["sessions"].append(session)
+            write_atomically(self.path / _RUN, _json(state))
+        return state
+
+    def _refuse_other_settings(self, settings: TournamentSettings) -> None:
+        try:
+            there = read_settings(self.path / _CONFIG)
+        except SettingsError as error:
+            raise RunError(f"the run cannot go on: {error}") from None
+        if differences := there.differences(settings):
+            raise RunError(f"{self.path} was begun with other settings: {'; '.join(differences)}")
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The versions of katachi that played, one after another; more than one if it changed in between."""
+        return tuple(dict.fromkeys(format_program(session) for session in self._state["sessions"]))
+
+    def add(self, record: GameRecord, sgf: str) -> None:
+        """Keep a finished game; when this returns it survives a power cut."""
+        write_atomically(self.path / _SGF_FOLDER / f"{record.id}.sgf", sgf)
+        self._games.write(record.model_dump_json().encode() + b"\n")
+        self._games.flush()
+        os.fsync(self._games.fileno())
+        self.records[record.id] = record
+
+    def finish(self, results: Mapping[str, Any], page: str) -> None:
+        """Write the results and their page, and mark the run as finished."""
+        write_atomically(self.path / _RESULTS, _json(results))
+        write_atomically(self.path / _PAGE, page)
+        self._state["status"] = "finished"
+        write_atomically(self.path / _RUN, _json(self._state))
+
+    def close(self) -> None:
+        self._games.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def unfinished_directory(base: Path) -> Path:
+    """``base``, or ``base-2``, ``base-3`` …: the first that is not a finished run."""
+    number = 1
+    path = base
+    while (path / _RUN).exists() and _read_json(path / _RUN)["status"] == "finished":
+        number += 1
+        path = base.with_name(f"{base.name}-{number}")
+    return path
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that a kill leaves the old one or the new one, never a part."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _refuse_other_folder(path: Path) -> None:
+    """Never write among files that are not a run's; what a kill left of a run's first moments is one."""
+    if not path.exists() or (path / _CONFIG).exists():
+        return
+    if not path.is_dir():
+        raise RunError(f"{path} is no folder")
+    first_files = {_SGF_FOLDER, _RUN, f".{_RUN}.tmp", f".{_CONFIG}.tmp", LOCK_NAME}
+    if other := sorted(file.name for file in path.iterdir() if file.name not in first_files):
+        raise RunError(f"{path} holds no run, but other files such as {other[0]}: give a new folder")
+
+
+def _new_state(settings: TournamentSettings) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "status": "running",
+        "seed": settings.seed,
+        "inputs": settings.resolved().input_digests(),
+        "sessions": [provenance()],
+    }
+
+
+def _refuse_other_inputs(path: Path, state: Mapping[str, Any], settings: TournamentSettings) -> None:
+    now = settings.resolved().input_digests()
+    changed = [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]
+    if changed:
+        raise RunError(f"{path} cannot go on: {' and '.join(changed)} changed since the run began")
+
+
+def _read_games(path: Path) -> dict[str, GameRecord]:
+    """All complete lines; a torn last line is cut off the file, damage elsewhere is an error."""
+    data = path.read_bytes() if path.exists() else b""
+    lines = data.split(b"\n")
+    torn = lines.pop()
+    records: dict[str, GameRecord] = {}
+    for number, line in enumerate(lines, 1):
+        record = _parse_line(path, number, line)
+        if record.id in records:
+            raise RunError(f"{path} is damaged: game {record.id} is there twice")
+        records[record.id] = record
+    if torn:
+        with path.open("r+b") as file:
+            file.truncate(len(data) - len(torn))
+            os.fsync(file.fileno())
+    return records
+
+
+def _parse_line(path: Path, number: int, line: bytes) -> GameRecord:
+    try:
+        return GameRecord.model_validate_json(line)
+    except ValidationError as error:
+        raise RunError(f"{path} is damaged in line {number}: {error.errors()[0]['msg']}") from None
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads(path.read_bytes())
+        if values["format"] != FORMAT:
+            raise RunError(f"{path} has format {values['format']}, and this version reads format {FORMAT}")
+        return values
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path} is no record of a run: {error}") from None
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
