@@ -1,0 +1,1 @@
+"""Speed, measured beside peers in one run. ``katachi bench`` shows what these modules measure."""

@@ -1,0 +1,105 @@
+"""The command line: one file per command, imported when it runs.
+
+What goes wrong is one line on standard error: exit code 2 if the input is at fault, 1 if something failed, 130 after
+Ctrl-C. ``KATACHI_DEBUG=1`` shows the traceback instead.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from katachi.cli._lazy import LazyCommand, LazyGroup, keep_layout
+
+COMMANDS: Final = {
+    "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
+    "gtp": LazyCommand("katachi.cli.gtp:gtp", "Be a GTP engine on standard input and output."),
+    "match": LazyCommand("katachi.cli.match:match", "Let two players play a match."),
+    "tournament": LazyCommand("katachi.cli.tournament:tournament", "Let many players play, and rate them."),
+    "data": LazyCommand("katachi.cli.data:app", "Look through game records."),
+    "players": LazyCommand("katachi.cli.players:app", "List the players that ship.", compiles=False),
+    "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
+    "doctor": LazyCommand("katachi.cli.doctor:doctor", "Check the set-up.", compiles=False),
+    "warmup": LazyCommand("katachi.cli.warmup:warmup", "Compile everything now.", compiles=False),
+}
+
+
+def _prepare_kernels() -> None:
+    from katachi.cli._compiling import prepare_kernels
+
+    prepare_kernels()
+
+
+class KatachiGroup(LazyGroup):
+    lazy_commands = COMMANDS
+    before_compiling = staticmethod(_prepare_kernels)
+
+
+app: Final = typer.Typer(cls=KatachiGroup, rich_markup_mode=None, no_args_is_help=True)
+
+_HELP: Final = """Play Go, run engines and matches, and look after game records.
+
+PLAYER is always a shipped name (see: katachi players), a TOML file, or gtp:COMMAND for any GTP program.
+
+Examples:
+  katachi play alp --size 9
+  katachi match alp "gtp:gnugo --mode gtp" --games 20 --size 9
+  katachi COMMAND --help
+"""
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"katachi {version('katachi')}")
+        raise typer.Exit
+
+
+@app.callback(help=keep_layout(_HELP))
+def _katachi(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without × and ō is no reason to fail
+    try:
+        typer.main.get_command(app).main(args=arguments, prog_name="katachi")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if os.environ.get("KATACHI_DEBUG", "") not in ("", "0"):
+            raise
+        typer.echo(f"katachi: {describe_error(error)}", err=True)
+        sys.exit(2 if _is_bad_input(error) else 1)
+
+
+def describe_error(error: Exception) -> str:
+    """One line for a user; what is not meant for users says how to see more."""
+    if _is_ours(error):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, RuntimeError) and "no locator available" in str(error):
+        return "numba finds no place for compiled kernels: set NUMBA_CACHE_DIR to a writable folder"
+    return f"{type(error).__name__}: {error} (KATACHI_DEBUG=1 shows where)".replace("\n", " ")
+
+
+def _is_ours(error: Exception) -> bool:
+    return type(error).__module__.split(".")[0] == "katachi"
+
+
+def _is_bad_input(error: Exception) -> bool:
+    names_a_file = isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError)
+    return names_a_file or (_is_ours(error) and isinstance(error, ValueError))

@@ -1,0 +1,219 @@
+"""A game between a person and a player in a terminal, line by line.
+
+Everything that a person can do is a method named after its command. What is not understood gets one sentence and
+the game goes on; after every move the record is on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from katachi.arena.records import write_atomically
+from katachi.go.board import Illegality
+from katachi.go.diagrams import format_diagram
+from katachi.go.game import Game
+from katachi.go.points import BLACK, PASS, format_color, format_vertex, parse_vertex
+from katachi.go.results import GameResult
+from katachi.go.status import estimate_status
+from katachi.interfaces import Candidate, Decision, Limit, Player
+from katachi.sgf import game_to_sgf
+
+HELP = """\
+D4           play there           score        count the board as it is now
+pass         pass                 hint         what would the player do?
+undo         take back your move  save FILE    write the record to a file
+resign       give up              quit         stop (the record is kept)"""
+
+_WHY_NOT = {
+    Illegality.OCCUPIED: "there is a stone already",
+    Illegality.KO: "that would retake a ko at once",
+    Illegality.SUPERKO: "that would repeat an earlier position",
+    Illegality.SUICIDE: "that would be suicide",
+}
+
+
+@dataclass
+class TerminalGame:
+    """One game and those who play it. ``read_line`` takes a prompt, and raises EOFError when there is no more input."""
+
+    game: Game
+    player: Player
+    human: int
+    limit: Limit
+    record: Path
+    console: Console
+    read_line: Callable[[str], str]
+    _stopped: bool = field(default=False, init=False)
+
+    def play(self) -> None:
+        """Play until the game is over or the person stops; the record is on disk then, whatever happened."""
+        self._say(f"You are {format_color(self.human)}; help lists what you can say.")
+        try:
+            if self.game.to_play == self.human:
+                self._show_board()
+            while not (self._stopped or self.game.is_over):
+                if self.game.to_play == self.human:
+                    self._take_line()
+                else:
+                    self._let_player_move()
+            if self.game.is_over:
+                self._say(f"Result: {self._result()}")
+        finally:
+            if self._keep_record():
+                self._say(f"The record is in {self.record}")
+
+    # The two sides
+
+    def _take_line(self) -> None:
+        try:
+            line = self.read_line(f"{format_color(self.human)}> ").strip()
+        except EOFError:
+            self._stopped = True
+            return
+        word, _, argument = line.partition(" ")
+        command = self._commands.get(word.lower())
+        if command is not None:
+            command(argument.strip())
+        elif line:
+            self._move(line)
+
+    @property
+    def _commands(self) -> dict[str, Callable[[str], None]]:
+        return {
+            "pass": self._pass,
+            "undo": self._undo,
+            "resign": self._resign,
+            "score": self._score,
+            "hint": self._hint,
+            "save": self._save,
+            "help": self._help,
+            "quit": self._quit,
+        }
+
+    def _let_player_move(self) -> None:
+        decision = self.player.decide(self.game, self.limit)
+        if decision.resign:
+            self.game.resign()
+            self._say(f"{self.player.name} resigns.")
+            return
+        self.game.play(decision.move)
+        self._show_board()
+        self._say(f"{self.player.name}: {self._vertex(decision.move)}" + _remark(decision))
+        self._keep_record()
+
+    # The commands
+
+    def _move(self, text: str) -> None:
+        try:
+            move = parse_vertex(text, self.game.size)
+        except ValueError as error:
+            self._say(f"{error}; help lists what you can say.")
+            return
+        reason = self.game.why_illegal(move)
+        if reason is not None:
+            self._say(f"You cannot play {self._vertex(move)}: {_WHY_NOT[reason]}.")
+            return
+        self.game.play(move)
+        self._keep_record()
+
+    def _pass(self, _: str) -> None:
+        self._move("pass")
+
+    def _undo(self, _: str) -> None:
+        if not any(play.color == self.human for play in self.game.moves):
+            self._say("You have not moved yet.")
+            return
+        while True:
+            undone = self.game.moves[-1]
+            self.game.undo()
+            if undone.color == self.human:
+                break
+        self._keep_record()
+        self._show_board()
+
+    def _resign(self, _: str) -> None:
+        self.game.resign(self.human)
+
+    def _score(self, _: str) -> None:
+        dead = estimate_status(self.game.board).dead_stones
+        self._say(f"As it stands: {GameResult.by_score(self.game.score())}.")
+        if dead:
+            stones = " ".join(self._vertex(point) for point in dead)
+            self._say(f"Without the stones that look dead ({stones}): {GameResult.by_score(self.game.score(dead))}.")
+
+    def _hint(self, _: str) -> None:
+        decision = self.player.decide(self.game, self.limit)
+        shown = decision.analysis.candidates[:3] if decision.analysis else ()
+        moves = ", ".join(self._candidate(candidate) for candidate in shown) or self._vertex(decision.move)
+        self._say("It would resign." if decision.resign else f"{self.player.name} would play {moves}.")
+
+    def _save(self, argument: str) -> None:
+        if not argument:
+            self._say("Say save and a file name.")
+            return
+        path = Path(argument)
+        try:
+            if path.exists():
+                self._say(f"{path} is there already; choose another name.")
+            else:
+                write_atomically(path, self._sgf())
+                self._say(f"Saved in {path}.")
+        except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+            self._say(f"That cannot be written: {getattr(error, 'strerror', error)}.")
+
+    def _help(self, _: str) -> None:
+        self._say(HELP)
+
+    def _quit(self, _: str) -> None:
+        self._stopped = True
+
+    # Showing and keeping
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _show_board(self) -> None:
+        board = Text(format_diagram(self.game.board.diagram, self.game.last_move))
+        board.highlight_regex(r"(?<=[ (])X(?=[ )])", "bold cyan")
+        board.highlight_regex(r"(?<=[ (])O(?=[ )])", "bold yellow")
+        self.console.print(board)
+
+    def _result(self) -> GameResult | None:
+        """How the game ended. Dead stones come off only if the rules say that they do."""
+        if not self.game.is_over:
+            return None
+        agreed = self.game.rules.friendly_pass_ok
+        return self.game.result(estimate_status(self.game.board).dead_stones if agreed else ())
+
+    def _sgf(self) -> str:
+        names = {self.human: "you", -self.human: self.player.name}
+        return game_to_sgf(self.game, black=names[BLACK], white=names[-BLACK], result=self._result())
+
+    def _keep_record(self) -> bool:
+        """Write the record if there is anything to keep; a full disk must not end the game."""
+        if not (self.game.moves or self.record.exists()):
+            return False
+        try:
+            write_atomically(self.record, self._sgf())
+        except OSError as error:
+            self._say(f"The record cannot be written to {self.record}: {error.strerror}.")
+            return False
+        return True
+
+    def _vertex(self, move: int) -> str:
+        return format_vertex(move, self.game.size)
+
+    def _candidate(self, candidate: Candidate) -> str:
+        value = "" if candidate.black_wins is None else f" ({candidate.black_wins:.0%} for Black)"
+        return self._vertex(candidate.move) + value
+
+
+def _remark(decision: Decision) -> str:
+    if decision.comment:
+        return f" ({decision.comment})"
+    return "" if decision.move != PASS else " (your pass ends the game)"

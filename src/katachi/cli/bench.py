@@ -1,0 +1,54 @@
+"""``katachi bench``: speed, beside peers."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+
+class Bench(StrEnum):
+    """What can be measured; each is a module of ``katachi.benchmarks`` with a ``run``."""
+
+    PLAYOUTS = "playouts"
+
+
+def bench(
+    what: Annotated[Bench, typer.Argument(help="What to measure.")] = Bench.PLAYOUTS,
+    seconds: Annotated[float, typer.Option(min=0.001, max=60, help="Seconds a round of one contestant lasts.")] = 0.2,
+    rounds: Annotated[int, typer.Option(min=1, max=1000, help="Rounds; the median counts.")] = 15,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure speed beside peers, in one run: the contestants take turns, and the median of their rounds counts.
+
+    Run it in the repository to see the C++ twin too, and with katachi[bench] installed to see OpenSpiel.
+
+    Examples:
+      katachi bench playouts
+      katachi bench playouts --seconds 1 --rounds 31
+      katachi bench playouts --json
+    """
+    report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds)
+    for note in report.notes:
+        typer.echo(f"katachi: {note}", err=True)
+    if as_json:
+        typer.echo(json.dumps(report.to_json()))
+    else:
+        _print_tables(report)
+
+
+def _print_tables(report: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    rates = Table("what", "size", "threads", "rate", title=report.bench)
+    for row in report.rows:
+        rates.add_row(row.name, f"{row.size}×{row.size}", str(row.threads), f"{row.rate:,.0f} {row.unit}")
+    bars = Table("ratio", "size", "measured", "wanted", "reached", title="bars")
+    for bar in report.bars:
+        reached = "yes" if bar.ratio >= bar.at_least else "no"
+        bars.add_row(bar.text, f"{bar.size}×{bar.size}", f"{bar.ratio:.2f}", f"≥ {bar.at_least:g}", reached)
+    Console().print(rates, bars)

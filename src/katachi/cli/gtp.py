@@ -1,0 +1,63 @@
+"""``katachi gtp``: a player as a GTP engine on standard input and output."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+if TYPE_CHECKING:
+    from katachi.interfaces import Player
+
+
+def gtp(
+    player: Annotated[
+        str, typer.Argument(metavar="PLAYER", help="A shipped name, a TOML file, or gtp:COMMAND.")
+    ] = "alp",
+    seed: Annotated[int | None, typer.Option(help="Makes the player repeatable.", min=0)] = None,
+    rules: Annotated[str, typer.Option(help="The rules to begin with, by name or as JSON.")] = "katachi",
+    directory: Annotated[
+        Path, typer.Option(help="Where loadsgf and printsgf may read and write.", exists=True, file_okay=False)
+    ] = Path(),
+    log: Annotated[Path | None, typer.Option(help="Append the dialogue to this file.", dir_okay=False)] = None,
+) -> None:
+    """Be a GTP engine on standard input and output.
+
+    Examples:
+      katachi gtp alp
+      katachi gtp my_player.toml --seed 1 --log dialogue.txt
+      echo "genmove black" | katachi gtp random --rules chinese
+    """
+    from katachi.go.rules import parse_rules
+    from katachi.gtp.engine import GtpEngine
+    from katachi.players.specs import load_player
+
+    engine_rules = parse_rules(rules)
+    loaded = load_player(player, seed=seed)
+    with ExitStack() as stack:
+        stack.callback(_close, loaded)
+        stdin, stdout = _own_streams(stack)
+        dialogue = stack.enter_context(log.open("ab")) if log else None
+        GtpEngine(loaded, rules=engine_rules, directory=directory).serve(stdin, stdout, log=dialogue)
+
+
+def _own_streams(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    """Standard input and output for the protocol alone.
+
+    What a library prints goes to standard error from here on: one stray line would break the dialogue. Neither stream
+    has a buffer, so that nothing is left in one when the other side has gone.
+    """
+    stdin = os.fdopen(os.dup(0), "rb", buffering=0)
+    stdout = stack.enter_context(os.fdopen(os.dup(1), "wb", buffering=0))
+    os.dup2(2, 1)
+    return stdin, stdout
+
+
+def _close(player: Player) -> None:
+    from katachi.interfaces import ClosingPlayer
+
+    if isinstance(player, ClosingPlayer):
+        player.close()

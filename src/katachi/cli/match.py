@@ -1,0 +1,110 @@
+"""``katachi match``: two players, a number of games, the score with its interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from katachi.arena.standings import Standings
+
+
+def match(
+    a: Annotated[str, typer.Argument(help="The first player.", metavar="A", show_default=False)],
+    b: Annotated[str, typer.Argument(help="The second player.", metavar="B", show_default=False)],
+    games: Annotated[int, typer.Option(help="How many games to play.")] = 100,
+    size: Annotated[int, typer.Option(help="The board size.")] = 9,
+    komi: Annotated[float | None, typer.Option(help="The komi; without it, that of the rules.")] = None,
+    rules: Annotated[str, typer.Option(help="The rules, by name or as KataGo's JSON.")] = "katachi",
+    seconds: Annotated[float | None, typer.Option(help="Seconds that a move may take.")] = None,
+    simulations: Annotated[int | None, typer.Option(help="Simulations that a move may take.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed repeats the match.")] = 0,
+    random_plies: Annotated[int, typer.Option(help="Random moves that begin each pair of games.")] = 2,
+    book: Annotated[Path | None, typer.Option(help="Game records to begin from, instead of random moves.")] = None,
+    book_plies: Annotated[int | None, typer.Option(help="Moves to take from each line of the book.")] = None,
+    max_moves: Annotated[int | None, typer.Option(help="Count a game as it stands after so many moves.")] = None,
+    jobs: Annotated[int, typer.Option(help="Games that are played at the same time.")] = 1,
+    referee: Annotated[str, typer.Option(help="Who counts: estimate, count or gtp:COMMAND.")] = "estimate",
+    check_referee: Annotated[str | None, typer.Option(help="A second referee; disagreements are reported.")] = None,
+    exclude_duplicates: Annotated[bool, typer.Option(help="Count a repeated game once.")] = False,
+    lose_on_time: Annotated[bool, typer.Option(help="Taking longer than the limit loses the game.")] = False,
+    sprt: Annotated[
+        tuple[float, float] | None, typer.Option(help="Stop when it is clear which of two Elo differences is true.")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder goes on.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Let two players play a match.
+
+    Colors alternate, and every opening is played with both. All games are kept in the run folder (by default a folder
+    in runs/ that is named after the match). A match that was interrupted goes on when the same command is given again.
+
+    Examples:
+      katachi match alp random --games 100 --size 9
+      katachi match alp "gtp:gnugo --mode gtp --level 0 --chinese-rules --seed {seed}" --games 40 --jobs 2
+      katachi match alp influence --games 200 --random-plies 4 --exclude-duplicates --json
+      katachi match new.toml old.toml --games 5000 --sprt 0 30
+    """
+    from katachi.arena.settings import parse_settings
+    from katachi.cli._arena import default_run, name_players, play_and_watch, print_json, show_report
+
+    first, second = name_players(a, b)
+    openings = {"random_plies": random_plies, "book": str(book) if book else None, "book_plies": book_plies}
+    values = {
+        "players": {first: a, second: b},
+        "games": games,
+        "size": size,
+        "komi": komi,
+        "rules": rules,
+        "seed": seed,
+        "max_moves": max_moves,
+        "jobs": jobs,
+        "referee": referee,
+        "check_referee": check_referee,
+        "limit": {"seconds": seconds, "simulations": simulations, "lose_on_time": lose_on_time},
+        "openings": openings,
+        "sprt": {"elo0": sprt[0], "elo1": sprt[1]} if sprt else None,
+        "report": {"exclude_duplicates": exclude_duplicates},
+    }
+    settings = parse_settings(values)
+    directory = run or default_run(f"match-{first}-{second}", settings)
+    standings = play_and_watch(settings, directory)
+    if as_json:
+        print_json(match_json(a, b, standings) | {"run": str(directory)})
+    else:
+        show_report(standings)
+
+
+def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
+    """The result as ``a`` sees it."""
+    pair = standings.pairs[0]
+    score = pair.score
+    return {
+        "a": a,
+        "b": b,
+        "games": score.games,
+        "wins_a": score.wins,
+        "wins_b": score.losses,
+        "draws": score.draws,
+        "duplicates": pair.duplicates,
+        "win_rate_a": score.rate,
+        "interval_a": list(score.interval),
+        "played": pair.played,
+        "with_black": _counts(pair.with_black),
+        "with_white": _counts(pair.with_white),
+        "elo_a": _elo(standings, pair.first) - _elo(standings, pair.second),
+        "incidents": standings.to_json()["incidents"],
+        "sprt": standings.to_json()["sprt"],
+        "checked": standings.checks.games,
+        "disagreements": standings.to_json()["disagreements"],
+    }
+
+
+def _counts(score: Any) -> dict[str, int]:
+    return {"wins": score.wins, "draws": score.draws, "losses": score.losses}
+
+
+def _elo(standings: Standings, player: str) -> float:
+    return next(rating.rating for rating in standings.ratings.ratings if rating.player == player)

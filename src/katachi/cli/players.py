@@ -1,0 +1,47 @@
+"""``katachi players``: what ships, and its TOML."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Final
+
+import typer
+
+from katachi.players.specs import SpecError, read_spec, shipped_players
+
+app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
+
+
+@app.callback(invoke_without_command=True)
+def players(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the players that ship. Their names work wherever a PLAYER is asked for.
+
+    Examples:
+      katachi players
+      katachi players show alp > mine.toml
+    """
+    if context.invoked_subcommand is not None:
+        return
+    shipped = shipped_players()
+    if as_json:
+        typer.echo(json.dumps({"players": [player._asdict() for player in shipped]}))
+        return
+    width = max(len(player.name) for player in shipped)
+    for player in shipped:
+        typer.echo(f"{player.name:{width}}  {player.description}")
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="A shipped name.", metavar="NAME")]) -> None:
+    """Print the TOML of a player that ships, to copy and change.
+
+    Example:
+      katachi players show alp
+    """
+    if name not in {player.name for player in shipped_players()}:
+        read_spec(name)  # says which name is near, unless it is a file
+        raise SpecError(f"{name} is a file already")
+    typer.echo(read_spec(name)[0], nl=False)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+from katachi.benchmarks import playouts, report
+from katachi.benchmarks.report import Contestant, Row, measure
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+
+
+def test_json(run_katachi):
+    ran = run_katachi("bench", "playouts", "--seconds", "0.001", "--rounds", "1", "--json")
+    assert ran.code == 0
+    printed = json.loads(ran.out)
+    assert printed["bench"] == "playouts"
+    rows = [Row(**row) for row in printed["rows"]]
+    assert all(row.rate > 0 and row.unit == "playouts/s" for row in rows)
+    contestants = {(row.name, row.size, row.threads) for row in rows}
+    assert {("katachi", size, threads) for size in (9, 19) for threads in (1, 2)} <= contestants
+    assert (("cpp", 19, 1) in contestants) == (shutil.which("g++") is not None)
+    assert (("openspiel", 9, 1) in contestants) == (find_spec("pyspiel") is not None)
+
+
+def test_table(run_katachi, monkeypatch):
+    rows = [Row("katachi", 9, 1, "playouts/s", 95_000.0), Row("cpp", 9, 1, "playouts/s", 100_000.0)]
+    bars = [report.Bar("katachi / cpp", 9, 0.95, 0.9), report.Bar("two threads / one", 9, 1.5, 1.8)]
+    monkeypatch.setattr(playouts, "run", lambda **_: report.Report("playouts", rows, bars, ["something is left out"]))
+    ran = run_katachi("bench")
+    lines = ran.out.splitlines()
+    assert any("katachi" in line and "95,000 playouts/s" in line for line in lines)
+    assert any("katachi / cpp" in line and "0.95" in line and "yes" in line for line in lines)
+    assert any("two threads" in line and "1.50" in line and "no" in line for line in lines)
+    assert ran.err == "katachi: something is left out\n"
+
+
+@needs_compiler
+def test_the_twin_plays_the_same_games(tmp_path):
+    twin = playouts._load_twin(tmp_path, [])
+    assert twin is not None
+    for size in (2, 3, 5, 9, 13, 19):
+        playouts._check_same_games(twin, size, count=50, seed=size)
+
+
+@needs_compiler
+def test_other_games_are_noticed(tmp_path):
+    class Cheat:
+        @staticmethod
+        def katachi_playouts(size: int, count: int, seed: int) -> int:
+            return 0
+
+        katachi_playouts_padded = katachi_playouts
+
+    with pytest.raises(playouts.BenchmarkError, match="9×9: katachi's playouts sum to"):
+        playouts._check_same_games(Cheat(), 9)
+
+
+def test_without_compiler_or_source(monkeypatch, tmp_path):
+    notes: list[str] = []
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert playouts._load_twin(tmp_path, notes) is None
+    monkeypatch.setattr(playouts, "find_twin_source", lambda: None)
+    assert playouts._load_twin(tmp_path, notes) is None
+    assert notes == ["cpp is left out: there is no g++", "cpp is left out: its source is in the repository alone"]
+
+
+def test_contestants_take_turns_and_the_median_counts(monkeypatch):
+    clock = iter([0, 1, 0, 2, 0, 1, 0, 2, 0, 10, 0, 20])  # a: 1 s, 1 s, 10 s; b: 2 s, 2 s, 20 s
+    monkeypatch.setattr(report.time, "perf_counter", lambda: next(clock))
+    calls: list[tuple[str, int, int]] = []
+    contestants = [
+        Contestant(name, threads, lambda size, count, seed, name=name: calls.append((name, count, seed)), weight)
+        for name, threads, weight in (("a", 1, 1.0), ("b", 2, 0.5))
+    ]
+    rows = measure(contestants, size=9, unit="things/s", counts=100, rounds=3)
+    assert calls == [("a", 100, 0), ("b", 100, 0), ("a", 100, 1), ("b", 100, 1), ("a", 100, 2), ("b", 100, 2)]
+    assert rows == [Row("a", 9, 1, "things/s", 100.0), Row("b", 9, 2, "things/s", 50.0)]
+
+
+def test_bars_compare_what_is_there():
+    rows = [Row("katachi", size, threads, "", 100.0 * threads) for size in (9, 19) for threads in (1, 2)]
+    rows.append(Row("cpp", 9, 1, "", 80.0))
+    bars = list(playouts._bars(rows))
+    assert [(bar.text, bar.size, bar.ratio) for bar in bars] == [
+        ("katachi / cpp", 9, 1.25),
+        ("two threads / one", 9, 2.0),
+        ("two threads / one", 19, 2.0),
+    ]

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from katachi.cli import _compiling
+
+
+def test_everything_is_compiled_afterwards(run_katachi):
+    """Every kernel has been called, or is part of one that has: numba has an index of it on disk."""
+    ran = run_katachi("warmup")
+    assert ran.code == 0
+    assert str(_compiling.cache_folder()) in ran.out
+    missing = [
+        f"{kernel.__module__}.{kernel.__name__}"
+        for kernel in _compiling.kernels()
+        if not list(Path(kernel.stats.cache_path).glob(f"{kernel.__module__.split('.')[-1]}.{kernel.__name__}-*.nbi"))
+    ]
+    assert missing == []
+    assert _compiling.is_compiled()

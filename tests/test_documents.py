@@ -1,0 +1,36 @@
+"""The documents say what is true of the source."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import katachi
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "katachi"
+
+
+def test_the_architecture_lists_every_file_and_no_other() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    listed = []
+    for section in re.split(r"^### ", text.split("## One coding")[0], flags=re.MULTILINE)[1:]:
+        home = re.match(r"`([\w/.]+)`", section)[1]
+        listed += (
+            [home] if home.endswith(".py") else [home + name for name in re.findall(r"^\| `(\S+\.py)`", section, re.M)]
+        )
+    files = {str(file.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if not file.name.startswith("__")}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == files
+
+
+def test_public_names_are_importable_and_listed_once() -> None:
+    assert sorted(katachi.__all__) == sorted(set(katachi.__all__)) == sorted(katachi._HOME_OF)
+    for name in katachi.__all__:
+        assert getattr(katachi, name) is not None
+
+
+def test_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == katachi.__version__
