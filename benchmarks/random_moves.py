@@ -48,9 +48,11 @@ def main() -> None:
     with Progress(*columns) as progress:
         task = progress.add_task("", total=options.moves)
         results = Parallel(n_jobs=options.jobs, return_as="generator")(calls)
-        for moves, met in zip(pieces, results, strict=True):
+        for done, (moves, met) in enumerate(zip(pieces, results, strict=True), 1):
             reasons += met
             progress.advance(task, moves)
+            if not progress.console.is_terminal and done % 10 == 0:
+                print(f"{done * MOVES_A_PIECE:,} moves agree", flush=True)
     met = ", ".join(f"{count:,} {reason.lower()}" for reason, count in sorted(reasons.items()))
     print(f"{options.moves:,} moves agree; illegal points met: {met}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from katachi.arena.errors import RunError
-from katachi.arena.records import GameRecord, RunDirectory, unfinished_directory, write_atomically
+from katachi.arena.records import GameRecord, RunDirectory, unfinished_directory
 from katachi.arena.settings import TournamentSettings, parse_settings
 
 MakeRecord = Callable[..., GameRecord]
@@ -184,19 +184,6 @@ def test_the_default_folder_goes_on_until_its_run_is_finished(tmp_path: Path, ma
         assert unfinished_directory(base) == base
         run.finish({}, "")
     assert unfinished_directory(base) == tmp_path / "match-2"
-
-
-def test_a_write_leaves_the_old_file_or_the_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "file"
-    write_atomically(path, "old")
-
-    def fail(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space"):
-        write_atomically(path, "new")
-    assert path.read_text() == "old"
 
 
 def test_scores_are_seen_from_either_side(make_record: MakeRecord) -> None:

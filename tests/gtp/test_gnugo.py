@@ -132,7 +132,7 @@ COMMON = """
 28 list_stones black
 29 clear_board
 30 set_free_handicap C3 C7
-31 final_status_list dead
+31 final_status_list no_such_status
 # a comment
 
 \t32\tlist_stones\tb\t# tabs and a comment

@@ -120,7 +120,25 @@ def test_handicap_stones_that_are_only_counted_go_on_their_fixed_places() -> Non
     assert np.flatnonzero(game.board.stones).tolist() == [parse_vertex("G7", 9), parse_vertex("C3", 9)]
     assert (game.handicap, game.to_play) == (2, WHITE)
     assert _kinds(record) == [K.HANDICAP]
-    assert "fixed places" in record.repairs[0].what
+    assert "customary places" in record.repairs[0].what
+
+
+@pytest.mark.parametrize(
+    ("moves", "stones"),
+    [
+        (";W[qc]", "D4 D10 D16 Q4 Q10 Q16"),
+        (";W[jp];B[jd]", "D4 D10 D16 Q4 Q10 Q16"),
+        (";W[pj];B[dj]", "D4 D16 K4 K16 Q4 Q16"),
+        (";W[pj];B[jd]", ""),
+    ],
+)
+def test_six_stones_stand_where_the_moves_leave_room(moves: str, stones: str) -> None:
+    record = _record(f"(;SZ[19]HA[6]{moves})")
+    board = record.replay(before_move=1).board
+    assert sorted(np.flatnonzero(board.stones).tolist()) == sorted(parse_vertex(word, 19) for word in stones.split())
+    assert _kinds(record) == [K.HANDICAP]
+    assert ("left out" in record.repairs[0].what) == (not stones)
+    assert record.replay_to_end().board == record.replay().board
 
 
 def test_handicap_stones_in_the_node_after_the_root() -> None:

@@ -28,6 +28,7 @@ from katachi.arena.errors import RunError, SettingsError
 from katachi.arena.locking import LOCK_NAME, DirectoryLock
 from katachi.arena.provenance import format_program, provenance
 from katachi.arena.settings import TournamentSettings, read_settings
+from katachi.disk import temporary_path, write_atomically
 from katachi.go.results import GameResult
 
 _CONFIG: Final = "config.toml"
@@ -178,23 +179,14 @@ def unfinished_directory(base: Path) -> Path:
     return path
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that a kill leaves the old one or the new one, never a part."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
 def _refuse_other_folder(path: Path) -> None:
     """Never write among files that are not a run's; what a kill left of a run's first moments is one."""
     if not path.exists() or (path / _CONFIG).exists():
         return
     if not path.is_dir():
         raise RunError(f"{path} is no folder")
-    first_files = {_SGF_FOLDER, _RUN, f".{_RUN}.tmp", f".{_CONFIG}.tmp", LOCK_NAME}
+    unfinished = {temporary_path(path / name).name for name in (_RUN, _CONFIG)}
+    first_files = {_SGF_FOLDER, _RUN, LOCK_NAME} | unfinished
     if other := sorted(file.name for file in path.iterdir() if file.name not in first_files):
         raise RunError(f"{path} holds no run, but other files such as {other[0]}: give a new folder")
 

@@ -15,7 +15,6 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, format_vertex
 from katachi.go.results import GameResult
-from katachi.go.scoring import score
 from katachi.go.status import estimate_status
 from katachi.gtp import GtpError, GtpPlayer
 
@@ -59,8 +58,8 @@ class EstimateReferee:
         if is_settled(game.board):
             return Verdict(GameResult.by_score(game.score()))
         fate = estimate_status(game.board)
-        lead = score(game.board, game.rules, fate.dead_stones, game.handicap, seki=fate.seki_stones)
-        return Verdict(GameResult.by_score(lead), tuple(fate.dead_stones))
+        result = GameResult.by_score(game.score(fate.dead_stones, fate.seki_stones))
+        return Verdict(result, tuple(fate.dead_stones))
 
     def close(self) -> None:
         """Nothing is held."""

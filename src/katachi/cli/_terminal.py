@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from katachi.arena.records import write_atomically
+from katachi.disk import write_atomically
 from katachi.go.board import Illegality
 from katachi.go.diagrams import format_diagram
 from katachi.go.game import Game
@@ -140,11 +140,12 @@ class TerminalGame:
         self.game.resign(self.human)
 
     def _score(self, _: str) -> None:
-        dead = estimate_status(self.game.board).dead_stones
+        fate = estimate_status(self.game.board)
         self._say(f"As it stands: {GameResult.by_score(self.game.score())}.")
-        if dead:
-            stones = " ".join(self._vertex(point) for point in dead)
-            self._say(f"Without the stones that look dead ({stones}): {GameResult.by_score(self.game.score(dead))}.")
+        if fate.dead:
+            stones = " ".join(self._vertex(point) for point in fate.dead_stones)
+            result = GameResult.by_score(self.game.score(fate.dead_stones, fate.seki_stones))
+            self._say(f"Without the stones that look dead ({stones}): {result}.")
 
     def _hint(self, _: str) -> None:
         decision = self.player.decide(self.game, self.limit)
@@ -187,8 +188,10 @@ class TerminalGame:
         """How the game ended. Dead stones come off only if the rules say that they do."""
         if not self.game.is_over:
             return None
-        agreed = self.game.rules.friendly_pass_ok
-        return self.game.result(estimate_status(self.game.board).dead_stones if agreed else ())
+        if not self.game.rules.friendly_pass_ok:
+            return self.game.result()
+        fate = estimate_status(self.game.board)
+        return self.game.result(fate.dead_stones, fate.seki_stones)
 
     def _sgf(self) -> str:
         names = {self.human: "you", -self.human: self.player.name}

@@ -31,12 +31,12 @@ def tournament(
       katachi tournament examples/tournament.toml --dry-run
     """
     from katachi.arena.html import format_html
-    from katachi.arena.records import write_atomically
     from katachi.arena.report import format_markdown
     from katachi.arena.schedule import pairings
     from katachi.arena.settings import read_settings
     from katachi.arena.tournament import check_players
     from katachi.cli._arena import default_run, play_and_watch, print_json, show_report
+    from katachi.disk import write_atomically
 
     settings = read_settings(file)
     if jobs is not None:

@@ -27,10 +27,19 @@ from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, PASS
 OFF: Final = np.uint16(MAX_POINTS)
 OFF_COLOR: Final = np.int8(2)
 
-BOARD: Final = np.dtype(
+
+def record_dtype(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
+    """A structured type whose fields are attributes in compiled code, and in Python when the compiler is off.
+
+    A field must not be called like an attribute of numpy's scalars; so a board has ``lines``, not a size.
+    """
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+BOARD: Final = record_dtype(
     [
         ("hash", np.uint64),  # of the stones alone: the position that superko speaks of
-        ("size", np.uint16),
+        ("lines", np.uint16),  # the size of the board
         ("ko", np.uint16),  # the point that simple ko forbids to the player to move, or OFF
         ("empty_count", np.uint16),
         ("to_play", np.int8),
@@ -43,7 +52,6 @@ BOARD: Final = np.dtype(
         ("empties", np.uint16, MAX_POINTS),  # the empty points, in no order
         ("empty_index", np.uint16, MAX_POINTS),  # where each of them stands in that list
     ],
-    align=True,
 )
 
 _COUNT_BITS: Final = np.uint64(12)
@@ -75,7 +83,7 @@ def new_boards(count: int, size: int) -> NDArray[Any]:
     """Empty boards of one size, Black to play, [count] records."""
     boards = np.zeros(count, dtype=BOARD)
     points = size * size
-    boards["size"] = size
+    boards["lines"] = size
     boards["ko"] = OFF
     boards["to_play"] = BLACK
     boards["stone"] = OFF_COLOR
@@ -115,7 +123,7 @@ def _side(color):
 def _remove_chain(b, head):
     """Take a chain off the board; its points become liberties of the neighbors."""
     color = b.stone[head]
-    near = NEIGHBORS[b.size]
+    near = NEIGHBORS[b.lines]
     side = _side(color)
     b.captured[side] += b.stones[head]
     p = head
@@ -157,7 +165,7 @@ def play_stone(b, p, color):
 
     Whether the move is legal, the caller knows.
     """
-    near = NEIGHBORS[b.size]
+    near = NEIGHBORS[b.lines]
     b.empty_count -= np.uint16(1)
     i = b.empty_index[p]
     last = b.empties[b.empty_count]
@@ -212,7 +220,7 @@ def illegality(b, p, color, suicide):
     """Why a stone may not be put on a point under simple ko; ``suicide`` allows that of two stones or more."""
     if b.stone[p] != EMPTY:
         return OCCUPIED
-    near = NEIGHBORS[b.size]
+    near = NEIGHBORS[b.lines]
     for k in range(4):
         if b.stone[near[p, k]] == EMPTY:
             return LEGAL
@@ -242,7 +250,7 @@ def is_own_eye(b, p, color):
 
     The enemy may hold one diagonal, none at the edge (Silver et al. 2007 after Enzenberger).
     """
-    near = NEIGHBORS[b.size]
+    near = NEIGHBORS[b.lines]
     for k in range(4):
         s = b.stone[near[p, k]]
         if s != color and s != OFF_COLOR:
@@ -250,7 +258,7 @@ def is_own_eye(b, p, color):
     enemies = 0
     off = 0
     for k in range(4):
-        s = b.stone[DIAGONALS[b.size, p, k]]
+        s = b.stone[DIAGONALS[b.lines, p, k]]
         if s == -color:
             enemies += 1
         elif s == OFF_COLOR:
@@ -277,7 +285,7 @@ def _is_first_contact(b, liberty, stone):
     head = b.head[stone]
     color = b.stone[stone]
     for k in range(4):
-        q = NEIGHBORS[b.size, liberty, k]
+        q = NEIGHBORS[b.lines, liberty, k]
         if b.stone[q] == color and b.head[q] == head:
             return q == stone
     return False
@@ -293,7 +301,7 @@ def list_liberties(b, p, out):
     count = 0
     while True:
         for k in range(4):
-            liberty = NEIGHBORS[b.size, q, k]
+            liberty = NEIGHBORS[b.lines, q, k]
             if b.stone[liberty] == EMPTY and _is_first_contact(b, liberty, q):
                 out[count] = liberty
                 count += 1
@@ -309,7 +317,7 @@ def count_liberties(b, p):
     count = 0
     while True:
         for k in range(4):
-            liberty = NEIGHBORS[b.size, q, k]
+            liberty = NEIGHBORS[b.lines, q, k]
             if b.stone[liberty] == EMPTY and _is_first_contact(b, liberty, q):
                 count += 1
         q = b.link[q]
@@ -367,7 +375,7 @@ def play_moves(boards, moves, colors, suicide):
 def fill_legal(boards, color, suicide, legal):
     """Set ``legal[point]`` for every point under simple ko."""
     b = boards[0]
-    for p in range(b.size * b.size):
+    for p in range(b.lines * b.lines):
         legal[p] = illegality(b, np.uint16(p), color, suicide) == LEGAL
 
 
@@ -382,7 +390,7 @@ def hash_after(boards, work, move, color):
 @njit(cache=True, nogil=True)
 def fill_hashes(boards, work, color, legal, hashes):
     """Set ``hashes[point]`` to the hash of the position after each legal move."""
-    for p in range(boards[0].size * boards[0].size):
+    for p in range(boards[0].lines * boards[0].lines):
         if legal[p]:
             hashes[p] = hash_after(boards, work, p, color)
 

@@ -22,6 +22,7 @@ from katachi.go._kernels import (
     is_atari,
     list_liberties,
     play_stone,
+    record_dtype,
 )
 from katachi.go.points import MAX_POINTS
 
@@ -32,15 +33,14 @@ UNDECIDED: Final = 0
 CAPTURED: Final = 1
 ESCAPED: Final = 2
 
-FRAME: Final = np.dtype(
+FRAME: Final = record_dtype(
     [
         ("count", np.uint16),  # moves to try at this ply
         ("next", np.uint16),  # the next of them
         ("length", np.uint16),  # of the line
         ("moves", np.uint16, MAX_POINTS),
         ("line", np.uint16, MAX_PLIES + 1),  # the best play found from here, or the longest resistance
-    ],
-    align=True,
+    ]
 )
 
 
@@ -78,7 +78,7 @@ def _expand_defense(b, frame, stone):
     p = stone
     while True:
         for k in range(4):
-            q = NEIGHBORS[b.size, p, k]
+            q = NEIGHBORS[b.lines, p, k]
             if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
                 point = atari_point(b.liberties[b.head[q]])
                 if not (frame.moves[:count] == point).any():
@@ -144,7 +144,7 @@ def read(boards, frames, stone, attacker_first):
 def captures(position, boards, frames, move, color):
     """Whether a legal move fills one of two liberties of a chain and captures it in a ladder."""
     for k in range(4):
-        q = NEIGHBORS[position.size, move, k]
+        q = NEIGHBORS[position.lines, move, k]
         if position.stone[q] == -color and count_liberties(position, q) == 2:
             boards[0] = position
             play_stone(boards[0], move, color)
@@ -156,7 +156,7 @@ def captures(position, boards, frames, move, color):
 @njit(cache=True, nogil=True)
 def escapes(position, boards, frames, move, color):
     """Whether a legal move saves a chain in atari, so that no ladder catches it."""
-    for first in range(position.size * position.size):
+    for first in range(position.lines * position.lines):
         p = np.uint16(first)
         if position.stone[p] == color and position.head[p] == p and is_atari(position.liberties[p]):
             boards[0] = position
@@ -202,6 +202,6 @@ def fill_captures(positions, color, out):
     """Set ``out[point]`` for every legal move that captures in a ladder."""
     boards, frames = _new_stack()
     b = positions[0]
-    for first in range(b.size * b.size):
+    for first in range(b.lines * b.lines):
         p = np.uint16(first)
         out[p] = illegality(b, p, color, False) == LEGAL and captures(b, boards, frames, p, color)

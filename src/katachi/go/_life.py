@@ -1,7 +1,5 @@
 """The compiled part of ``life.py``: Benson's algorithm."""
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-
 from __future__ import annotations
 
 import numpy as np
@@ -18,11 +16,11 @@ def _find_vital(b, color, label, count):
 
     Such a chain touches every empty point of the region, so it is among the four neighbors of the first.
     """
-    near = NEIGHBORS[b.size]
+    near = NEIGHBORS[b.lines]
     vital = np.full((count, 4), OFF, dtype=np.uint16)
     started = np.zeros(count, dtype=np.bool_)
     around = np.empty(4, dtype=np.uint16)
-    for first in range(b.size * b.size):
+    for first in range(b.lines * b.lines):
         p = np.uint16(first)
         if b.stone[p] != EMPTY:
             continue
@@ -50,7 +48,7 @@ def _drop_chains(b, color, vital, healthy, alive):
             if healthy[region] and head != OFF:
                 regions[head] += 1
     dropped = False
-    for p in range(b.size * b.size):
+    for p in range(b.lines * b.lines):
         if b.stone[p] == color and b.head[p] == p and alive[p] and regions[p] < 2:
             alive[p] = False
             dropped = True
@@ -60,8 +58,8 @@ def _drop_chains(b, color, vital, healthy, alive):
 @njit(cache=True, nogil=True)
 def _drop_regions(b, color, label, healthy, alive):
     """Drop the regions that have a dropped chain beside them."""
-    near = NEIGHBORS[b.size]
-    for first in range(b.size * b.size):
+    near = NEIGHBORS[b.lines]
+    for first in range(b.lines * b.lines):
         p = np.uint16(first)
         for k in range(4):
             q = near[p, k]
@@ -74,13 +72,13 @@ def fill_alive(boards, color, stones, regions):
     """Mark the stones of a color that are unconditionally alive, and their vital regions, both [n²]."""
     b = boards[0]
     label = np.empty(MAX_POINTS, dtype=np.int16)
-    count = label_regions(b.stone, b.size, -color, label)
+    count = label_regions(b.stone, b.lines, -color, label)
     vital = _find_vital(b, color, label, count)
     healthy = np.ones(count, dtype=np.bool_)
     alive = np.ones(MAX_POINTS, dtype=np.bool_)
     while _drop_chains(b, color, vital, healthy, alive):
         _drop_regions(b, color, label, healthy, alive)
-    for p in range(b.size * b.size):
+    for p in range(b.lines * b.lines):
         if b.stone[p] == color:
             stones[p] = alive[b.head[p]]
             regions[p] = False

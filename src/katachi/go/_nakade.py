@@ -4,8 +4,6 @@ A square of four, a T, a bulky five, a cross or a rabbity six is one eye: if sto
 eye; if it is empty, the point with the most neighbors in it kills (the square needs none).
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-
 from __future__ import annotations
 
 from typing import Final
@@ -23,7 +21,7 @@ def _degree(b, p, color, added):
     """How many neighbors of a stone belong to its color, counting ``added`` as one of them."""
     degree = 0
     for k in range(4):
-        q = NEIGHBORS[b.size, p, k]
+        q = NEIGHBORS[b.lines, p, k]
         if q != OFF and (b.stone[q] == color or q == added):
             degree += 1
     return degree
@@ -55,12 +53,12 @@ def is_nakade(b, p, color, stones):
     largest = _degree(b, p, color, p)
     contacts = largest
     for k in range(4):
-        q = NEIGHBORS[b.size, p, k]
+        q = NEIGHBORS[b.lines, p, k]
         if b.stone[q] != color:
             continue
         fresh = True
         for j in range(k):
-            other = NEIGHBORS[b.size, p, j]
+            other = NEIGHBORS[b.lines, p, j]
             fresh &= not (b.stone[other] == color and b.head[other] == b.head[q])
         stone = q
         while fresh:
@@ -89,7 +87,7 @@ def vital_point(b, start, color, region):
         done += 1
         degree = 0
         for k in range(4):
-            q = NEIGHBORS[b.size, p, k]
+            q = NEIGHBORS[b.lines, p, k]
             if b.stone[q] == color:
                 return OFF
             if b.stone[q] != EMPTY:

@@ -7,22 +7,21 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import LEGAL, NEIGHBORS, OFF, illegality, is_own_eye, play_pass, play_stone
+from katachi.go._kernels import LEGAL, NEIGHBORS, OFF, illegality, is_own_eye, play_pass, play_stone, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 
 # Playouts on n² points end after about 1.3 n² plies; the cap stops the rare endless ko fight.
 PLIES_PER_POINT: Final = 3
 
-PLAYOUT: Final = np.dtype(
+PLAYOUT: Final = record_dtype(
     [
         ("random", np.uint64),  # the state of the xorshift generator, never 0
         ("plies", np.uint32),
         ("moves", np.uint16, PLIES_PER_POINT * MAX_POINTS),  # OFF is a pass
-    ],
-    align=True,
+    ]
 )
 
-STATISTICS: Final = np.dtype(
+STATISTICS: Final = record_dtype(
     [
         ("playouts", np.int64),
         ("black_wins", np.float64),  # a draw counts half
@@ -30,8 +29,7 @@ STATISTICS: Final = np.dtype(
         ("ownership", np.int32, MAX_POINTS),  # how often Black's less how often White's
         ("first_plays", np.int32, (2, MAX_POINTS)),  # playouts in which Black, White was the first to play here
         ("first_play_wins", np.float64, (2, MAX_POINTS)),  # and those of them that Black won
-    ],
-    align=True,
+    ]
 )
 
 
@@ -70,7 +68,7 @@ def play_out(b, playout):
     color = b.to_play
     passes = 0
     ply = np.uint64(0)
-    cap = np.uint64(b.size) * np.uint64(b.size) * np.uint64(PLIES_PER_POINT)
+    cap = np.uint64(b.lines) * np.uint64(b.lines) * np.uint64(PLIES_PER_POINT)
     while passes < 2 and ply < cap:
         move = OFF
         left = b.empty_count
@@ -103,9 +101,9 @@ def play_out(b, playout):
 @njit(cache=True, nogil=True)
 def count_area(b, ownership):
     """Black's area less White's at the end of a playout, where an empty point is an eye; adds to ``ownership``."""
-    near = NEIGHBORS[b.size]
+    near = NEIGHBORS[b.lines]
     total = 0
-    for p in range(np.uint16(b.size * b.size)):
+    for p in range(np.uint16(b.lines * b.lines)):
         owner = b.stone[p]
         if owner == EMPTY:
             black = white = False

@@ -6,8 +6,6 @@ atari only as a throw-in or as a *nakade*: a shape that, once captured, leaves t
 there at the end, and a big eye that is dead is not.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-
 from __future__ import annotations
 
 from typing import Final
@@ -26,6 +24,7 @@ from katachi.go._kernels import (
     liberty_word,
     play_pass,
     play_stone,
+    record_dtype,
 )
 from katachi.go._life import fill_alive
 from katachi.go._nakade import LARGEST_NAKADE, is_nakade, vital_point
@@ -33,12 +32,11 @@ from katachi.go._playouts import PLIES_PER_POINT, next_random, random_below, ran
 from katachi.go._scoring import fill_owner
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE
 
-TALLY: Final = np.dtype(
+TALLY: Final = record_dtype(
     [
         ("owned", np.int32, MAX_POINTS),  # how often a point was Black's at the end less how often White's
         ("shared", np.int32, MAX_POINTS),  # how often the stone here stood at the end beside a point of neither side
-    ],
-    align=True,
+    ]
 )
 
 _ANSWER_SHARE: Final = 230  # of 256 times an atari near the last move is answered; never always, lest fights repeat
@@ -49,7 +47,7 @@ def _liberties_after(b, p, color):
     """The liberty word and the stones of the chain that a stone at ``p`` would make if it captured nothing."""
     word = np.uint64(0)
     stones = 1
-    near = NEIGHBORS[b.size, p]
+    near = NEIGHBORS[b.lines, p]
     for k in range(4):
         s = b.stone[near[k]]
         if s == EMPTY:
@@ -69,7 +67,7 @@ def _liberties_after(b, p, color):
 @njit(cache=True, nogil=True)
 def _captures(b, p, color):
     for k in range(4):
-        q = NEIGHBORS[b.size, p, k]
+        q = NEIGHBORS[b.lines, p, k]
         if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
             return True
     return False
@@ -108,7 +106,7 @@ def _answer(b, last, color, settled, region):
     if last == OFF or b.stone[last] != -color:
         return OFF
     for k in range(4):
-        q = NEIGHBORS[b.size, last, k]
+        q = NEIGHBORS[b.lines, last, k]
         if b.stone[q] == EMPTY:
             p = vital_point(b, q, color, region)
             if p != OFF and not settled[p] and illegality(b, p, color, False) == LEGAL:
@@ -118,7 +116,7 @@ def _answer(b, last, color, settled, region):
         if not settled[p] and illegality(b, p, color, False) == LEGAL:
             return p
     for k in range(4):
-        q = NEIGHBORS[b.size, last, k]
+        q = NEIGHBORS[b.lines, last, k]
         if b.stone[q] == color and is_atari(b.liberties[b.head[q]]):
             p = _rescue(b, q, color)
             if p != OFF and not settled[p]:
@@ -132,7 +130,7 @@ def _rescue(b, stone, color):
     p = stone
     while True:
         for k in range(4):
-            q = NEIGHBORS[b.size, p, k]
+            q = NEIGHBORS[b.lines, p, k]
             if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
                 point = atari_point(b.liberties[b.head[q]])
                 if illegality(b, point, color, False) == LEGAL:
@@ -152,7 +150,7 @@ def _settle(b, settled, state):
     last = OFF
     passes = 0
     region = np.empty(LARGEST_NAKADE, dtype=np.uint16)
-    for _ in range(int(b.size) * int(b.size) * PLIES_PER_POINT):
+    for _ in range(int(b.lines) * int(b.lines) * PLIES_PER_POINT):
         state = next_random(state)
         move = _answer(b, last, color, settled, region) if random_below(state, 256) < _ANSWER_SHARE else OFF
         if move == OFF:
@@ -174,12 +172,12 @@ def _settle(b, settled, state):
 def _find_sharing(b, owner):
     """The chains, by their heads, beside an empty point that is neither side's."""
     shares = np.zeros(MAX_POINTS, dtype=np.bool_)
-    for i in range(b.size * b.size):
+    for i in range(b.lines * b.lines):
         p = np.uint16(i)
         if b.stone[p] != EMPTY or owner[p] != EMPTY:
             continue
         for k in range(4):
-            q = NEIGHBORS[b.size, p, k]
+            q = NEIGHBORS[b.lines, p, k]
             if b.stone[q] == BLACK or b.stone[q] == WHITE:
                 shares[b.head[q]] = True
     return shares
@@ -190,12 +188,12 @@ def _count(boards, first, tally):
     """Add the end of a playout: owners of all points, and the stones of the first board that share liberties."""
     b = boards[0]
     owner = np.empty(MAX_POINTS, dtype=np.int8)
-    fill_owner(b.stone, b.size, np.zeros(MAX_POINTS, dtype=np.bool_), owner)
+    fill_owner(b.stone, b.lines, np.zeros(MAX_POINTS, dtype=np.bool_), owner)
     shares = _find_sharing(b, owner)
     alive = np.empty((4, MAX_POINTS), dtype=np.bool_)
     fill_alive(boards, BLACK, alive[0], alive[1])
     fill_alive(boards, WHITE, alive[2], alive[3])
-    for p in range(b.size * b.size):
+    for p in range(b.lines * b.lines):
         tally.owned[p] += owner[p]
         stands = b.stone[p] != EMPTY and b.stone[p] == first.stone[p]
         if stands and shares[b.head[p]] and not (alive[0, p] or alive[2, p]):

@@ -94,7 +94,7 @@ class Board:
 
     @property
     def size(self) -> int:
-        return int(self.record["size"][0])
+        return int(self.record["lines"][0])
 
     @property
     def to_play(self) -> int:
@@ -102,7 +102,9 @@ class Board:
 
     @to_play.setter
     def to_play(self, color: int) -> None:
-        self.record["to_play"] = _check_color(color)
+        if _check_color(color) != self.to_play:
+            self.record["ko"] = kernels.OFF  # it binds him whose stone was taken, at once or not at all
+        self.record["to_play"] = color
 
     @property
     def ko_point(self) -> int | None:

@@ -202,15 +202,18 @@ class Game:
         passes = [step for step in last if isinstance(step, Play) and step.move == PASS]
         return self._resigned is not None or len(passes) == 2
 
-    def score(self, dead: Iterable[int] = ()) -> float:
-        """Black's score less White's by the rules of the game, komi and compensation included."""
-        return scoring.score(self.board, self.rules, dead=dead, handicap=self.handicap)
+    def score(self, dead: Iterable[int] = (), seki: Iterable[int] = ()) -> float:
+        """Black's score less White's by the rules of the game, komi and compensation included.
 
-    def result(self, dead: Iterable[int] = ()) -> GameResult | None:
+        ``dead`` and ``seki`` name chains by any of their stones; seki matters only where the rules tax it.
+        """
+        return scoring.score(self.board, self.rules, dead=dead, handicap=self.handicap, seki=seki)
+
+    def result(self, dead: Iterable[int] = (), seki: Iterable[int] = ()) -> GameResult | None:
         """How the game ended, None while it goes on."""
         if self._resigned is not None:
             return GameResult(-self._resigned, None, Reason.RESIGNATION)
-        return GameResult.by_score(self.score(dead)) if self.is_over else None
+        return GameResult.by_score(self.score(dead, seki)) if self.is_over else None
 
     # The object
 

@@ -11,11 +11,12 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from katachi.disk import write_atomically
+
 MAX_FILE_BYTES: Final = 16 << 20
 
 # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it. Windows has neither flag.
 _READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_WRITE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Refused(ValueError):
@@ -52,12 +53,4 @@ def write_confined(directory: Path, name: str, content: bytes) -> None:
     path = confine(directory, name)
     if path.exists() and not path.is_file():
         raise Refused("it is no regular file")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with os.fdopen(os.open(unfinished, _WRITE_FLAGS, 0o666), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_atomically(path, content)

@@ -29,6 +29,7 @@ _STDERR_LINES: Final = 20
 _STDERR_LINE_BYTES: Final = 400
 _CHUNK: Final = 1 << 16
 _QUIT_SECONDS: Final = 1.0  # for a program that was told to quit
+_GAMES_FOLDER: Final = "/usr/games"  # where Debian puts GNU Go; it is not on everybody's PATH
 
 
 class EngineFailure(GtpError):
@@ -140,6 +141,7 @@ def _start(command: Sequence[str], name: str) -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env=os.environ | {"PATH": os.pathsep.join((os.environ.get("PATH", os.defpath), _GAMES_FOLDER))},
         )
     except (OSError, ValueError) as error:
         raise EngineFailure(f"{name} cannot be started: {error}") from None

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import LEGAL, NEIGHBORS, OFF, count_liberties, illegality, is_own_eye, play_stone
+from katachi.go._kernels import LEGAL, NEIGHBORS, OFF, count_liberties, illegality, is_own_eye, play_stone, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 
 # Bouzy 2003, "Mathematical morphology applied to computer Go": five dilations, then 5 · 4 + 1 erosions, make a lone
@@ -21,7 +21,7 @@ EROSIONS: Final = 21
 _STONE: Final = 128  # more than dilation and erosion together can take away
 
 # Two maps, written in turn; at OFF they stay 0. The steps are even in number, so that the first is the last written.
-INFLUENCE: Final = np.dtype([("maps", np.int32, (2, MAX_POINTS + 1))], align=True)
+INFLUENCE: Final = record_dtype([("maps", np.int32, (2, MAX_POINTS + 1))])
 
 
 @njit(cache=True, nogil=True)
@@ -29,7 +29,7 @@ def fill_sensible(boards, color, sensible):
     """Set ``sensible[point]`` for every point; returns how many are."""
     b = boards[0]
     count = 0
-    for p in range(np.uint16(b.size * b.size)):
+    for p in range(np.uint16(b.lines * b.lines)):
         sensible[p] = illegality(b, p, color, False) == LEGAL and not is_own_eye(b, p, color)
         count += sensible[p]
     return count
@@ -39,7 +39,7 @@ def fill_sensible(boards, color, sensible):
 def liberty_balance(b):
     """The mean number of liberties of Black's chains less that of White's; a side without chains has 0."""
     black_chains = black_liberties = white_chains = white_liberties = 0
-    for p in range(np.uint16(b.size * b.size)):
+    for p in range(np.uint16(b.lines * b.lines)):
         if b.stone[p] != EMPTY and b.head[p] == p:
             if b.stone[p] == BLACK:
                 black_chains += 1
@@ -53,8 +53,8 @@ def liberty_balance(b):
 @njit(cache=True, nogil=True)
 def _dilate(b, maps, now, after):
     """A point that only one color touches gains one of that color for each neighbor that has any."""
-    near = NEIGHBORS[b.size]
-    for p in range(np.uint16(b.size * b.size)):
+    near = NEIGHBORS[b.lines]
+    for p in range(np.uint16(b.lines * b.lines)):
         black = white = 0
         for k in range(4):
             value = maps[now, near[p, k]]
@@ -68,8 +68,8 @@ def _dilate(b, maps, now, after):
 @njit(cache=True, nogil=True)
 def _erode(b, maps, now, after):
     """A point loses one for each neighbor that is not of its color, down to nothing."""
-    near = NEIGHBORS[b.size]
-    for p in range(np.uint16(b.size * b.size)):
+    near = NEIGHBORS[b.lines]
+    for p in range(np.uint16(b.lines * b.lines)):
         value = maps[now, p]
         loss = 0
         if value != 0:
@@ -82,7 +82,7 @@ def _erode(b, maps, now, after):
 @njit(cache=True, nogil=True)
 def spread_influence(b, influence):
     """Leave Bouzy's map of the board in ``influence.maps[0]``, positive where it is Black's."""
-    for p in range(np.uint16(b.size * b.size)):
+    for p in range(np.uint16(b.lines * b.lines)):
         influence.maps[0, p] = _STONE * b.stone[p]
     for i in range(np.uint8(DILATIONS + EROSIONS)):
         now = np.uint8(i & 1)
@@ -97,7 +97,7 @@ def influence_balance(b, influence):
     """How many points are Black's on Bouzy's map less how many are White's."""
     spread_influence(b, influence)
     total = 0
-    for p in range(np.uint16(b.size * b.size)):
+    for p in range(np.uint16(b.lines * b.lines)):
         total += np.sign(influence.maps[0, p])
     return total
 
@@ -105,7 +105,7 @@ def influence_balance(b, influence):
 @njit(cache=True, nogil=True)
 def sweep_liberties(boards, work, color, sensible, values):
     """Set ``values[point]`` to the liberty balance after each sensible move; ``work`` is a record to play on."""
-    for p in range(np.uint16(boards[0].size * boards[0].size)):
+    for p in range(np.uint16(boards[0].lines * boards[0].lines)):
         if sensible[p]:
             work[0] = boards[0]
             play_stone(work[0], p, color)
@@ -115,7 +115,7 @@ def sweep_liberties(boards, work, color, sensible, values):
 @njit(cache=True, nogil=True)
 def sweep_influence(boards, work, influence, color, sensible, values):
     """Set ``values[point]`` to the influence balance after each sensible move."""
-    for p in range(np.uint16(boards[0].size * boards[0].size)):
+    for p in range(np.uint16(boards[0].lines * boards[0].lines)):
         if sensible[p]:
             work[0] = boards[0]
             play_stone(work[0], p, color)

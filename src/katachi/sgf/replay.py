@@ -113,6 +113,18 @@ def _count_moves(node: Node) -> int:
     return sum(len(node.properties.get(name, ())) for name in _COLORS)
 
 
+def customary_handicaps(size: int, stones: int) -> list[list[int]]:
+    """Where handicap stones usually stand: GTP's fixed places, or with the side stones at the top and bottom instead.
+
+    Fox and other Chinese servers place six and seven stones in the second way.
+    """
+    if stones > max_fixed_handicap(size):
+        return []
+    fixed = fixed_handicap_points(size, stones)
+    turned = sorted(point % size * size + point // size for point in fixed)
+    return [fixed] if turned == fixed else [fixed, turned]
+
+
 class _Opening(NamedTuple):
     """What a path has up to its first move: whose it is, if there is one, and whether stones are set up before."""
 
@@ -141,6 +153,7 @@ class _Replay:
         self._steps = 0
         self.moves = 0  # told by the record so far, readable or not
         self._root = root
+        self._nodes = nodes
         self._handicap = read_handicap(root)
         self._opening = _read_opening(nodes)
         self._report = report
@@ -209,15 +222,28 @@ class _Replay:
         return color
 
     def _missing_handicap(self) -> list[int]:
-        """The fixed places, if a record counts handicap stones, sets up none, and Black does not play them."""
+        """The customary places, if a record counts handicap stones, sets up none, and Black does not play them.
+
+        A guess, so it must fit: no move of the record may be played on one of these stones.
+        """
         stones = self._handicap
         if stones < 2 or self._opening.has_stones or self._opening.color == BLACK:
             return []
-        if stones > max_fixed_handicap(self.size):
-            self._report(RepairKind.HANDICAP, "root", f"{stones} handicap stones are not in the record; left out")
-            return []
-        self._report(RepairKind.HANDICAP, "root", f"{stones} handicap stones put on their fixed places")
-        return fixed_handicap_points(self.size, stones)
+        for points in customary_handicaps(self.size, stones):
+            if self._fits(points):
+                self._report(RepairKind.HANDICAP, "root", f"{stones} handicap stones put on their customary places")
+                return points
+        self._report(RepairKind.HANDICAP, "root", f"{stones} handicap stones are not in the record; left out")
+        return []
+
+    def _fits(self, points: list[int]) -> bool:
+        plain = _plain_moves(self._nodes, self.size)
+        if plain is None:
+            return False
+        board = Board(self.size)
+        board.place(black=points)
+        played = kernels.play_moves(board.record, *plain, self.game.rules.suicide)
+        return played == plain.moves.size or int(plain.moves[played]) not in points
 
     def _put(self, black: list[int], white: list[int], empty: list[int], to_play: int | None) -> None:
         if len({*black, *white, *empty}) < len(black) + len(white) + len(empty):

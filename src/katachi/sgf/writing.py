@@ -11,13 +11,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from katachi.disk import write_atomically
 from katachi.go.game import Game, Play, Setup
 from katachi.go.points import BLACK, WHITE, format_sgf_point
 from katachi.go.results import GameResult, Reason
@@ -45,7 +44,7 @@ def save_sgf(path: str | Path, games: SgfGame | Iterable[SgfGame]) -> None:
         data = format_sgf([SgfGame(_declare_utf8(game.root)) for game in chosen]).encode()
     except UnicodeEncodeError as error:
         raise SgfError(f"this text cannot be written: {error}") from None
-    _replace_file(Path(path), data)
+    write_atomically(Path(path), data)
 
 
 def _declare_utf8(root: Node) -> Node:
@@ -55,19 +54,6 @@ def _declare_utf8(root: Node) -> Node:
     twin = Node(root.properties | {"CA": ["UTF-8"]})
     twin.children = root.children
     return twin
-
-
-def _replace_file(path: Path, data: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _format_tree(root: Node) -> str:

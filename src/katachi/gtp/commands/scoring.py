@@ -6,7 +6,7 @@ import numpy as np
 
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.results import GameResult
-from katachi.go.scoring import area, score
+from katachi.go.scoring import area
 from katachi.go.status import Status, estimate_status
 from katachi.gtp.commands.inspect import format_points
 from katachi.gtp.protocol import GtpError
@@ -22,8 +22,7 @@ _OWNERS = {"black_territory": BLACK, "white_territory": WHITE, "dame": EMPTY}
 def final_score(session: Session) -> str:
     game = session.game
     fate = estimate_status(game.board)
-    lead = score(game.board, game.rules, fate.dead_stones, game.handicap, seki=fate.seki_stones)
-    return str(GameResult.by_score(lead))
+    return str(GameResult.by_score(game.score(fate.dead_stones, fate.seki_stones)))
 
 
 @table.command("final_status_list")

@@ -1,0 +1,41 @@
+"""Files that are written whole or not at all, whatever happens meanwhile: a kill, a full disk, a power cut."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+# Windows has no O_NOFOLLOW. Elsewhere a link that somebody put in the temporary file's place is refused.
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+def temporary_path(path: Path) -> Path:
+    """Where ``write_atomically`` keeps what is not yet complete; a kill may leave it behind."""
+    return path.with_name(f".{path.name}.tmp")
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file so that readers see the old one or the new one, never a part; text is UTF-8."""
+    data = content.encode() if isinstance(content, str) else content
+    temporary = temporary_path(path)
+    try:
+        with os.fdopen(os.open(temporary, _FLAGS, 0o666), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive a power cut too; Windows cannot open folders and does not need it."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from katachi.disk import temporary_path, write_atomically
+
+
+def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "text", "形\n")
+    write_atomically(tmp_path / "bytes", b"\x00\r\n")
+    assert (tmp_path / "text").read_bytes() == "形\n".encode()
+    assert (tmp_path / "bytes").read_bytes() == b"\x00\r\n"
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, "old")
+
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_kill_left_behind_is_no_obstacle(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    temporary_path(path).write_text("torn, and longer than what comes")
+    write_atomically(path, "new")
+    assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="this system cannot refuse links")
+def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path: Path) -> None:
+    path, precious = tmp_path / "file", tmp_path / "precious"
+    precious.write_text("precious")
+    temporary_path(path).symlink_to(precious)
+    with pytest.raises(OSError, match="symbolic"):
+        write_atomically(path, "new")
+    assert precious.read_text() == "precious"
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    write_atomically(tmp_path / "ours", "text")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
