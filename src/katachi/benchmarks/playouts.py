@@ -40,7 +40,7 @@ class BenchmarkError(RuntimeError):
     """A benchmark whose numbers would not mean what they say."""
 
 
-def run(seconds: float = 0.2, rounds: int = 15) -> Report:
+def run(seconds: float = 0.4, rounds: int = 15) -> Report:
     """Measure all contestants that are there; a round of one of them lasts about ``seconds``."""
     notes: list[str] = []
     rows: list[Row] = []

@@ -18,11 +18,11 @@ class Bench(StrEnum):
 
 def bench(
     what: Annotated[Bench, typer.Argument(help="What to measure.")] = Bench.PLAYOUTS,
-    seconds: Annotated[float, typer.Option(min=0.001, max=60, help="Seconds a round of one contestant lasts.")] = 0.2,
-    rounds: Annotated[int, typer.Option(min=1, max=1000, help="Rounds; the median counts.")] = 15,
+    seconds: Annotated[float, typer.Option(min=0.001, max=60, help="Seconds a round of one contestant lasts.")] = 0.4,
+    rounds: Annotated[int, typer.Option(min=1, max=1000, help="Rounds; the best counts.")] = 15,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Measure speed beside peers, in one run: the contestants take turns, and the median of their rounds counts.
+    """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
 
     Run it in the repository to see the C++ twin too, and with katachi[bench] installed to see OpenSpiel.
 
