@@ -1,7 +1,7 @@
 """What a benchmark measures and reports.
 
-Contestants take turns in several rounds, so that a noisy machine disturbs all of them alike. The rate of each is that of
-its best round: whatever else the machine does can only slow a round down.
+Contestants take turns in several rounds, so that a noisy machine disturbs all of them alike. The rate of each is that
+of its best round: whatever else the machine does can only slow a round down.
 """
 
 from __future__ import annotations
