@@ -149,6 +149,15 @@ def test_passes_after_a_pass_if_it_has_won(make, komi, has_won):
 
 
 @pytest.mark.parametrize("make", PLAYERS)
+def test_an_early_pass_does_not_end_the_game(make):
+    game = Game(size=9)
+    for move in (parse_vertex("D4", 9), parse_vertex("E5", 9), PASS):
+        game.play(move)
+    assert game.score() < 0  # White would win on komi
+    assert decide(make(seed=1), game).move != PASS
+
+
+@pytest.mark.parametrize("make", PLAYERS)
 def test_plays_on_when_nobody_passed(make):
     assert decide(make(seed=1), Game(5, Rules(komi=-7.5))).move != PASS
 

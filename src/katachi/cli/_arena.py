@@ -17,7 +17,7 @@ from katachi.arena.records import GameRecord, unfinished_directory
 from katachi.arena.report import print_report
 from katachi.arena.settings import GTP_PREFIX, TournamentSettings
 from katachi.arena.standings import Standings
-from katachi.arena.tournament import play_tournament
+from katachi.arena.tournament import check_players, play_tournament
 
 RUNS = Path("runs")
 
@@ -43,6 +43,7 @@ def _short_name(text: str) -> str:
 
 def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
     """Play with a progress display, and say on standard error where the games are kept."""
+    check_players(settings)
     typer.echo(f"katachi: games are kept in {directory}", err=True)
     played = 0
 

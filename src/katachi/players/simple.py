@@ -1,8 +1,8 @@
 """The simple players: random, average liberty and influence. Each looks one move ahead and breaks ties at random.
 
 They never fill their own simple eyes and never commit suicide. They pass when no other move is left, or when the
-opponent has just passed and the board as it stands is won. What they value is no probability; for display it is
-squashed into one by a logistic.
+opponent has just passed and the board as it stands is won, even if every point that is nobody's were the enemy's. What
+they value is no probability; for display it is squashed into one by a logistic.
 
 >>> game = Game(size=5)
 >>> game.play(12)
@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go.game import Game
-from katachi.go.points import PASS
+from katachi.go.points import EMPTY, PASS
+from katachi.go.scoring import area
 from katachi.interfaces import Analysis, Candidate, Decision, Floats, Limit
 from katachi.players import _kernels as kernels
 
@@ -49,7 +50,7 @@ class OnePlyPlayer(ABC):
 
     def decide(self, game: Game, limit: Limit) -> Decision:  # noqa: ARG002 (one ply needs none)
         """The best move, and the ten best for display; ``limit`` changes nothing."""
-        if _opponent_passed(game) and game.score() * game.to_play > 0:
+        if _opponent_passed(game) and _is_won(game):
             return Decision(PASS, comment="the board as it stands is won")
         values = self.sweep(game)
         moves = self._best_legal(game, values)
@@ -130,6 +131,12 @@ def _sensible(game: Game) -> NDArray[np.bool_]:
     sensible = np.zeros(game.size**2, dtype=np.bool_)
     kernels.fill_sensible(game.board.record, game.to_play, sensible)
     return sensible
+
+
+def _is_won(game: Game) -> bool:
+    """Whether counting now would win, with all that is open left to the enemy."""
+    open_points = np.count_nonzero(area(game.board) == EMPTY)
+    return game.score() * game.to_play > open_points
 
 
 def _opponent_passed(game: Game) -> bool:
