@@ -61,7 +61,8 @@ fuzz: setup
 
 # The figures in docs/ are printed by these commands.
 docs: setup system
-	@$(KATACHI) tournament examples/simple-players.toml --run runs/simple-players --markdown docs/simple-players.md
+	@$(KATACHI) tournament examples/simple-players.toml --jobs $(CORES) --run runs/simple-players \
+		--markdown docs/simple-players.md --title "The simple players"
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import katachi
+from katachi.gtp.engine import commands
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "katachi"
@@ -23,6 +24,18 @@ def test_the_architecture_lists_every_file_and_no_other() -> None:
     files = {str(file.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if not file.name.startswith("__")}
     assert len(listed) == len(set(listed))
     assert set(listed) == files
+
+
+def test_every_gtp_command_is_documented() -> None:
+    text = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+    table = text.split("## The commands")[1].split("`katachi gtp` answers")[0]
+    assert sorted(re.findall(r"`([\w-]+)`", table)) == commands.names
+
+
+def test_links_lead_somewhere() -> None:
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
 def test_public_names_are_importable_and_listed_once() -> None:
