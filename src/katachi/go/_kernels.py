@@ -160,6 +160,14 @@ def _join(b, first, second):
 
 
 @njit(cache=True, nogil=True)
+def exchange_empties(b, i, j):
+    """Let two empty points change their places in the list; a random draw sets aside in this way what it rejects."""
+    p, q = b.empties[i], b.empties[j]
+    b.empties[i], b.empty_index[q] = q, i
+    b.empties[j], b.empty_index[p] = p, j
+
+
+@njit(cache=True, nogil=True)
 def play_stone(b, p, color):
     """Put a stone on an empty point and remove what it captures (or, in suicide, itself). Sets ko and the turn.
 

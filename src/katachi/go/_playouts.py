@@ -7,7 +7,17 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import LEGAL, NEIGHBORS, OFF, illegality, is_own_eye, play_pass, play_stone, record_dtype
+from katachi.go._kernels import (
+    LEGAL,
+    NEIGHBORS,
+    OFF,
+    exchange_empties,
+    illegality,
+    is_own_eye,
+    play_pass,
+    play_stone,
+    record_dtype,
+)
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 
 # Playouts on n² points end after about 1.3 n² plies; the cap stops the rare endless ko fight.
@@ -80,11 +90,7 @@ def play_out(b, playout):
                 move = p
                 break
             left -= np.uint16(1)
-            last = b.empties[left]
-            b.empties[i] = last
-            b.empty_index[last] = i
-            b.empties[left] = p
-            b.empty_index[p] = left
+            exchange_empties(b, i, left)
         if move == OFF:
             play_pass(b, color)
             passes += 1

@@ -18,6 +18,7 @@ from katachi.go._kernels import (
     NEIGHBORS,
     OFF,
     atari_point,
+    exchange_empties,
     illegality,
     is_atari,
     is_own_eye,
@@ -92,11 +93,7 @@ def _random_move(b, color, settled, state):
         if _is_sensible(b, p, color, settled):
             return p, state
         left -= np.uint16(1)
-        last = b.empties[left]
-        b.empties[i] = last
-        b.empty_index[last] = i
-        b.empties[left] = p
-        b.empty_index[p] = left
+        exchange_empties(b, i, left)
     return OFF, state
 
 

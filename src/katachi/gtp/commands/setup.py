@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from katachi.go.game import Game
 from katachi.go.handicap import fixed_handicap_points, free_handicap_points
@@ -16,22 +16,12 @@ table = CommandTable[Session]()
 
 @table.command("fixed_handicap")
 def fixed_handicap(session: Session, stones: str) -> str:
-    number = read_int(stones)
-    try:
-        points = fixed_handicap_points(session.game.size, number)
-    except ValueError as error:
-        raise GtpError(f"invalid number of stones: {error}") from None
-    return _place(session, points)
+    return _place_number(session, stones, fixed_handicap_points)
 
 
 @table.command("place_free_handicap")
 def place_free_handicap(session: Session, stones: str) -> str:
-    number = read_int(stones)
-    try:
-        points = free_handicap_points(session.game.size, number)
-    except ValueError as error:
-        raise GtpError(f"invalid number of stones: {error}") from None
-    return _place(session, points)
+    return _place_number(session, stones, free_handicap_points)
 
 
 @table.command("set_free_handicap")
@@ -42,6 +32,16 @@ def set_free_handicap(session: Session, *vertices: str) -> str:
         raise GtpError(f"bad vertex list: {error}") from None
     _place(session, points)
     return ""
+
+
+def _place_number(session: Session, stones: str, find_points: Callable[[int, int], list[int]]) -> str:
+    """Place that many stones where the engine wants them; answers with the vertices."""
+    number = read_int(stones)
+    try:
+        points = find_points(session.game.size, number)
+    except ValueError as error:
+        raise GtpError(f"invalid number of stones: {error}") from None
+    return _place(session, points)
 
 
 def _place(session: Session, points: Sequence[int]) -> str:
