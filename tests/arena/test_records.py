@@ -11,6 +11,7 @@ import pytest
 from katachi.arena.errors import RunError
 from katachi.arena.records import GameRecord, RunDirectory, unfinished_directory
 from katachi.arena.settings import TournamentSettings, parse_settings
+from katachi.locking import DirectoryInUse
 
 MakeRecord = Callable[..., GameRecord]
 MakeSettings = Callable[..., TournamentSettings]
@@ -105,7 +106,7 @@ def test_a_changed_player_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_being_played_is_refused(tmp_path: Path, make_settings: MakeSettings) -> None:
-    with RunDirectory(tmp_path, make_settings()), pytest.raises(RunError, match="another process is playing"):
+    with RunDirectory(tmp_path, make_settings()), pytest.raises(DirectoryInUse, match="another process is at work"):
         RunDirectory(tmp_path, make_settings())
     RunDirectory(tmp_path, make_settings()).close()
 

@@ -135,7 +135,7 @@ def _sensible(game: Game) -> NDArray[np.bool_]:
 
 def _is_won(game: Game) -> bool:
     """Whether counting now would win, with all that is open left to the enemy."""
-    open_points = np.count_nonzero(area(game.board) == EMPTY)
+    open_points = int(np.count_nonzero(area(game.board) == EMPTY))
     return game.score() * game.to_play > open_points
 
 

@@ -1,12 +1,10 @@
-"""A lock on a run directory, so that two processes never play the same run; a killed one leaves nothing behind."""
+"""A lock on a directory, so that two processes never write the same run; a killed one leaves nothing behind."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 from typing import BinaryIO, Final
-
-from katachi.arena.errors import RunError
 
 LOCK_NAME: Final = ".lock"
 
@@ -22,8 +20,12 @@ else:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+class DirectoryInUse(ValueError):
+    """A directory that another process holds."""
+
+
 class DirectoryLock:
-    """Held from the start until ``release`` or the end of the process; raises RunError if another one has it."""
+    """Held from the start until ``release`` or the end of the process; raises DirectoryInUse if another one has it."""
 
     def __init__(self, directory: Path) -> None:
         self._file = (directory / LOCK_NAME).open("ab")
@@ -31,7 +33,7 @@ class DirectoryLock:
             _lock(self._file)
         except OSError:
             self._file.close()
-            raise RunError(f"another process is playing the run in {directory}") from None
+            raise DirectoryInUse(f"another process is at work in {directory}") from None
 
     def release(self) -> None:
         self._file.close()
