@@ -28,10 +28,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name survive a power cut too; Windows cannot open folders and does not need it."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)

@@ -1,0 +1,1 @@
+"""Learned models that judge boards, and how they are kept on disk."""

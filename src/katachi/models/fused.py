@@ -1,0 +1,109 @@
+"""Fusing: all local shapes up to 3×3 as one table for each class of 3×3 windows.
+
+A smaller shape lies in several 3×3 windows of the board; each of them gets an equal part of its weight, so that the
+sum over windows is the sum over shapes. A position then costs one look-up a window (49 on 9×9), and a move at most
+nine. Tables are in fixed point, each part rounded before it is added: equal shapes get equal numbers whatever the
+order of adding.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.features.local_shapes import LocalShapes
+from katachi.features.shape_windows import find_windows
+from katachi.go._kernels import OFF
+from katachi.interfaces import Floats
+from katachi.models import _linear as kernels
+
+Parameters = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+_SIDE: Final = 3
+_CODES: Final = 3**kernels.CELLS
+_TABLE_BITS: Final = 30  # of the 31 that an int32 has; rounding may add a little
+_UNIT_BITS: Final = 120  # no unit is finer than 2^-120 or coarser than 2^120: a float32 holds them all
+
+
+class Part(NamedTuple):
+    """A shape inside a 3×3 window: where its cells are among the window's, and the part of its weights there."""
+
+    cells: list[int]
+    weights: NDArray[np.float64]  # [3^area]
+
+
+def can_fuse(features: object) -> bool:
+    """Whether these features are local shapes that all lie in 3×3 windows."""
+    if not isinstance(features, LocalShapes) or features.board_size < _SIDE:
+        return False
+    return all(features.is_tabled(shape_set) for shape_set in features.sets)
+
+
+def fuse(features: LocalShapes, weights: Floats) -> Parameters:
+    """What the kernels of ``_linear.py`` take: integers, and the unit that the tables among them count."""
+    windows = find_windows(features.board_size, _SIDE, _SIDE)
+    places = list(zip(windows.x.tolist(), windows.y.tolist(), strict=True))
+    classes = sorted(set(places))
+    parts = [_parts(features, weights, windows.cells[places.index(place)].tolist()) for place in classes]
+    unit = _unit(parts)
+    tables = np.stack([_table(members, unit) for members in parts])
+    class_of = np.array([classes.index(place) for place in places])
+    return _lay_out(features.board_size, windows.cells, class_of, tables), np.array([unit], dtype=np.float32)
+
+
+def _parts(features: LocalShapes, weights: Floats, window: list[int]) -> list[Part]:
+    """All placements that lie in a window."""
+    tables = features.tables
+    expanded = weights[tables.canonical].astype(np.float64) * tables.signs
+    inside: NDArray[np.bool_] = np.all(np.isin(tables.cells, [*window, int(OFF)]), axis=1)
+    parts = []
+    for placement in np.flatnonzero(inside[tables.placement_window]).tolist():
+        cells = [p for p in tables.cells[tables.placement_window[placement]].tolist() if p != OFF]
+        base = int(tables.placement_base[placement])
+        shared = expanded[base : base + 3 ** len(cells)] / _windows_around(cells, features.board_size)
+        parts.append(Part([window.index(p) for p in cells], shared))
+    return parts
+
+
+def _windows_around(cells: list[int], size: int) -> int:
+    """How many 3×3 windows contain all of these cells."""
+    count = 1
+    for lines in ([p // size for p in cells], [p % size for p in cells]):
+        count *= min(min(lines), size - _SIDE) - max(max(lines) - _SIDE + 1, 0) + 1
+    return count
+
+
+def _unit(parts: list[list[Part]]) -> float:
+    """The power of two that lets the largest entry that could occur fit."""
+    largest = max(sum(float(np.abs(part.weights).max()) for part in members) for members in parts)
+    exponent = math.frexp(largest)[1] - _TABLE_BITS if largest > 0 else 0
+    return 2.0 ** max(-_UNIT_BITS, min(exponent, _UNIT_BITS))
+
+
+def _table(parts: list[Part], unit: float) -> NDArray[np.int64]:
+    """The sum of the parts for every code of a window, [3^9]."""
+    digits = np.arange(_CODES)[:, None] // 3 ** np.arange(kernels.CELLS) % 3
+    table = np.zeros(_CODES, dtype=np.int64)
+    for part in parts:
+        codes = digits[:, part.cells] @ 3 ** np.arange(len(part.cells))
+        table += np.rint(part.weights / unit).astype(np.int64)[codes]
+    return table
+
+
+def _lay_out(
+    size: int, cells: NDArray[np.uint16], class_of: NDArray[np.int64], tables: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """One array of header, cells (each window's last cell first), bases, contacts of every point, tables."""
+    window, cell = np.nonzero(cells < OFF)
+    point = cells[window, cell].astype(np.int64)
+    order = np.argsort(point, kind="stable")
+    starts = np.searchsorted(point[order], np.arange(size**2 + 1))
+    contacts = np.stack([window[order], 3 ** cell[order]], axis=1)
+    sections: list[NDArray[Any]] = [cells[:, ::-1], class_of, starts, contacts, tables]
+    begins = kernels.HEADER + np.cumsum([0, *(section.size for section in sections)])
+    header = np.array([len(cells), *begins[:4]])
+    sections[1] = begins[4] + class_of * _CODES
+    return np.concatenate([header, *(section.ravel() for section in sections)]).astype(np.int32)

@@ -1,0 +1,113 @@
+"""A logistic-linear value over any feature set: P(the player who has just moved wins) = σ(Σ occurrences · weights).
+
+Over local shapes up to 3×3 the model is *fused* (``fused.py``) and compiled: it values a board by one look-up a 3×3
+window and an afterstate by those windows that change. Over other features it goes through ``active``. The policy is a
+softmax over the afterstates.
+
+Silver, Sutton and Müller 2007, section 3: the value is the chance of the player who has just moved, who sees his own
+stones as black; ``black_wins`` turns that around where it was White.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.evaluators import DEFAULT_TEMPERATURE, after, check_temperature, moves_of, softmax_policy
+from katachi.features.local_shapes import LocalShapes
+from katachi.go.board import Board
+from katachi.interfaces import Evaluation, FeatureSet, Floats
+from katachi.models import _linear as kernels
+from katachi.models.fused import Parameters, can_fuse, fuse
+
+
+class LinearModel:
+    """A weight for each feature. Meets ``AfterstateEvaluator``; like ``pathlib.Path`` it makes the fast kind it can."""
+
+    def __new__(cls, features: FeatureSet, weights: Floats, temperature: float = DEFAULT_TEMPERATURE) -> LinearModel:  # noqa: ARG004
+        """A ``FusedLinearModel`` where the features allow it."""
+        return super().__new__(FusedLinearModel if cls is LinearModel and can_fuse(features) else cls)
+
+    def __init__(self, features: FeatureSet, weights: Floats, temperature: float = DEFAULT_TEMPERATURE) -> None:
+        weights = np.asarray(weights, dtype=np.float32)
+        if weights.shape != (features.size,):
+            raise ValueError(f"{features.name}: {features.size} weights are needed, not {list(weights.shape)}")
+        if not np.isfinite(weights).all():
+            raise ValueError(f"{features.name}: some of the weights are no numbers")
+        self.features = features
+        self.weights = weights
+        self.temperature = check_temperature(temperature)
+
+    def logit(self, board: Board) -> float:
+        """The logit of the player who has just moved."""
+        self._check_board(board)
+        return self._logit(board)
+
+    def evaluate(self, boards: Sequence[Board]) -> Evaluation:
+        """The value of each board, and the values of its afterstates as a policy."""
+        wins = [_logistic(-board.to_play * self.logit(board)) for board in boards]
+        policies = [
+            softmax_policy(self.evaluate_afterstates(board), board.to_play, self.temperature) for board in boards
+        ]
+        return Evaluation(np.array(wins, dtype=np.float32), np.stack(policies))
+
+    def evaluate_afterstates(self, board: Board) -> Floats:
+        """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
+        self._check_board(board)
+        return np.asarray(self._sweep(board), dtype=np.float32)
+
+    def _logit(self, board: Board) -> float:
+        indices, occurrences = self.features.active(board)
+        return float(self.weights[indices].astype(np.float64) @ occurrences)
+
+    def _sweep(self, board: Board) -> NDArray[np.float64]:
+        legal = board.legal_moves()
+        values = np.full(legal.size, np.nan)
+        for move in moves_of(legal):
+            values[move] = _logistic(board.to_play * self._logit(after(board, move)))
+        return values
+
+    def _check_board(self, board: Board) -> None:
+        size = getattr(self.features, "board_size", board.size)  # feature sets of any size have none
+        if board.size != size:
+            raise ValueError(f"this model judges {size}×{size} boards, not {board.size}×{board.size}")
+
+
+class FusedLinearModel(LinearModel):
+    """The model over local shapes up to 3×3, compiled. Meets ``CompiledEvaluator`` too, and sweeps in compiled code."""
+
+    def __init__(self, features: FeatureSet, weights: Floats, temperature: float = DEFAULT_TEMPERATURE) -> None:
+        super().__init__(features, weights, temperature)
+        if not (isinstance(features, LocalShapes) and can_fuse(features)):
+            raise ValueError(f"{features.name} do not all fit into 3×3 windows")
+        self._parameters = fuse(features, self.weights)
+
+    @property
+    def kernel(self) -> Any:
+        """``kernel(records, parameters)``: P(Black wins) on ``records[0]``."""
+        return kernels.value
+
+    @property
+    def sweep_kernel(self) -> Any:
+        """``sweep_kernel(records, parameters, values)``: the same after each move, NaN where it is illegal."""
+        return kernels.sweep
+
+    @property
+    def parameters(self) -> Parameters:
+        """The fused tables; boards handed to the kernels must have their size."""
+        return self._parameters
+
+    def _logit(self, board: Board) -> float:
+        return float(kernels.board_logit(board.record, self._parameters))
+
+    def _sweep(self, board: Board) -> NDArray[np.float64]:
+        values = np.empty(board.size**2 + 1)
+        kernels.sweep(board.record, self._parameters, values)
+        return values
+
+
+def _logistic(logit: float) -> float:
+    return float(kernels.logistic(logit))

@@ -1,0 +1,62 @@
+"""The linear model, and searches and players over it, keep their contracts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.interfaces import Limit
+from katachi.models.linear import LinearModel
+from katachi.players.search_player import SearchPlayer
+from katachi.search.alphabeta import AlphaBetaSearch, AlphaBetaSettings
+from katachi.search.greedy import GreedySearch, GreedySettings
+from katachi.testing import (
+    check_afterstate_evaluator,
+    check_evaluator,
+    check_feature_set,
+    check_player,
+    check_search,
+    sample_games,
+)
+
+SETS = {
+    "fused": ("LI 1x1", "LI 2x2", "LD 3x2", "LI 3x3"),
+    "hashed": ("LI 2x1", "LD 4x3"),
+    "tiny": ("LI 1x1", "LD 2x1"),
+}
+MODELS = [("fused", 3), ("fused", 5), ("fused", 9), ("fused", 19), ("hashed", 5), ("tiny", 2)]
+
+
+def make_model(sets: str, size: int) -> LinearModel:
+    features = LocalShapes(size, [ShapeSet.parse(name) for name in SETS[sets]], bins=1000)
+    weights = np.random.default_rng(size).normal(scale=0.2, size=features.size)
+    return LinearModel(features, weights.astype(np.float32))
+
+
+@pytest.mark.parametrize(("sets", "size"), MODELS)
+def test_model(sets, size):
+    model = make_model(sets, size)
+    check_evaluator(model, games=sample_games(sizes=[size]))
+    check_afterstate_evaluator(model, games=sample_games(sizes=[size]))
+    check_feature_set(model.features, games=sample_games(sizes=[size]))
+
+
+@pytest.mark.parametrize(("sets", "size"), MODELS)
+def test_searches(sets, size):
+    model = make_model(sets, size)
+    limit = Limit(simulations=100, depth=2)
+    check_search(GreedySearch(model, GreedySettings(epsilon=0.2)), games=sample_games(sizes=[size]), limit=limit)
+    check_search(AlphaBetaSearch(model), games=sample_games(sizes=[size]), limit=limit)
+    search = AlphaBetaSearch(model, AlphaBetaSettings(quiescence=3))
+    check_search(search, games=sample_games(sizes=[size]), limit=limit)
+
+
+@pytest.mark.parametrize("size", [5, 9])
+def test_players(size):
+    def make(search):
+        return SearchPlayer("shapes", search, Limit(depth=3), np.random.default_rng(1), resign_below=0.1)
+
+    model = make_model("fused", size)
+    for search in (GreedySearch(model), AlphaBetaSearch(model)):
+        check_player(make(search), make(search), games=sample_games(sizes=[size]), limit=Limit(simulations=200))

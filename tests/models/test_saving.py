@@ -1,0 +1,345 @@
+"""Models on disk: what is saved comes back, what is wrong is refused with one sentence, whatever the bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save
+
+from katachi.features.liberty_shapes import LibertyShapes
+from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.go.board import Board
+from katachi.go.rules import Rules
+from katachi.models import saving
+from katachi.models.cards import Metric, ModelError, Training, describe_model
+from katachi.models.linear import LinearModel
+from katachi.models.saving import CARD, WEIGHTS, find_model, load_model, save_model
+from katachi.models.weights import MAX_HEADER_BYTES, format_weights, parse_weights
+
+TRAINING = Training(command="katachi train shapes", seed=7, games=1000, settings={"step_size": 0.1})
+METRICS = {"wins against alp": Metric(value=0.9, low=0.87, high=0.92)}
+
+
+def make_model(size=5, sets=("LI 1x1", "LD 2x2"), seed=0):
+    features = LocalShapes(size, [ShapeSet.parse(name) for name in sets])
+    weights = np.random.default_rng(seed).normal(size=features.size).astype(np.float32)
+    return LinearModel(features, weights, temperature=0.5)
+
+
+def make_card(model):
+    return describe_model(model, Rules(komi=6.5), TRAINING, METRICS)
+
+
+@pytest.fixture
+def saved(tmp_path) -> Path:
+    model = make_model()
+    save_model(tmp_path / "model", model, make_card(model))
+    return tmp_path / "model"
+
+
+def rewrite(path: Path, **changes) -> None:
+    """Change keys of a card; a dotted key goes into a table."""
+    card = json.loads((path / CARD).read_text())
+    for key, value in changes.items():
+        *tables, last = key.split("__")
+        table = card
+        for name in tables:
+            table = table[name]
+        table[last] = value
+    (path / CARD).write_text(json.dumps(card))
+
+
+def reweigh(path: Path, content: bytes) -> None:
+    """Exchange the weights, and let the card vouch for them."""
+    (path / WEIGHTS).write_bytes(content)
+    rewrite(path, weights_sha256=hashlib.sha256(content).hexdigest())
+
+
+def test_round_trip(saved):
+    model, card = load_model(saved)
+    original = make_model()
+    assert np.array_equal(model.weights, original.weights)
+    assert model.features.digest == original.features.digest
+    assert model.temperature == 0.5
+    assert model.logit(Board(5)) == original.logit(Board(5))
+    assert (card.komi, card.training, card.metrics) == (6.5, TRAINING, METRICS)
+    assert sorted(file.name for file in saved.iterdir()) == [CARD, WEIGHTS]
+    assert [file.name for file in saved.parent.iterdir()] == ["model"]
+
+
+def test_liberty_shapes_come_back(tmp_path):
+    features = LibertyShapes(5, [ShapeSet.parse("LI 1x1"), ShapeSet.parse("LD 2x1")], bins=100, tabled=True)
+    model = LinearModel(features, np.linspace(-1, 1, features.size, dtype=np.float32))
+    save_model(tmp_path / "model", model, describe_model(model, Rules()))
+    loaded, card = load_model(tmp_path / "model")
+    board = Board(5)
+    board.play(0)
+    assert loaded.logit(board) == model.logit(board) != 0
+    assert card.features.kind == "liberty shapes"
+
+
+def test_features_without_a_card_are_refused():
+    class Stones:
+        name, size = "stones", 2
+
+    with pytest.raises(ModelError, match="a model over stones cannot be saved"):
+        describe_model(LinearModel(Stones(), np.zeros(2, dtype=np.float32)), Rules())
+
+
+def test_card_is_readable_json(saved):
+    card = json.loads((saved / CARD).read_text())
+    assert card["format"] == 1
+    assert card["features"]["sets"] == ["LI 1x1", "LD 2x2"]
+    assert card["rules"]["ko"] == "POSITIONAL"
+
+
+def test_taken_paths_are_left_alone(saved):
+    model = make_model(seed=1)
+    with pytest.raises(ModelError, match="already"):
+        save_model(saved, model, make_card(model))
+    assert np.array_equal(load_model(saved)[0].weights, make_model().weights)
+    folder = saved.parent / "photographs"
+    folder.mkdir()
+    with pytest.raises(ModelError, match="already"):
+        save_model(folder, model, make_card(model), replace=True)
+
+
+def test_replace(saved):
+    model = make_model(seed=1)
+    save_model(saved, model, make_card(model), replace=True)
+    assert np.array_equal(load_model(saved)[0].weights, model.weights)
+    assert [file.name for file in saved.parent.iterdir()] == ["model"]
+
+
+def test_a_kill_at_any_step_leaves_a_whole_model(saved, monkeypatch):
+    """Every system call that changes the disk is made to fail in turn, as if the process ended there."""
+
+    class Killed(BaseException):
+        pass
+
+    old, new = make_model().weights, make_model(seed=1)
+    steps = 0
+    while True:
+        calls = 0
+
+        def step(function, steps=steps):
+            def call(*arguments, **options):
+                nonlocal calls
+                calls += 1
+                if calls > steps:
+                    raise Killed
+                return function(*arguments, **options)
+
+            return call
+
+        with monkeypatch.context() as patch:
+            patch.setattr(saving, "write_atomically", step(saving.write_atomically))
+            patch.setattr(Path, "rename", step(Path.rename))
+            patch.setattr(Path, "mkdir", step(Path.mkdir))
+            try:
+                save_model(saved, new, make_card(new), replace=True)
+                break
+            except Killed:
+                steps += 1
+        loaded = load_model(saved)[0].weights
+        assert np.array_equal(loaded, old) or np.array_equal(loaded, new.weights)
+    assert steps == 5
+    assert np.array_equal(load_model(saved)[0].weights, new.weights)
+
+
+def test_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(saving, "write_atomically", full)
+    model = make_model()
+    with pytest.raises(ModelError, match="No space left"):
+        save_model(tmp_path / "model", model, make_card(model))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_card_of_another_model_is_not_saved(tmp_path):
+    for other in (make_model(size=6), make_model(sets=("LI 1x1",))):
+        with pytest.raises(ModelError, match="another model"):
+            save_model(tmp_path / "model", make_model(), make_card(other))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"format": 2}, "format"),
+        ({"kind": "tree"}, "kind"),
+        ({"board_size": 9}, "digest"),
+        ({"board_size": 20}, "board_size"),
+        ({"board_size": "5"}, "board_size"),
+        ({"features__digest": "0123456789abcdef"}, "digest"),
+        ({"features__sets": ["LI 1x1"]}, "digest"),
+        ({"features__sets": []}, "sets"),
+        ({"features__kind": "liberty shapes"}, "features"),
+        ({"features__kind": "stones"}, "features"),
+        ({"features__sets": ["LI 7x7"]}, "7x7"),
+        ({"features__sets": ["LI 1x1"] * 1000}, "sets"),
+        ({"features__bins": 10**12}, "bins"),
+        ({"features__tied": True}, "digest"),
+        ({"temperature": 0}, "temperature"),
+        ({"weights_sha256": "00"}, "changed"),
+        ({"colour": "blue"}, "colour"),
+        ({"metrics": {"wins": {"value": float("nan")}}}, "card"),
+    ],
+)
+def test_cards_that_do_not_match(saved, changes, reason):
+    rewrite(saved, **changes)
+    with pytest.raises(ModelError, match=reason) as caught:
+        load_model(saved)
+    assert "\n" not in str(caught.value)
+    assert str(saved) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "reason"),
+    [
+        ({"weights": np.zeros(3, np.float32)}, r"\[3\]"),
+        ({"weights": np.zeros(327, np.float64)}, "float64"),
+        ({"weights": np.full(327, np.nan, np.float32)}, "no numbers"),
+        ({"weights": np.full(327, np.inf, np.float32)}, "no numbers"),
+        ({"bias": np.zeros(327, np.float32)}, "bias"),
+        ({}, "none"),
+        ({f"t{i}": np.zeros(1, np.float32) for i in range(1000)}, "tensors|header"),
+    ],
+)
+def test_weights_that_do_not_match(saved, tensors, reason):
+    reweigh(saved, save(tensors))
+    with pytest.raises(ModelError, match=reason):
+        load_model(saved)
+
+
+def test_the_right_size_is_327():
+    assert make_model().features.size == 327  # 3 + 324, so that the cases above fail for their own reasons
+
+
+@pytest.mark.parametrize("name", [CARD, WEIGHTS])
+def test_missing_huge_and_irregular_files(saved, name, monkeypatch):
+    path = saved / name
+    path.unlink()
+    with pytest.raises(ModelError, match=f"no file {name}"):
+        load_model(saved)
+    os.mkfifo(path)
+    with pytest.raises(ModelError, match=f"no file {name}"):
+        load_model(saved)
+    path.unlink()
+    with path.open("wb") as file:
+        file.truncate(1 << 40 if name == WEIGHTS else 1 << 21)  # sparse
+    with pytest.raises(ModelError, match="larger than"):
+        load_model(saved)
+
+
+def test_every_flipped_byte_and_every_cut_is_noticed(saved):
+    for name in (CARD, WEIGHTS):
+        original = (saved / name).read_bytes()
+        for at in range(0, len(original), 17):
+            damaged = bytearray(original)
+            damaged[at] ^= 0x20
+            for content in (bytes(damaged), original[:at]):
+                (saved / name).write_bytes(content)
+                try:
+                    model, _ = load_model(saved)
+                except ModelError:
+                    continue
+                assert name == CARD  # words of the card may differ, but never what the model is
+                assert np.array_equal(model.weights, make_model().weights)
+        (saved / name).write_bytes(original)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200))
+def test_fuzzed_weights(content):
+    with pytest.raises(ModelError):
+        parse_weights(content, {"weights": (3,)})
+
+
+VALID = format_weights({"weights": np.arange(3, dtype=np.float32)})
+HEADERS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["F32", "BF16", "U8", "F8_E4M3", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["weights", "dtype", "shape", "data_offsets", "__metadata__"]), inner, max_size=4
+        )
+    ),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(HEADERS, st.binary(max_size=40))
+def test_fuzzed_headers(header, data):
+    text = json.dumps(header).encode()
+    content = len(text).to_bytes(8, "little") + text + data
+    try:
+        tensors = parse_weights(content, {"weights": (3,)})
+    except ModelError:
+        return
+    assert tensors["weights"].shape == (3,)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_fuzzed_bytes_of_a_valid_file(data):
+    content = bytearray(VALID)
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        tensors = parse_weights(bytes(content), {"weights": (3,)})
+    except ModelError:
+        return
+    assert np.isfinite(tensors["weights"]).all()
+
+
+def test_long_headers_are_refused_unread():
+    for length in (MAX_HEADER_BYTES + 1, 1 << 63, (1 << 64) - 1):
+        with pytest.raises(ModelError, match="header"):
+            parse_weights(length.to_bytes(8, "little") + b"{" * (MAX_HEADER_BYTES + 1), {"weights": (3,)})
+
+
+CARD_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("LI 2x2"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_fuzzed_cards(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "fuzzed"
+    model = make_model()
+    if not path.exists():
+        save_model(path, model, make_card(model))
+    card = make_card(model).model_dump(mode="json")
+    card["weights_sha256"] = hashlib.sha256((path / WEIGHTS).read_bytes()).hexdigest()
+    table = data.draw(st.sampled_from([card, card["features"], card["training"]]))
+    table[data.draw(st.sampled_from(sorted(table)) | st.text(max_size=6))] = data.draw(CARD_VALUES)
+    (path / CARD).write_text(json.dumps(card))
+    with contextlib.suppress(ModelError):
+        load_model(path)
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{" * 100_000, b"\xff\xfe", b"null", b"{}"])
+def test_cards_that_are_no_cards(saved, text):
+    (saved / CARD).write_bytes(text)
+    with pytest.raises(ModelError, match="card"):
+        load_model(saved)
+
+
+def test_find_model(saved, monkeypatch):
+    assert find_model(str(saved)) == saved
+    for name in ("no-such-model", "", "..", "/", str(saved.parent)):
+        with pytest.raises(ModelError, match="no such model"):
+            find_model(name)
