@@ -275,6 +275,12 @@ def is_own_eye(b, p, color):
 
 
 @njit(cache=True, nogil=True)
+def is_sensible(b, p, color):
+    """Whether a move is legal under simple ko, no suicide, and fills no simple eye of its own side."""
+    return illegality(b, p, color, False) == LEGAL and not is_own_eye(b, p, color)
+
+
+@njit(cache=True, nogil=True)
 def list_chain(b, p, out):
     """Write the stones of the chain at ``p`` to ``out``; returns how many."""
     q = p

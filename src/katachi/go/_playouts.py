@@ -8,12 +8,10 @@ import numpy as np
 from numba import njit
 
 from katachi.go._kernels import (
-    LEGAL,
     NEIGHBORS,
     OFF,
     exchange_empties,
-    illegality,
-    is_own_eye,
+    is_sensible,
     play_pass,
     play_stone,
     record_dtype,
@@ -86,7 +84,7 @@ def play_out(b, playout):
             state = next_random(state)
             i = np.uint16(random_below(state, left))
             p = b.empties[i]
-            if illegality(b, p, color, False) == LEGAL and not is_own_eye(b, p, color):
+            if is_sensible(b, p, color):
                 move = p
                 break
             left -= np.uint16(1)

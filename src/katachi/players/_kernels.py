@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import LEGAL, NEIGHBORS, OFF, count_liberties, illegality, is_own_eye, play_stone, record_dtype
+from katachi.go._kernels import NEIGHBORS, OFF, count_liberties, play_stone, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 
 # Bouzy 2003, "Mathematical morphology applied to computer Go": five dilations, then 5 · 4 + 1 erosions, make a lone
@@ -22,17 +22,6 @@ _STONE: Final = 128  # more than dilation and erosion together can take away
 
 # Two maps, written in turn; at OFF they stay 0. The steps are even in number, so that the first is the last written.
 INFLUENCE: Final = record_dtype([("maps", np.int32, (2, MAX_POINTS + 1))])
-
-
-@njit(cache=True, nogil=True)
-def fill_sensible(boards, color, sensible):
-    """Set ``sensible[point]`` for every point; returns how many are."""
-    b = boards[0]
-    count = 0
-    for p in range(np.uint16(b.lines * b.lines)):
-        sensible[p] = illegality(b, p, color, False) == LEGAL and not is_own_eye(b, p, color)
-        count += sensible[p]
-    return count
 
 
 @njit(cache=True, nogil=True)

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go.game import Game
-from katachi.go.points import EMPTY, PASS
-from katachi.go.scoring import area
+from katachi.go.points import PASS
 from katachi.interfaces import Analysis, Candidate, Decision, Floats, Limit
 from katachi.players import _kernels as kernels
+from katachi.players.passing import wins_by_passing
+from katachi.search.moves import sensible_moves
 
 Values = NDArray[np.float64]  # [n²], Black's, NaN where a move is not sensible
 
@@ -50,7 +51,7 @@ class OnePlyPlayer(ABC):
 
     def decide(self, game: Game, limit: Limit) -> Decision:  # noqa: ARG002 (one ply needs none)
         """The best move, and the ten best for display; ``limit`` changes nothing."""
-        if _opponent_passed(game) and _is_won(game):
+        if wins_by_passing(game):
             return Decision(PASS, comment="the board as it stands is won")
         values = self.sweep(game)
         moves = self._best_legal(game, values)
@@ -86,7 +87,7 @@ class RandomPlayer(OnePlyPlayer):
     kind = "random"
 
     def sweep(self, game: Game) -> Values:
-        return np.where(_sensible(game), 0.0, np.nan)
+        return np.where(sensible_moves(game.board)[:-1], 0.0, np.nan)
 
     def _describe(self, move: int, values: Values) -> Candidate:
         return Candidate(move, prior=1 / int(np.count_nonzero(~np.isnan(values))))
@@ -98,7 +99,7 @@ class AlpPlayer(OnePlyPlayer):
     kind = "alp"
 
     def sweep(self, game: Game) -> Values:
-        sensible = _sensible(game)
+        sensible = sensible_moves(game.board)[:-1]
         values = np.full(sensible.size, np.nan)
         board = game.board.record
         kernels.sweep_liberties(board, board.copy(), game.to_play, sensible, values)
@@ -112,7 +113,7 @@ class InfluencePlayer(OnePlyPlayer):
     value_unit = 10.0  # points of the board
 
     def sweep(self, game: Game) -> Values:
-        sensible = _sensible(game)
+        sensible = sensible_moves(game.board)[:-1]
         values = np.full(sensible.size, np.nan)
         board = game.board.record
         influence = np.zeros(1, dtype=kernels.INFLUENCE)
@@ -125,19 +126,3 @@ class InfluencePlayer(OnePlyPlayer):
         kernels.map_influence(game.board.record, influence)
         signs: Floats = np.sign(influence["maps"][0, 0, : game.size**2]).astype(np.float32)
         return signs
-
-
-def _sensible(game: Game) -> NDArray[np.bool_]:
-    sensible = np.zeros(game.size**2, dtype=np.bool_)
-    kernels.fill_sensible(game.board.record, game.to_play, sensible)
-    return sensible
-
-
-def _is_won(game: Game) -> bool:
-    """Whether counting now would win, with all that is open left to the enemy."""
-    open_points = int(np.count_nonzero(area(game.board) == EMPTY))
-    return game.score() * game.to_play > open_points
-
-
-def _opponent_passed(game: Game) -> bool:
-    return game.last_move == PASS and game.moves[-1].color == -game.to_play

@@ -74,8 +74,18 @@ _SIMPLE_PLAYERS: Final[dict[str, type[OnePlyPlayer]]] = {
     player.kind: player for player in (RandomPlayer, AlpPlayer, InfluencePlayer)
 }
 
+
+def _search_spec() -> type[PlayerSpec]:
+    from katachi.players.search_spec import SearchSpec  # loads models and searches: only where one is wanted
+
+    return SearchSpec
+
+
 SpecClass = Callable[[], type[PlayerSpec]]
-_KINDS: Final[dict[str, SpecClass]] = dict.fromkeys(_SIMPLE_PLAYERS, lambda: SimpleSpec) | {"gtp": lambda: GtpSpec}
+_KINDS: Final[dict[str, SpecClass]] = dict.fromkeys(_SIMPLE_PLAYERS, lambda: SimpleSpec) | {
+    "gtp": lambda: GtpSpec,
+    "search": _search_spec,
+}
 
 
 def register_kind(kind: str, spec_class: SpecClass) -> None:

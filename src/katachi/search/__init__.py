@@ -1,0 +1,1 @@
+"""Searches: they look ahead with any evaluator, and know no model."""

@@ -1,0 +1,59 @@
+"""One ply: value the board after each sensible move and take the best, or nearly.
+
+With probability ``epsilon`` the move is uniformly random; else, at a ``temperature`` above 0, it is drawn in proportion
+to e^(share of wins / temperature) (Gibbs); else it is the best, at random among equals. Superko is respected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from katachi.evaluators import softmax_policy, sweep_afterstates
+from katachi.go.game import Game
+from katachi.go.points import PASS
+from katachi.interfaces import Evaluator, Floats, Limit
+from katachi.search.moves import root_moves
+from katachi.search.results import SweepResult
+
+
+@dataclass(frozen=True, slots=True)
+class GreedySettings:
+    """How often to explore, and how sharply to choose; 0 and 0 is plain greed."""
+
+    epsilon: float = 0.0
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon <= 1:
+            raise ValueError(f"epsilon {self.epsilon} is not between 0 and 1")
+        if not 0 <= self.temperature < np.inf:
+            raise ValueError(f"a temperature of {self.temperature} is negative or no number")
+
+
+class GreedySearch:
+    """One ply over any evaluator. One that sweeps its afterstates answers fastest. No limit changes anything."""
+
+    def __init__(self, evaluator: Evaluator, settings: GreedySettings | None = None) -> None:
+        self._evaluator = evaluator
+        self._settings = settings or GreedySettings()
+
+    def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SweepResult:  # noqa: ARG002 (one ply needs none)
+        """Choose a move; each one considered counts as one visit."""
+        considered = root_moves(game)
+        sweep = sweep_afterstates(self._evaluator, game.board)
+        sweep = np.where(considered, sweep, np.float32(np.nan))
+        index = self._choose(sweep, game.to_play, rng)
+        move = PASS if index == sweep.size - 1 else index
+        return SweepResult(move, float(sweep[index]), considered.astype(np.int64), (move,), sweep)
+
+    def _choose(self, sweep: Floats, color: int, rng: np.random.Generator) -> int:
+        considered = np.flatnonzero(~np.isnan(sweep))
+        if self._settings.epsilon and rng.random() < self._settings.epsilon:
+            return int(rng.choice(considered))
+        if self._settings.temperature:
+            policy = softmax_policy(sweep, color, self._settings.temperature).astype(np.float64)
+            return int(rng.choice(sweep.size, p=policy / policy.sum()))
+        wins = color * sweep[considered]
+        return int(rng.choice(considered[wins == wins.max()]))

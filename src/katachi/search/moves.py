@@ -1,0 +1,64 @@
+"""Which moves a search considers: the *sensible* ones, and the pass only where there is none.
+
+A sensible move is legal, no suicide, and fills no simple eye of its own side. At the root the game decides what is
+legal, superko included; below it a search sees boards, which know simple ko alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.go.points import PASS
+from katachi.search._moves import fill_captures, fill_sensible
+
+
+def root_moves(game: Game) -> NDArray[np.bool_]:
+    """The moves to choose from in a game, [n²+1]: the pass (last) only if nothing else is sensible and legal."""
+    moves = sensible_moves(game.board)
+    moves[:-1] &= game.legal_moves()[:-1]
+    moves[-1] = not moves[:-1].any()
+    return moves
+
+
+def sensible_moves(board: Board) -> NDArray[np.bool_]:
+    """The moves to choose from on a board, [n²+1], under simple ko."""
+    moves = np.zeros(board.size**2 + 1, dtype=np.bool_)
+    fill_sensible(board.record, moves)
+    moves[-1] = not moves.any()
+    return moves
+
+
+def sensible_captures(board: Board) -> NDArray[np.bool_]:
+    """Those sensible moves that take something, [n²+1]; the pass never does."""
+    moves = sensible_moves(board)
+    moves[-1] = False
+    fill_captures(board.record, moves)
+    return moves
+
+
+def opponent_has_passed(game: Game) -> bool:
+    """Whether the last move was a pass of the other side."""
+    return game.last_move == PASS and game.moves[-1].color == -game.to_play
+
+
+def passes_before(game: Game) -> int:
+    """How many passes in succession lead up to the root, 0 or 1; where both have passed and play goes on, 0."""
+    return int(opponent_has_passed(game) and not game.is_over)
+
+
+def komi_of(game: Game) -> float:
+    """What Black's area must exceed: komi, and what White gets for the handicap."""
+    return game.komi + game.rules.handicap_compensation(game.handicap)
+
+
+def playable(game: Game, line: list[int]) -> tuple[int, ...]:
+    """A line of moves as far as the game allows it; below the root a search has not looked at superko."""
+    future = game.copy()
+    for count, move in enumerate(line):
+        if not future.is_legal(move):
+            return tuple(line[:count])
+        future.play(move)
+    return tuple(line)

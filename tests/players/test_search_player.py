@@ -1,0 +1,189 @@
+"""A search as a player: passing, resigning, limits, display, and its spec."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import numpy as np
+import pytest
+
+from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.go.game import Game
+from katachi.go.points import BLACK, PASS, WHITE
+from katachi.go.rules import Rules
+from katachi.interfaces import AnalyzingPlayer, Limit, SearchResult
+from katachi.models.cards import describe_model
+from katachi.models.linear import LinearModel
+from katachi.models.saving import save_model
+from katachi.players.search_player import SearchPlayer, describe_result, stricter
+from katachi.players.search_spec import SearchSpec
+from katachi.players.specs import SpecError
+from katachi.search.alphabeta import AlphaBetaSearch
+from katachi.search.greedy import GreedySearch
+
+
+class FixedSearch:
+    """Finds the same move at the same value, and remembers its limit."""
+
+    def __init__(self, move: int = 0, black_wins: float = 0.5) -> None:
+        self.move, self.black_wins = move, black_wins
+        self.limit = None
+
+    def search(self, game, limit, rng):
+        self.limit = limit
+        visits = np.zeros(game.size**2 + 1, dtype=np.int64)
+        visits[[self.move, 3, 4]] = 7, 2, 5
+        return SearchResult(self.move, self.black_wins, visits, (self.move,))
+
+
+def shape_model(size=5):
+    features = LocalShapes(size, [ShapeSet.parse("LI 1x1"), ShapeSet.parse("LI 2x2")])
+    weights = np.random.default_rng(1).normal(size=features.size).astype(np.float32)
+    return LinearModel(features, weights)
+
+
+def test_plays_what_the_search_finds():
+    decision = SearchPlayer("fixed", FixedSearch(8, 0.7)).decide(Game(5), Limit())
+    assert (decision.move, decision.resign) == (8, False)
+    moves = [candidate.move for candidate in decision.analysis.candidates]
+    assert moves == [8, 4, 3]  # the move found, then the others by visits
+    assert decision.analysis.candidates[0].black_wins == decision.analysis.black_wins == 0.7
+
+
+@pytest.mark.parametrize(
+    ("to_play", "black_wins", "resigns"),
+    [(BLACK, 0.04, True), (BLACK, 0.06, False), (WHITE, 0.97, True), (WHITE, 0.9, False)],
+)
+def test_resigns_when_all_is_lost(to_play, black_wins, resigns):
+    game = Game(5)
+    game.to_play = to_play
+    player = SearchPlayer("fixed", FixedSearch(0, black_wins), resign_below=0.05)
+    assert player.decide(game, Limit()).resign is resigns
+    assert not SearchPlayer("fixed", FixedSearch(0, black_wins)).decide(game, Limit()).resign
+
+
+def passed_game(komi: float) -> Game:
+    game = Game(5, Rules(komi=komi))
+    game.play(12)
+    game.play(PASS)
+    return game
+
+
+def test_passes_after_a_pass_when_the_count_is_won():
+    assert SearchPlayer("fixed", FixedSearch(0)).decide(passed_game(7.5), Limit()).move == PASS
+    assert SearchPlayer("fixed", FixedSearch(0)).decide(passed_game(30.5), Limit()).move == 0
+
+
+def test_plays_on_after_a_pass_while_much_is_open():
+    game = Game(5, Rules(komi=-1.5))
+    for move in (12, 0, 13, PASS):
+        game.play(move)
+    assert game.score() > 0
+    assert SearchPlayer("fixed", FixedSearch(7)).decide(game, Limit()).move == 7
+
+
+def test_passes_again_after_two_passes_when_the_count_is_won():
+    game = passed_game(7.5)
+    game.play(PASS)
+    game.play(PASS)
+    assert game.is_over
+    assert SearchPlayer("fixed", FixedSearch(0)).decide(game, Limit()).move == PASS
+
+
+def test_a_pass_that_the_search_finds_never_resigns():
+    decision = SearchPlayer("fixed", FixedSearch(PASS, 0.0), resign_below=0.5).decide(Game(5), Limit())
+    assert (decision.move, decision.resign) == (PASS, False)
+
+
+def test_the_stricter_limit_counts():
+    search = FixedSearch()
+    SearchPlayer("fixed", search, Limit(depth=3, seconds=1.0)).decide(Game(5), Limit(seconds=0.5, simulations=9))
+    assert search.limit == Limit(simulations=9, depth=3, seconds=0.5)
+    assert stricter(Limit(), Limit()) == Limit()
+
+
+def test_greedy_candidates_have_values_and_come_in_order():
+    game = Game(5)
+    game.play(12)
+    result = GreedySearch(shape_model()).search(game, Limit(), np.random.default_rng(1))
+    values = [candidate.black_wins for candidate in describe_result(result, game.to_play).candidates]
+    assert values == sorted(values)  # White is to play
+    assert len(values) == 10
+
+
+def test_analysis_goes_deeper_until_it_is_stopped():
+    player = SearchPlayer("shapes", AlphaBetaSearch(shape_model()))
+    assert isinstance(player, AnalyzingPlayer)
+    stop = Event()
+    lengths = []
+    for analysis in player.analyze(Game(5), Limit(), stop):
+        lengths.append(len(analysis.candidates[0].variation))
+        if len(lengths) == 4:
+            stop.set()
+    assert lengths[:3] == [1, 2, 3]
+    assert len(lengths) <= 5
+
+
+def test_analysis_does_not_change_what_is_played_later():
+    plain, analyzing = (SearchPlayer("s", GreedySearch(shape_model()), rng=np.random.default_rng(3)) for _ in range(2))
+    game = Game(5)
+    list(analyzing.analyze(game, Limit(), Event()))
+    for _ in range(6):
+        move = plain.decide(game, Limit()).move
+        assert analyzing.decide(game, Limit()).move == move
+        game.play(move)
+
+
+def test_impossible_threshold():
+    with pytest.raises(ValueError, match="resign_below"):
+        SearchPlayer("fixed", FixedSearch(), resign_below=1.0)
+
+
+# The spec
+
+
+@pytest.fixture
+def model_path(tmp_path):
+    model = shape_model()
+    save_model(tmp_path / "model", model, describe_model(model, Rules()))
+    return tmp_path / "model"
+
+
+def spec(path, **tables):
+    return SearchSpec.model_validate({"kind": "search", "evaluator": {"model": str(path)}, **tables})
+
+
+@pytest.mark.parametrize("search", [{"kind": "greedy", "epsilon": 0.1}, {"kind": "alphabeta", "quiescence": 2}])
+def test_spec_builds_the_same_player_from_the_same_seed(model_path, search):
+    parsed = spec(model_path, name="mine", search=search, limit={"depth": 1}, resign_below=0.01)
+    first, second = parsed.build(5), parsed.build(5)
+    assert first.name == "mine"
+    assert spec(model_path).build(5).name == "model"
+    game = Game(5)
+    for _ in range(8):
+        move = first.decide(game, Limit()).move
+        assert second.decide(game, Limit()).move == move
+        game.play(move)
+
+
+@pytest.mark.parametrize(
+    ("tables", "reason"),
+    [
+        ({"search": {"kind": "greedy", "quiescence": 2}}, "quiescence is no option of the greedy search"),
+        ({"search": {"kind": "alphabeta", "epsilon": 0.1}}, "epsilon is no option"),
+        ({"search": {"kind": "mcts"}}, "kind"),
+        ({"search": {"kind": "greedy", "epsilon": 2.0}}, "epsilon"),
+        ({"limit": {"seconds": 0.0}}, "seconds"),
+        ({"limit": {"seconds": float("nan")}}, "seconds"),
+        ({"resign_below": 1.5}, "resign_below"),
+        ({"temper": 1}, "temper"),
+    ],
+)
+def test_wrong_specs(model_path, tables, reason):
+    with pytest.raises(ValueError, match=reason):
+        spec(model_path, **tables)
+
+
+def test_a_model_that_is_not_there(tmp_path):
+    with pytest.raises(SpecError, match="no such model"):
+        spec(tmp_path / "nothing").build(1)
