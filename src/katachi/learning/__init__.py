@@ -1,0 +1,1 @@
+"""Learning: from self-play and from records to weights."""

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import hashlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from katachi.learning.shape_training import ShapeTraining, train_shapes
+from katachi.learning.training_runs import MetricLine
+from katachi.models.saving import load_model
+from katachi.players.specs import load_player
+from katachi.testing import check_player, sample_games
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from katachi.learning.shape_training import ShapeTraining, train_shapes
+train_shapes(ShapeTraining.model_validate_json(sys.argv[1]), Path(sys.argv[2]), lambda line: None)
+"""
+SETTINGS = ShapeTraining(size=5, games=1200, evaluate_every=300, test_games=20, seed=3)
+
+
+def digest(folder: Path) -> str:
+    files = [folder / "model" / "weights.safetensors", folder / "checkpoint.safetensors", folder / "metrics.jsonl"]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("training") / "run"
+    train_shapes(SETTINGS, folder, lambda line: None)
+    return folder
+
+
+def test_what_is_measured(finished: Path) -> None:
+    seen: list[MetricLine] = []
+    train_shapes(SETTINGS, finished, seen.append)  # is finished: only tells
+    assert [line.games for line in seen] == [300, 600, 900, 1200]
+    assert all(0 <= rate <= 1 for line in seen for rate in line.win_rates)
+
+
+def test_the_model_knows_how_it_was_made(finished: Path) -> None:
+    model, card = load_model(finished / "model")
+    assert card.training.games == 1200
+    assert card.training.settings["step_size"] == 0.3
+    assert model.weights.any()
+
+
+def test_the_player_of_a_run_plays(finished: Path) -> None:
+    text = str(finished / "player.toml")
+    check_player(load_player(text, seed=1), load_player(text, seed=1), games=sample_games((5,), seed=1))
+
+
+def test_a_pair_leaves_two_models(tmp_path: Path) -> None:
+    pair = SETTINGS.model_copy(update={"agents": 2, "games": 20, "evaluate_every": 20})
+    paths = train_shapes(pair, tmp_path / "run", lambda line: None)
+    first, second = (load_model(path)[0].weights for path in paths)
+    assert (first != second).any()
+
+
+def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(finished: Path, tmp_path: Path) -> None:
+    arguments = [sys.executable, "-c", PROGRAM, SETTINGS.model_dump_json(), str(tmp_path / "run")]
+    folder = tmp_path / "run"
+    kills = 0
+    for delay in (0.9, 0.05, 0.1, 0.2):
+        process = subprocess.Popen(arguments)
+        while not (folder / "config.toml").exists():
+            time.sleep(0.01)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+    subprocess.run(arguments, check=True)
+    assert digest(folder) == digest(finished)
+    assert kills
