@@ -1,53 +1,56 @@
-"""A first look: the average liberty player against a random one, on the board, and then twenty games of it.
-
-Run it with ``make demo``.
-"""
+"""A first look: katachi learns 5×5 Go from nothing, shows the shapes it learned and plays with them (``make demo``)."""
 
 from __future__ import annotations
 
-import time
+import sys
+from itertools import count
+from pathlib import Path
 
+import numpy as np
+from rich.columns import Columns
 from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+from rich.panel import Panel
 
-from katachi import Game, GameResult, Limit, load_player
-from katachi.go.diagrams import format_diagram
-from katachi.go.points import BLACK, WHITE, format_vertex
-from katachi.interfaces import Player
+from katachi import BLACK, WHITE, Game, Limit, load_player
+from katachi.cli._training import TrainingProgress
+from katachi.learning.shape_training import ShapeTraining, train_shapes
+from katachi.models.saving import load_model
 
-SIZE = 9
-GAMES = 20
+SIZE = 5
+GAMES = 300_000
 
 
-def play(black: Player, white: Player, show: Live | None = None) -> GameResult | None:
-    """Play one game to two passes; draw each move if there is something to draw on."""
+def learn(console: Console, games: int) -> Path:
+    """Learn by self-play in a new folder, with the learning curve on the screen."""
+    folder = next(path for n in count(1) if not (path := Path("runs") / f"demo-{n}").exists())
+    settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
+    console.rule(f"learning {SIZE}×{SIZE} Go from nothing: {games:,} games against itself")
+    with TrainingProgress(settings) as progress:
+        train_shapes(settings, folder, progress.add)
+    console.print(progress.summary())
+    return folder
+
+
+def show_shapes(console: Console, folder: Path, shown: int = 6) -> None:
+    """Draw the shapes that move the judgment most; X is the stone of the player who judges."""
+    model, _ = load_model(folder / "model")
+    largest = np.argsort(-np.abs(model.weights))[:shown].tolist()
+    texts = [f"{model.features.describe(i)}\n{model.weights[i]:+.2f}" for i in largest]
+    console.print(Columns([Panel(text, width=39) for text in texts]))
+
+
+def show_game(console: Console, folder: Path) -> None:
+    """Play one game against the average liberty player."""
     game = Game(SIZE)
-    players = {BLACK: black, WHITE: white}
+    players = {BLACK: load_player(str(folder / "player.toml"), seed=1), WHITE: load_player("alp", seed=1)}
     while not game.is_over and len(game.moves) < 3 * SIZE * SIZE:
-        player = players[game.to_play]
-        decision = player.decide(game, Limit())
-        game.play(decision.move)
-        if show:
-            caption = f"move {len(game.moves)}: {player.name} plays {format_vertex(decision.move, SIZE)}"
-            show.update(Text(f"{format_diagram(game.board.diagram, game.last_move)}\n{caption}"))
-            time.sleep(0.03)
-    return game.result()
-
-
-def main() -> None:
-    """Show one game as it is played, then say how often ALP wins."""
-    console = Console()
-    alp, random = load_player("alp", seed=1), load_player("random", seed=2)
-    console.rule("alp (X) against random (O)")
-    with Live(console=console, refresh_per_second=30) as live:
-        result = play(alp, random, live if console.is_terminal else None)
-    console.print(f"{result}\n")
-    results = [play(alp, random) if game % 2 else play(random, alp) for game in range(GAMES)]
-    wins = sum(r is not None and r.winner == (BLACK if game % 2 else WHITE) for game, r in enumerate(results))
-    console.print(f"alp won {wins} of {GAMES} games, with colors changing")
-    console.print("now try: .venv/bin/katachi play alp --size 9")
+        game.play(players[game.to_play].decide(game, Limit()).move)
+    console.print(game, f"shapes (X) against alp (O): {game.result()}", sep="\n", highlight=False)
 
 
 if __name__ == "__main__":
-    main()
+    screen = Console()
+    run = learn(screen, int(sys.argv[1]) if len(sys.argv) > 1 else GAMES)
+    show_shapes(screen, run)
+    show_game(screen, run)
+    screen.print(f"your turn: .venv/bin/katachi play {run / 'player.toml'} --size {SIZE}")

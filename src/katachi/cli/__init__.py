@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
     "gtp": LazyCommand("katachi.cli.gtp:gtp", "Be a GTP engine on standard input and output."),
     "match": LazyCommand("katachi.cli.match:match", "Let two players play a match."),
+    "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.tournament:tournament", "Let many players play, and rate them."),
     "data": LazyCommand("katachi.cli.data:app", "Look through game records."),
     "players": LazyCommand("katachi.cli.players:app", "List the players that ship.", compiles=False),

@@ -15,15 +15,18 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Final
 
-KERNEL_PACKAGES: Final = ("katachi.go", "katachi.players")  # their modules with an underscore are compiled
-SECONDS_TO_COMPILE: Final = 35  # all of it, measured on one core of a small server
+# Their modules with an underscore are compiled.
+KERNEL_PACKAGES: Final = tuple(
+    f"katachi.{name}" for name in ("go", "players", "features", "models", "search", "learning")
+)
+SECONDS_TO_COMPILE: Final = 50  # all of it, measured on one core of a small server
 
 
 def kernel_modules() -> list[ModuleType]:
     """All modules of compiled functions, the one that every command needs first."""
     folders = {package: import_module(package).__path__ for package in KERNEL_PACKAGES}
-    names = [f"{package}.{module.name}" for package, path in folders.items() for module in iter_modules(path)]
-    return [import_module(name) for name in sorted(names) if name.split(".")[-1].startswith("_")]
+    names = [(package, module.name) for package, path in folders.items() for module in iter_modules(path)]
+    return [import_module(f"{package}.{name}") for package, name in names if name.startswith("_")]
 
 
 def kernels() -> Iterator[Any]:

@@ -14,6 +14,7 @@ class Bench(StrEnum):
     """What can be measured; each is a module of ``katachi.benchmarks`` with a ``run``."""
 
     PLAYOUTS = "playouts"
+    TD = "td"
 
 
 def bench(
@@ -29,7 +30,7 @@ def bench(
     Examples:
       katachi bench playouts
       katachi bench playouts --seconds 1 --rounds 31
-      katachi bench playouts --json
+      katachi bench td --json
     """
     report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds)
     for note in report.notes:

@@ -90,6 +90,47 @@ def _players() -> None:
         player.decide(Game(size=5), Limit())
 
 
+def _learning() -> None:
+    from katachi.learning.td import TdLearner, TdSettings, play_against_alp
+
+    online = TdSettings(size=5, mode="online", sets=("LI 2x2", "LI 4x3"))
+    for settings in (TdSettings(size=5), online, online.model_copy(update={"cascade": True})):
+        learner = TdLearner(settings, total_games=2)
+        learner.train(2)
+        play_against_alp(learner.features, learner.weights[0], games=2, seed=0)
+
+
+def _features() -> None:
+    from katachi.features.liberty_shapes import LibertyShapes
+    from katachi.features.local_shapes import LocalShapes, ShapeSet
+    from katachi.go.board import Board
+
+    sets = [ShapeSet.parse(name) for name in ("LI 1x1", "LD 3x3")]
+    LocalShapes(5, [*sets, ShapeSet.parse("LD 4x4")]).active(Board(5))
+    LibertyShapes(5, sets).active(Board(5))
+
+
+def _searches() -> None:
+    import numpy as np
+
+    from katachi.features.local_shapes import LocalShapes, ShapeSet
+    from katachi.go.game import Game
+    from katachi.interfaces import Limit
+    from katachi.models.linear import FusedLinearModel
+    from katachi.search._alphabeta import no_sweep
+    from katachi.search.alphabeta import AlphaBetaSearch, AlphaBetaSettings
+    from katachi.search.greedy import GreedySearch, GreedySettings
+    from katachi.search.moves import sensible_captures
+
+    features = LocalShapes(5, [ShapeSet.parse("LI 2x2")])
+    model = FusedLinearModel(features, np.zeros(features.size, dtype=np.float32))
+    model.evaluate([Game(5).board])
+    for search in (GreedySearch(model, GreedySettings()), AlphaBetaSearch(model, AlphaBetaSettings(quiescence=1))):
+        search.search(Game(5), Limit(depth=2), np.random.default_rng(0))
+    sensible_captures(Game(5).board)
+    no_sweep(Game(5).board.record, model.parameters, np.zeros(26))
+
+
 STAGES: Final[dict[str, Callable[[], None]]] = {
     "rules": _rules,
     "playouts": _playouts,
@@ -97,4 +138,7 @@ STAGES: Final[dict[str, Callable[[], None]]] = {
     "ladders": _ladders,
     "records": _records,
     "players": _players,
+    "features": _features,
+    "learning": _learning,
+    "searches": _searches,
 }
