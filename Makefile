@@ -1,4 +1,4 @@
-# make demo   set everything up, and see katachi play
+# make demo   set everything up, and see katachi learn and play
 # make test   set everything up, and pass the tests
 # Every target is safe to repeat. PYTHON chooses the interpreter (3.11 or newer).
 
