@@ -251,6 +251,18 @@ def test_deepening_stops_where_one_move_is_left():
     assert [result.move for result in results] == [PASS]
 
 
+def test_a_small_tree_can_be_searched_to_any_depth():
+    """Each depth takes no time, which must not make the next slice of nodes larger and larger."""
+    game = Game(5, Rules(komi=0.5))
+    rows = ". X X O .", "X X O O O", ". X X O .", "X X O O O", "X . X O ."
+    board = Board.parse("/".join(rows))
+    game.setup(np.flatnonzero(board.stones == BLACK).tolist(), np.flatnonzero(board.stones == WHITE).tolist())
+    tree = CompiledTree(CompiledHashEvaluator(), game, np.random.default_rng(1), 0, 12)
+    for depth in range(1, 41):
+        assert tree.run(depth, None, lambda: False)
+    assert tree._slice < 1 << 40
+
+
 @pytest.mark.parametrize("settings", [{"depth": 0}, {"depth": 41}, {"quiescence": -1}, {"table_bits": 0}])
 def test_impossible_settings(settings):
     with pytest.raises(ValueError, match="is not between"):

@@ -111,7 +111,8 @@ class CompiledTree:
             budget,
         )
         elapsed = time.perf_counter() - start
-        self._slice = int(np.clip(self._slice * _SLICE_SECONDS / max(elapsed, 1e-6), 1, 4 * self._slice))
+        if not done:  # one that came to its end says nothing about how long its budget would have taken
+            self._slice = int(np.clip(self._slice * _SLICE_SECONDS / max(elapsed, 1e-6), 1, 4 * self._slice))
         return bool(done)
 
     # What the last run found
