@@ -27,11 +27,13 @@ $(STAMP): pyproject.toml constraints.txt
 
 # What the tests need of other people's programs. Installed when you may; else the tests that need it are skipped.
 system:
-	@PATH="$$PATH:/usr/games"; command -v gnugo >/dev/null || \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing Debian's gnugo"; \
-		(apt-get install -y -qq gnugo || { apt-get update -qq && apt-get install -y -qq gnugo; }) >/dev/null 2>&1 || echo "gnugo could not be installed"; \
-	else echo "gnugo is missing: tests against it will be skipped (Debian: apt install gnugo)"; fi
+	@PATH="$$PATH:/usr/games"; for program in gnugo g++; do \
+		if command -v $$program >/dev/null; then continue; fi; \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "installing Debian's $$program"; \
+			(apt-get install -y -qq $$program || { apt-get update -qq && apt-get install -y -qq $$program; }) >/dev/null 2>&1 || echo "$$program could not be installed"; \
+		else echo "$$program is missing: tests that need it will be skipped (Debian: apt install $$program)"; fi; \
+	done
 
 demo: setup
 	@$(KATACHI) warmup

@@ -17,10 +17,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def gnugo() -> str:
-    """The path of GNU Go. Without it a test is skipped, but in CI it fails: there the set-up must install it."""
-    path = shutil.which("gnugo", path=os.environ.get("PATH", "") + os.pathsep + "/usr/games")
+    """The path of GNU Go."""
+    return find_program("gnugo")
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    """The path of the C++ compiler."""
+    return find_program("g++")
+
+
+def find_program(name: str) -> str:
+    """The path of a program. Without it a test is skipped, but in CI it fails: there the set-up must install it."""
+    path = shutil.which(name, path=os.environ.get("PATH", "") + os.pathsep + "/usr/games")
     if path is None:
-        reason = "GNU Go is not installed (Debian's package gnugo)"
+        reason = f"{name} is not installed (Debian's package {name})"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)

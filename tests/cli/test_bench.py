@@ -9,7 +9,7 @@ import pytest
 from katachi.benchmarks import playouts, report
 from katachi.benchmarks.report import Contestant, Row, measure
 
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+needs_compiler = pytest.mark.usefixtures("compiler")
 
 
 def test_json(run_katachi):

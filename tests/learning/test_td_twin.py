@@ -10,7 +10,7 @@ from katachi.benchmarks.playouts import BenchmarkError
 from katachi.benchmarks.report import Row
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+@pytest.mark.usefixtures("compiler")
 def test_the_twin_learns_the_same_weights(tmp_path):
     library = td._load_twin(tmp_path, [])
     assert library is not None
