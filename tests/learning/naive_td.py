@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+import naive
 from katachi.features.local_shapes import LocalShapes
+from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, MAX_POINTS, PASS, WHITE
 from katachi.go.rules import KoRule, Rules
@@ -37,6 +39,13 @@ def afterstates(features: LocalShapes, moves, explored) -> list[Afterstate]:
             Afterstate(ply % 2, dict(zip(indices.tolist(), occurrences.tolist(), strict=True)), bool(explored[ply]))
         )
     return found
+
+
+def is_kept_eye(board: Board, point: int, color: int, eye_rule: str) -> bool:
+    """Whether a color may not fill a point by one of the eye rules."""
+    if eye_rule == "simple":
+        return board.is_own_eye(point, color)
+    return all(board.stones[near] == color for near in naive.neighbors(board.size, point))
 
 
 def reward(game: Game, side: int) -> float:

@@ -9,8 +9,10 @@ from katachi.go.game import Game
 from katachi.go.points import MAX_POINTS, PASS
 from katachi.learning._alp import ALP, choose_by_liberties
 from katachi.learning.against_alp import play_against_alp
+from katachi.learning.self_play import EYE_RULES
 from katachi.learning.td import TdLearner, TdSettings
 from katachi.players.simple import AlpPlayer
+from learning import naive_td
 
 
 @pytest.mark.parametrize("size", [3, 5, 9])
@@ -92,6 +94,46 @@ def test_draws_count_half():
 def test_what_cannot_be_played():
     with pytest.raises(ValueError, match=r"not \[81\]"):
         play_against_alp(features("LI 2x2"), np.zeros(80, dtype=np.float32), 1, seed=1)
-    tied = features("LI 2x2", tied=True)
-    with pytest.raises(ValueError, match="tied inverses"):
-        play_against_alp(tied, np.zeros(81, dtype=np.float32), 1, seed=1)
+    tied = features("LI 2x2", "LI 4x3", tied=True)
+    with pytest.raises(ValueError, match="only shapes up to 3x3 can be tied: LI 4x3 cannot"):
+        play_against_alp(tied, np.zeros(tied.size, dtype=np.float32), 1, seed=1)
+
+
+def test_tied_weights_play_as_what_they_stand_for():
+    tied, untied = features("LI 2x2", "LD 2x1", tied=True), features("LI 2x2", "LD 2x1")
+    weights = np.random.default_rng(1).normal(size=tied.size).astype(np.float32)
+    spread = weights[tied.tables.canonical] * tied.tables.signs
+    players = ((tied, weights), (untied, spread), (untied, weights))
+    wins = [play_against_alp(shapes, theta, 300, 1, komi=0.5, random_plies=10) for shapes, theta in players]
+    assert wins[0] == wins[1] != wins[2]
+
+
+@pytest.mark.parametrize("eye_rule", ["simple", "single-point"])
+def test_alp_keeps_the_eyes_of_the_rule(eye_rule):
+    """It fills none, and passes when nothing else is left; what only looks like an eye it fills by one of the rules."""
+    alp = np.zeros(1, dtype=ALP)
+    alp["random"], alp["eye_rule"] = 1, EYE_RULES[eye_rule]
+    looks_filled = passes = 0
+    for _ in range(20):
+        board = Board(5)
+        for _ in range(100):
+            color = board.to_play
+            move = int(choose_by_liberties(alp[0], board.record, Board(5).record, np.int8(color)))
+            if move == MAX_POINTS:
+                passes += 1
+                legal = np.flatnonzero(board.legal_moves()[:-1]).tolist()
+                assert all(naive_td.is_kept_eye(board, point, color, eye_rule) for point in legal)
+            else:
+                assert not naive_td.is_kept_eye(board, move, color, eye_rule)
+                looks_filled += naive_td.is_kept_eye(board, move, color, "single-point")
+            board.play(PASS if move == MAX_POINTS else move)
+    assert passes
+    assert bool(looks_filled) is (eye_rule == "simple")
+
+
+@pytest.mark.parametrize("sets", [("LI 1x1",), ("LI 1x1", "LI 4x3")])
+def test_the_shape_player_keeps_the_eyes_of_the_rule(sets):
+    shapes = features(*sets)
+    nothing = np.zeros(shapes.size, dtype=np.float32)
+    wins = {rule: play_against_alp(shapes, nothing, 300, 1, random_plies=9, eye_rule=rule) for rule in EYE_RULES}
+    assert wins["simple"] != wins["single-point"]

@@ -87,10 +87,19 @@ def test_no_average_unless_asked_for():
     assert np.array_equal(learner.averaged_weights, learner.weights)
 
 
-def test_step_size_goes_down_geometrically():
-    learner = TdLearner(settings(step_size=0.4, final_step_size=0.1), 10)
+@pytest.mark.parametrize(("schedule", "halfway"), [("geometric", 0.2), ("linear", 0.25), ("harmonic", 0.16)])
+def test_schedules_of_the_step_size(schedule, halfway):
+    learner = TdLearner(settings(step_size=0.4, final_step_size=0.1, step_schedule=schedule), 10)
     learner.train(5)
-    assert learner.step_size == pytest.approx(0.2)
+    assert learner.step_size == pytest.approx(halfway)
+    learner.train(5)
+    assert learner.step_size == pytest.approx(0.1)
+
+
+def test_ticks_tell_how_far_it_is():
+    ticks: list[int] = []
+    TdLearner(settings(), 250).train(250, ticks.append)
+    assert ticks == [100, 200, 250]
 
 
 def test_goes_on_from_given_weights():
@@ -128,6 +137,9 @@ def test_metrics_and_contract():
         ({"move_cap": 101}, "at most 100"),
         ({"epsilon": 1.5}, "less than or equal to 1"),
         ({"alpha": 1}, "Extra inputs"),
+        ({"tied": True, "sets": ("LI 4x3",), "mode": "online"}, "only shapes up to 3x3 can be tied: LI 4x3 cannot"),
+        ({"tied": True, "liberty_sets": ("LI 1x1",)}, "tied inverses are for basic shapes alone"),
+        ({"eye_rule": "none"}, "'simple' or 'single-point'"),
     ],
 )
 def test_impossible_settings(changes, sentence):

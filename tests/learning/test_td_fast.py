@@ -10,6 +10,7 @@ from katachi.learning._fusing import CODES, UNIT, fuse
 from katachi.learning._shape_player import NO_MOVE, begin_game, choose, play
 from katachi.learning.fused_tables import build_fused_tables, levels_of
 from katachi.learning.td import TdLearner, TdSettings
+from katachi.learning.tying import tie
 from learning import naive_td
 
 ALL = tuple(f"{location} {size}" for location in ("LI", "LD") for size in ("1x1", "2x1", "2x2", "3x2", "3x3"))
@@ -48,10 +49,10 @@ def test_fused_value_is_the_sum_of_weights(size, sets):
         assert fused_value(fused, tables, board) == pytest.approx(want, abs=size * size / UNIT)
 
 
-@pytest.mark.parametrize("size", [3, 5, 9])
-def test_gains_are_always_up_to_date(size):
+@pytest.mark.parametrize(("size", "eye_rule"), [(3, "simple"), (5, "simple"), (9, "simple"), (5, "single-point")])
+def test_gains_are_always_up_to_date(size, eye_rule):
     """At every ply of random games, captures and kos included, what each move adds is what it adds to the board."""
-    learner = TdLearner(settings(size=size, agents=1), 1)
+    learner = TdLearner(settings(size=size, agents=1, eye_rule=eye_rule), 1)
     rng = np.random.default_rng(size)
     weights = random_weights(learner.features, rng)
     learner.self_play.weights[0] = weights
@@ -69,7 +70,7 @@ def test_gains_are_always_up_to_date(size):
         now.to_play = -color  # seen by the one about to move
         base = fused_value(fused, tables, now)
         for point in range(size * size):
-            sensible = board.is_legal(point) and not board.is_own_eye(point, color)
+            sensible = board.is_legal(point) and not naive_td.is_kept_eye(board, point, color, eye_rule)
             assert sensible == (gains[point] != NO_MOVE), (ply, point)
             if sensible:
                 after = board.copy()
@@ -95,13 +96,15 @@ def test_gains_are_always_up_to_date(size):
         {"trace_decay": 0.7, "update_after_exploring": False, "epsilon": 0.4, "sets": ("LI 1x1", "LI 3x3")},
         {"komi": 3.0, "final_step_size": 0.01, "sets": ("LD 2x1",)},
         {"move_cap": 21, "sets": ("LD 2x1",)},
+        {"tied": True},
+        {"tied": True, "agents": 1, "trace_decay": 0.7, "sets": ("LI 2x2", "LD 3x2")},
     ],
 )
 def test_a_game_is_learned_from_after_it_by_the_book(changes):
     chosen = settings(**{"step_size": 1.0, **changes})
     learner = TdLearner(chosen, 200)
     learner.train(101)
-    before, step_size = learner.self_play.weights.copy(), learner.step_size
+    before, step_size = tie(learner.features, learner.self_play.weights).copy(), learner.step_size
     learner.train(1)
     moves, explored = learner.self_play.moves, learner.self_play.explored
     game = naive_td.replay(5, moves, chosen.komi)
@@ -109,7 +112,7 @@ def test_a_game_is_learned_from_after_it_by_the_book(changes):
     book = naive_td.Learning(chosen, before, agent_of, step_size)
     rewards = [naive_td.reward(game, side) for side in (0, 1)]
     book.learn_after_game(naive_td.afterstates(learner.features, moves, explored), rewards)
-    after = learner.self_play.weights
+    after = tie(learner.features, learner.self_play.weights)
     assert np.abs(after - before).max() > 1e-6
     np.testing.assert_allclose(after, book.weights, rtol=1e-9, atol=1e-12)
 

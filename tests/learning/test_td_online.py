@@ -5,6 +5,7 @@ import pytest
 
 from katachi.learning._td_online import set_values, update
 from katachi.learning.td import TdLearner, TdSettings
+from katachi.learning.tying import tie
 from learning import naive_td
 
 SMALL = ("LI 1x1", "LI 2x1", "LD 2x2")
@@ -42,13 +43,15 @@ def test_first_update_from_zeros_by_hand():
         {"cascade": True, "sets": ("LI 1x1", "LD 1x1", "LI 2x2", "LD 2x1")},
         {"sets": ("LI 2x1", "LI 4x3", "LD 5x5")},
         {"komi": 3.0, "final_step_size": 0.01},
+        {"tied": True, "trace_decay": 0.7},
+        {"tied": True, "cascade": True, "sets": ("LI 1x1", "LD 1x1", "LI 2x2", "LD 2x1")},
     ],
 )
 def test_a_game_is_learned_from_by_the_book(changes):
     chosen = settings(**{"step_size": 1.0, **changes})
     learner = TdLearner(chosen, 200)
     learner.train(101)
-    before, step_size = learner.self_play.weights.copy(), learner.step_size
+    before, step_size = tie(learner.features, learner.self_play.weights).copy(), learner.step_size
     learner.train(1)
     moves, explored = learner.self_play.moves, learner.self_play.explored
     game = naive_td.replay(5, moves, chosen.komi)
@@ -56,7 +59,7 @@ def test_a_game_is_learned_from_by_the_book(changes):
     book = naive_td.Learning(chosen, before, agent_of, step_size)
     rewards = [naive_td.reward(game, side) for side in (0, 1)]
     book.learn_online(naive_td.afterstates(learner.features, moves, explored), rewards)
-    after = learner.self_play.weights
+    after = tie(learner.features, learner.self_play.weights)
     assert np.abs(after - before).max() > 1e-6
     np.testing.assert_allclose(after, book.weights, rtol=1e-9, atol=1e-12)
 
@@ -118,11 +121,12 @@ def test_games_are_legal():
         assert game.is_over or len(game.moves) == 100
 
 
-def test_passes_only_without_a_sensible_move():
-    learner = TdLearner(settings(sets=("LI 2x2",)), 20)
+@pytest.mark.parametrize("eye_rule", ["simple", "single-point"])
+def test_passes_only_without_a_sensible_move(eye_rule):
+    learner = TdLearner(settings(sets=("LI 2x2",), eye_rule=eye_rule), 20)
     learner.train(20)
     game = naive_td.replay(5, learner.self_play.moves)
     board = game.board
     for color in (1, -1):
         legal = np.flatnonzero(board.legal_moves(color)[:-1]).tolist()
-        assert all(board.is_own_eye(point, color) for point in legal)
+        assert all(naive_td.is_kept_eye(board, point, color, eye_rule) for point in legal)

@@ -5,14 +5,13 @@ import shutil
 import numpy as np
 import pytest
 
-from katachi.benchmarks import td
-from katachi.benchmarks.playouts import BenchmarkError
+from katachi.benchmarks import td, twins
 from katachi.benchmarks.report import Row
 
 
 @pytest.mark.usefixtures("compiler")
 def test_the_twin_learns_the_same_weights(tmp_path):
-    library = td._load_twin(tmp_path, [])
+    library = td.load_td_twin(tmp_path, [])
     assert library is not None
     for size in (3, 5, 9):
         td.check_same_weights(library, size, games=150)
@@ -32,16 +31,16 @@ def test_other_weights_are_noticed(monkeypatch):
             pass
 
     monkeypatch.setattr(td, "Twin", Cheat)
-    with pytest.raises(BenchmarkError, match="5×5: katachi's weights sum to"):
+    with pytest.raises(twins.BenchmarkError, match="5×5: katachi's weights sum to"):
         td.check_same_weights(None, 5, games=5)
 
 
 def test_without_compiler_or_source(monkeypatch, tmp_path):
     notes: list[str] = []
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert td._load_twin(tmp_path, notes) is None
-    monkeypatch.setattr(td, "find_twin_source", lambda: None)
-    assert td._load_twin(tmp_path, notes) is None
+    assert td.load_td_twin(tmp_path, notes) is None
+    monkeypatch.setattr(twins, "find_source", lambda _: None)
+    assert td.load_td_twin(tmp_path, notes) is None
     assert notes == ["cpp is left out: there is no g++", "cpp is left out: its source is in the repository alone"]
 
 

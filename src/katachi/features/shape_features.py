@@ -126,16 +126,24 @@ class ShapeFeatures(ABC):
 
     def describe(self, index: int) -> str:
         """A feature in words and drawn from the upper left corner; one not in use as the one that stands for it."""
+        shape_set, entry = self.find_entry(index)
+        if not self.is_tabled(shape_set):
+            return f"{shape_set.name}: the shapes in bin {entry} of {self.bins}"
+        return self.describe_shape(shape_set, *self.decode(shape_set, entry))
+
+    def find_entry(self, index: int) -> tuple[ShapeSet, int]:
+        """The set of a feature, and its number in the set: that of the one that stands for it."""
         if not 0 <= index < self.size:
             raise ValueError(f"{index} is no feature: there are {self.size}")
         in_use = int(self.sharing[0][index])
         j = int(np.searchsorted(self.offsets, in_use, side="right")) - 1
-        shape_set, entry = self.sets[j], in_use - int(self.offsets[j])
-        if not self.is_tabled(shape_set):
-            return f"{shape_set.name}: the shapes in bin {entry} of {self.bins}"
+        return self.sets[j], in_use - int(self.offsets[j])
+
+    def decode(self, shape_set: ShapeSet, entry: int) -> tuple[list[int], int, int]:
+        """The states of a shape's cells, row by row, and its distances from the left and the top; of tabled sets."""
         number, code = divmod(entry, self.states**shape_set.area)
         digits = [code // self.states**cell % self.states for cell in range(shape_set.area)]
-        return self.describe_shape(shape_set, digits, *shape_set.place_of_class(self.board_size, number))
+        return digits, *shape_set.place_of_class(self.board_size, number)
 
     @abstractmethod
     def describe_shape(self, shape_set: ShapeSet, digits: list[int], x: int, y: int) -> str:

@@ -253,16 +253,24 @@ def play_pass(b, color):
 
 
 @njit(cache=True, nogil=True)
-def is_own_eye(b, p, color):
-    """Whether an empty point is a simple eye of a color: all neighbors its own, and the diagonals held.
-
-    The enemy may hold one diagonal, none at the edge (Silver et al. 2007 after Enzenberger).
-    """
+def is_single_point_eye(b, p, color):
+    """Whether all neighbors of an empty point are stones of a color."""
     near = NEIGHBORS[b.lines]
     for k in range(4):
         s = b.stone[near[p, k]]
         if s != color and s != OFF_COLOR:
             return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def is_own_eye(b, p, color):
+    """Whether an empty point is a simple eye of a color: all neighbors its own, and the diagonals held.
+
+    The enemy may hold one diagonal, none at the edge (Silver et al. 2007 after Enzenberger).
+    """
+    if not is_single_point_eye(b, p, color):
+        return False
     enemies = 0
     off = 0
     for k in range(4):
@@ -272,6 +280,16 @@ def is_own_eye(b, p, color):
         elif s == OFF_COLOR:
             off = 1
     return enemies + off < 2
+
+
+SIMPLE_EYES: Final = 0
+SINGLE_POINT_EYES: Final = 1
+
+
+@njit(cache=True, nogil=True)
+def is_kept_eye(b, p, color, eye_rule):
+    """Whether a color may not fill an eye of its own on an empty point, by one of the two eye rules."""
+    return is_single_point_eye(b, p, color) if eye_rule == SINGLE_POINT_EYES else is_own_eye(b, p, color)
 
 
 @njit(cache=True, nogil=True)

@@ -15,12 +15,12 @@ from katachi.learning._alp import choose_by_liberties
 from katachi.learning._shape_player import PASS_MOVE, PLIES_PER_POINT, begin_game, choose, final_win, play
 from katachi.learning._td_online import choose_move, go_to_start, play_move
 
-_ALWAYS: Final = np.uint64(1) << np.uint64(32)
-_NEVER: Final = np.uint64(0)
+ALWAYS: Final = np.uint64(1) << np.uint64(32)
+NEVER: Final = np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
-def _color_of(game):
+def color_of(game):
     """The shape player's color: Black and White in turn."""
     return np.int8(BLACK if game % 2 == 0 else -BLACK)
 
@@ -34,7 +34,7 @@ def _play_fused(r, alp, boards, spare, own, random_plies, komi):
     passes = 0
     while passes < 2 and r.plies < r.points * PLIES_PER_POINT:
         if r.plies < random_plies or color == own:
-            move = choose(r, b, color, _ALWAYS if r.plies < random_plies else _NEVER)
+            move = choose(r, b, color, ALWAYS if r.plies < random_plies else NEVER)
         else:
             move = choose_by_liberties(alp, boards, spare, color)
         play(r, b, move, color)
@@ -52,7 +52,7 @@ def _play_unfused(shapes, weights, game, alp, boards, spare, own, random_plies, 
     passes = 0
     while passes < 2 and game.plies < game.points * PLIES_PER_POINT:
         if game.plies < random_plies or color == own:
-            move = choose_move(shapes, weights, game, b, color, _ALWAYS if game.plies < random_plies else _NEVER)
+            move = choose_move(shapes, weights, game, b, color, ALWAYS if game.plies < random_plies else NEVER)
         else:
             move = choose_by_liberties(alp, boards, spare, color)
         play_move(shapes, game, b, move, color)
@@ -63,24 +63,27 @@ def _play_unfused(shapes, weights, game, alp, boards, spare, own, random_plies, 
 
 @njit(cache=True, nogil=True)
 def count_fused_wins(players, alps, boards, games, random_plies, komi):
-    """How many of ``games`` the shape player wins; ``boards`` are an empty one, one to play on and a spare one."""
-    wins = 0.0
+    """How many of ``games`` the shape player wins as Black and as White, [2].
+
+    ``boards`` are an empty one, one to play on and a spare one.
+    """
+    wins = np.zeros(2)
     for game in range(games):
         boards[1] = boards[0]
-        own = _color_of(game)
+        own = color_of(game)
         black_wins = _play_fused(players[0], alps[0], boards[1:2], boards[2:], own, random_plies, komi)
-        wins += black_wins if own == BLACK else 1.0 - black_wins
+        wins[game % 2] += black_wins if own == BLACK else 1.0 - black_wins
     return wins
 
 
 @njit(cache=True, nogil=True)
 def count_unfused_wins(shapes, weights, games_played, alps, boards, games, random_plies, komi):
     """The same without fused tables."""
-    wins = 0.0
+    wins = np.zeros(2)
     for game in range(games):
         boards[1] = boards[0]
-        own = _color_of(game)
+        own = color_of(game)
         room = (alps[0], boards[1:2], boards[2:])
         black_wins = _play_unfused(shapes, weights, games_played[0], *room, own, random_plies, komi)
-        wins += black_wins if own == BLACK else 1.0 - black_wins
+        wins[game % 2] += black_wins if own == BLACK else 1.0 - black_wins
     return wins

@@ -18,7 +18,7 @@ from katachi.go._kernels import (
     count_liberties,
     illegality,
     is_atari,
-    is_own_eye,
+    is_kept_eye,
     play_stone,
     record_dtype,
 )
@@ -29,6 +29,7 @@ from katachi.learning._shape_player import PASS_MOVE
 ALP: Final = record_dtype(
     [
         ("random", np.uint64),
+        ("eye_rule", np.uint8),
         ("own_chains", np.int32),
         ("own_liberties", np.int32),
         ("enemy_chains", np.int32),
@@ -121,7 +122,7 @@ def choose_by_liberties(alp, boards, spare, color):
     counts = (alp.own_chains, alp.own_liberties, alp.enemy_chains, alp.enemy_liberties)
     for i in range(b.empty_count):
         p = b.empties[i]
-        if illegality(b, p, color, False) != LEGAL or is_own_eye(b, p, color):
+        if illegality(b, p, color, False) != LEGAL or is_kept_eye(b, p, color, alp.eye_rule):
             continue
         if _is_simple(b, p, color):
             value = _value_simple(alp, b, p, color)

@@ -22,7 +22,7 @@ from katachi.go._kernels import (
     NEIGHBORS,
     atari_point,
     is_atari,
-    is_own_eye,
+    is_kept_eye,
     play_pass,
     play_stone,
     record_dtype,
@@ -48,6 +48,7 @@ PLAYER: Final = record_dtype(
         ("points", np.uint16),
         ("windows", np.uint16),
         ("words", np.uint16),
+        ("eye_rule", np.uint8),
         ("around_count", np.uint16, MAX_POINTS),
         ("around", np.uint16, (MAX_POINTS, 9)),  # the windows around a point
         ("power", np.int32, (MAX_POINTS, 9)),  # and the power of three at which it counts there
@@ -231,7 +232,7 @@ def _refresh_point(r, b, p, color, side):
         if p != b.ko:
             r.gain[side, p] = _gain_of_capture(r, b, p, color, side)
         return True
-    if is_open or (is_safe and not is_own_eye(b, p, color)):
+    if is_open or (is_safe and not is_kept_eye(b, p, color, r.eye_rule)):
         r.gain[side, p] = _gain_of_stone(r, p, side)
     return False
 

@@ -53,7 +53,7 @@ LEARNER: Final = record_dtype(
         ("stands", np.uint32, 2),
         ("stand", np.uint32, (2, MAX_STANDS, 5)),  # its weights, the window, from which own move until which
         # by side and own move
-        ("win", np.float64, (2, MAX_OWN_MOVES)),  # what it thought of its chances after it
+        ("logit", np.float64, (2, MAX_OWN_MOVES)),  # of what it thought of its chances after it
         ("sums", np.float64, (2, MAX_OWN_MOVES)),  # of the errors of the afterstates before it
     ]
 )
@@ -74,7 +74,7 @@ def play_game(run, r, b):
 
 
 @njit(cache=True, nogil=True)
-def _own_moves(r, side):
+def own_moves(r, side):
     """How many of the plies were a side's."""
     return (np.int64(r.plies) + 1 - side) // 2
 
@@ -93,7 +93,7 @@ def _write_stand(learner, side, w, t):
 
 
 @njit(cache=True, nogil=True)
-def _follow_game(learner, shapes, r, canonical, weights, side):
+def follow_game(learner, shapes, r, canonical, weights, side):
     """Value every afterstate of a side with the weights as they are, and write down what stood between changes.
 
     One loop over the game on purpose: arrays handed to a function at every stone would cost more than its work.
@@ -111,7 +111,7 @@ def _follow_game(learner, shapes, r, canonical, weights, side):
         learner.value[w] = value
         logit += value
     change = np.uint32(0)
-    for t in range(np.uint16(1), np.uint16(_own_moves(r, side) + 1)):
+    for t in range(np.uint16(1), np.uint16(own_moves(r, side) + 1)):
         ply = np.uint32(2 * t - 2 + side)
         touched = np.uint32(0)
         while change < r.changes and r.change_ply[change] <= ply:  # the enemy's move and the own one
@@ -134,25 +134,25 @@ def _follow_game(learner, shapes, r, canonical, weights, side):
                 value += weights[i]
             logit += value - learner.value[w]
             learner.value[w] = value
-        learner.win[side, t] = 1.0 / (1.0 + math.exp(-logit))
+        learner.logit[side, t] = logit
     for w in range(np.uint16(learner.windows)):
-        _write_stand(learner, side, w, np.uint16(_own_moves(r, side) + 1))
+        _write_stand(learner, side, w, np.uint16(own_moves(r, side) + 1))
 
 
 @njit(cache=True, nogil=True)
-def _sum_errors(run, learner, r, side, reward):
+def sum_errors(run, learner, r, side, reward):
     """Fill ``learner.sums`` of a side from the TD errors of its afterstates, the last one first.
 
     With traces an afterstate also gets the errors after it, decayed once more at each (Silver et al. 2007, eq. 2, 3).
     """
     step_size = step_size_at(run)
     sums = learner.sums[side]
-    moves = _own_moves(r, side)
+    moves = own_moves(r, side)
     target = reward
     trace = 0.0
     cut = False
     for t in range(moves, 0, -1):
-        value = learner.win[side, t]
+        value = 1.0 / (1.0 + math.exp(-learner.logit[side, t]))
         error = target - value
         run.squared_errors += error * error
         trace = 0.0 if cut else error + run.trace_decay * trace
@@ -167,7 +167,7 @@ def _sum_errors(run, learner, r, side, reward):
 
 
 @njit(cache=True, nogil=True)
-def _update_weights(learner, weights, side):
+def update_weights(learner, weights, side):
     """Add to every shape that a side saw its step times the errors of the afterstates in which it stood."""
     for i in range(learner.stands[side]):
         errors = learner.sums[side, learner.stand[side, i, 4]] - learner.sums[side, learner.stand[side, i, 3]]
@@ -179,16 +179,33 @@ def _update_weights(learner, weights, side):
 
 
 @njit(cache=True, nogil=True)
-def learn_from_game(run, learner, shapes, r, canonical, weights, black_wins):
-    """Learn from the game that was just played."""
+def _update_tied_weights(learner, weights, inverse, side):
+    """The same with tied inverses: the inverse of each shape gets the opposite."""
+    for i in range(learner.stands[side]):
+        errors = learner.sums[side, learner.stand[side, i, 4]] - learner.sums[side, learner.stand[side, i, 3]]
+        if errors != 0.0:
+            w = learner.stand[side, i, 2]
+            change = learner.step[w] * errors
+            for j in range(learner.sets[w]):
+                weights[learner.stand[side, i, j]] += change
+                weights[inverse[learner.stand[side, i, j]]] -= change
+
+
+@njit(cache=True, nogil=True)
+def learn_from_game(run, learner, shapes, r, canonical, inverse, weights, black_wins):
+    """Learn from the game that was just played; ``inverse`` is empty unless inverses are tied."""
     black = black_agent(run)
     white = run.agents - 1 - black
-    _follow_game(learner, shapes, r, canonical, weights[black], np.uint8(0))
-    _follow_game(learner, shapes, r, canonical, weights[white], np.uint8(1))
-    _sum_errors(run, learner, r, np.uint8(0), black_wins)
-    _sum_errors(run, learner, r, np.uint8(1), 1.0 - black_wins)
-    _update_weights(learner, weights[black], np.uint8(0))
-    _update_weights(learner, weights[white], np.uint8(1))
+    follow_game(learner, shapes, r, canonical, weights[black], np.uint8(0))
+    follow_game(learner, shapes, r, canonical, weights[white], np.uint8(1))
+    sum_errors(run, learner, r, np.uint8(0), black_wins)
+    sum_errors(run, learner, r, np.uint8(1), 1.0 - black_wins)
+    if inverse.size > 0:
+        _update_tied_weights(learner, weights[black], inverse, np.uint8(0))
+        _update_tied_weights(learner, weights[white], inverse, np.uint8(1))
+    else:
+        update_weights(learner, weights[black], np.uint8(0))
+        update_weights(learner, weights[white], np.uint8(1))
 
 
 @njit(cache=True, nogil=True)
@@ -200,8 +217,12 @@ def fuse_agents(r, weights, small, middle, large):
 
 
 @njit(cache=True, nogil=True)
-def train_fast(runs, learners, players, boards, shapes, canonical, weights, averages, small, middle, large, games):
-    """Play and learn from ``games`` games; ``boards`` is an empty board and one to play on."""
+def train_fast(runs, learners, players, boards, tables, weights, averages, small, middle, large, games):
+    """Play and learn from ``games`` games; ``boards`` is an empty board and one to play on.
+
+    ``tables`` are the shapes, the weight in use for each weight, and the one of the inverse shape.
+    """
+    shapes, canonical, inverse = tables
     run = runs[0]
     r = players[0]
     for _ in range(games):
@@ -212,5 +233,5 @@ def train_fast(runs, learners, players, boards, shapes, canonical, weights, aver
         r.table_base[1] = (run.agents - 1 - black_agent(run)) * TABLE
         boards[1] = boards[0]
         black_wins = play_game(run, r, boards[1])
-        learn_from_game(run, learners[0], shapes[0], r, canonical, weights, black_wins)
+        learn_from_game(run, learners[0], shapes[0], r, canonical, inverse, weights, black_wins)
         end_game(run, r.plies, black_wins)

@@ -34,7 +34,7 @@ from katachi.features._local_shapes import (
     change_stone,
     keyed_entry,
 )
-from katachi.go._kernels import LEGAL, illegality, is_own_eye, play_pass, play_stone, record_dtype
+from katachi.go._kernels import LEGAL, illegality, is_kept_eye, play_pass, play_stone, record_dtype
 from katachi.go._playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.learning._shape_player import MAX_PLIES, PASS_MOVE, final_win, list_taken
@@ -42,13 +42,14 @@ from katachi.learning._td_run import begin_batch, black_agent, end_game, step_si
 
 _EQUAL: Final = 1e-9  # sums in another order may differ by so much and count as equal
 
-MAX_SETS: Final = 18  # nine sizes, each LI and LD
-MAX_PLACEMENTS: Final = 2 * (MAX_WINDOWS + MAX_KEYED)
+MAX_SETS: Final = 28  # nine sizes of local shapes and five of liberty shapes, each LI and LD
+MAX_PLACEMENTS: Final = 2 * (MAX_WINDOWS + MAX_KEYED) + 2 * MAX_WINDOWS
 
 GAME: Final = record_dtype(
     [
         # the shapes; a *placement* is a window as one set sees it, table placements first, then keyed ones
         ("points", np.uint16),
+        ("eye_rule", np.uint8),
         ("sets", np.uint8),
         ("placements", np.uint32),
         ("set_of", np.uint8, MAX_PLACEMENTS),
@@ -79,6 +80,7 @@ class Shapes(NamedTuple):
     tracker: NDArray[Any]  # [1]
     keys: NDArray[np.uint64]
     canonical: NDArray[np.uint32]
+    inverse: NDArray[np.uint32]  # the weight of the inverse of each shape; empty unless they are tied
     active: NDArray[np.uint32]  # [2, afterstates, placements] the weights in use in a side's afterstates
     slopes: NDArray[np.float64]  # [2, afterstates, m]
 
@@ -135,7 +137,7 @@ def choose_move(shapes, weights, game, b, color, explore):
     best = 0.0
     for i in range(b.empty_count):
         p = b.empties[i]
-        if illegality(b, p, color, False) != LEGAL or is_own_eye(b, p, color):
+        if illegality(b, p, color, False) != LEGAL or is_kept_eye(b, p, color, game.eye_rule):
             continue
         gain = 0.0 if exploring else gain_of_move(*tables, game, b, p, color)
         if count == 0 or gain > best + _EQUAL:
@@ -164,7 +166,7 @@ def play_move(shapes, game, b, move, color):
 
 
 @njit(cache=True, nogil=True)
-def _write_afterstate(shapes, game, side):
+def write_afterstate(shapes, game, side):
     """Keep the weights that are in use in the position after a side's move."""
     record = shapes.record[0]
     tracker = shapes.tracker[0]
@@ -207,13 +209,15 @@ def update(run, shapes, weights, game, side, t, targets):
         active = shapes.active[side, k]
         for placement in range(game.placements):
             weights[active[placement]] += steps[game.set_of[placement]]
+            if shapes.inverse.size > 0:
+                weights[shapes.inverse[active[placement]]] -= steps[game.set_of[placement]]
         decay *= run.trace_decay
         if decay == 0.0:
             break
 
 
 @njit(cache=True, nogil=True)
-def _learn_from_move(run, shapes, weights, game, side):
+def learn_from_move(run, shapes, weights, game, side):
     """After a side's move: update its afterstate before this one towards this one."""
     now = np.int64(game.afterstates[side]) - 1
     if now == 0:
@@ -226,7 +230,7 @@ def _learn_from_move(run, shapes, weights, game, side):
 
 
 @njit(cache=True, nogil=True)
-def _learn_from_end(run, shapes, weights, game, side, reward):
+def learn_from_end(run, shapes, weights, game, side, reward):
     """Update a side's last afterstate towards the reward."""
     last = np.int64(game.afterstates[side]) - 1
     if last >= 0:
@@ -256,13 +260,13 @@ def _play_game(run, shapes, weights, game, b):
         own = weights[black if side == 0 else run.agents - 1 - black]
         move = choose_move(shapes, own, game, b, color, run.explore)
         play_move(shapes, game, b, move, color)
-        _write_afterstate(shapes, game, side)
-        _learn_from_move(run, shapes, own, game, side)
+        write_afterstate(shapes, game, side)
+        learn_from_move(run, shapes, own, game, side)
         passes = passes + 1 if move == PASS_MOVE else 0
         color = np.int8(-color)
     black_wins = final_win(game, b, passes, run.komi)
-    _learn_from_end(run, shapes, weights[black], game, np.uint8(0), black_wins)
-    _learn_from_end(run, shapes, weights[run.agents - 1 - black], game, np.uint8(1), 1.0 - black_wins)
+    learn_from_end(run, shapes, weights[black], game, np.uint8(0), black_wins)
+    learn_from_end(run, shapes, weights[run.agents - 1 - black], game, np.uint8(1), 1.0 - black_wins)
     return black_wins
 
 

@@ -11,6 +11,8 @@ from numba import njit
 from katachi.go._kernels import record_dtype
 
 MOST_BATCH_GAMES: Final = 100
+STEP_SCHEDULES: Final = ("geometric", "linear", "harmonic")
+GEOMETRIC, LINEAR, HARMONIC = range(3)
 _BATCH_SHARE: Final = 16  # a batch is at most 1/16 of the games before it: the first games teach most
 
 RUN: Final = record_dtype(
@@ -18,12 +20,14 @@ RUN: Final = record_dtype(
         ("agents", np.uint8),
         ("logistic", np.uint8),
         ("update_after_exploring", np.uint8),
+        ("eye_rule", np.uint8),
         ("komi", np.float64),
         ("move_cap", np.uint32),
         ("explore", np.uint64),  # epsilon · 2³²
         ("trace_decay", np.float64),
         ("step_size", np.float64),
-        ("log_decay", np.float64),  # of the step size, for each game
+        ("step_schedule", np.uint8),
+        ("step_decay", np.float64),  # for each game
         ("average_from", np.int64),  # the game after which weights are averaged
         ("games", np.int64),
         ("batch_games", np.int64),  # in the batch that is being played
@@ -37,10 +41,21 @@ RUN: Final = record_dtype(
 )
 
 
+def step_decay(schedule: int, first: float, last: float, games: int) -> float:
+    """What leads from the first step size to the last one in so many games."""
+    if schedule == GEOMETRIC:
+        return math.log(last / first) / games
+    return (last / first - 1) / games if schedule == LINEAR else (first / last - 1) / games
+
+
 @njit(cache=True, nogil=True)
 def step_size_at(run):
-    """The step size for the next game: geometric from the first to the last."""
-    return run.step_size * math.exp(run.log_decay * run.games)
+    """The step size for the next game."""
+    if run.step_schedule == LINEAR:
+        return run.step_size * (1.0 + run.step_decay * run.games)
+    if run.step_schedule == HARMONIC:
+        return run.step_size / (1.0 + run.step_decay * run.games)
+    return run.step_size * math.exp(run.step_decay * run.games)
 
 
 @njit(cache=True, nogil=True)

@@ -7,19 +7,23 @@ after every move. Both hold a ``run`` record with settings and progress (``_td_r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from katachi.features.local_shapes import LocalShapes
-from katachi.go._kernels import OFF, new_boards
+from katachi.go._kernels import OFF, SIMPLE_EYES, SINGLE_POINT_EYES, new_boards
 from katachi.learning._shape_player import PLIES_PER_POINT, TABLE, new_player
 from katachi.learning._td_fast import LEARNER, train_fast
 from katachi.learning._td_online import GAME, Shapes, train_online
 from katachi.learning.fused_tables import build_fused_tables, levels_of
+from katachi.learning.tying import NO_INVERSES, inverse_weights, untie
 
 Weights = NDArray[np.float64]  # [agents, features.size]
+
+EyeRule = Literal["simple", "single-point"]
+EYE_RULES: Final[Mapping[EyeRule, int]] = {"simple": SIMPLE_EYES, "single-point": SINGLE_POINT_EYES}
 
 _PROGRESS: Final = ("games", "batch_games", "batch_left", "averaged_games", "plies", "updates")
 _TOTALS: Final = ("black_wins", "squared_errors")
@@ -55,14 +59,17 @@ class FastSelfPlay:
     """Learns after each game; moves are chosen with tables that are fused again after every batch of games."""
 
     def __init__(self, features: LocalShapes, run: NDArray[Any], weights: Weights, seed: np.uint64) -> None:
+        self._inverse = inverse_weights(features)
+        features, weights = untie(features, weights)
         self.run = run
         self.weights = weights
         self.averages = np.zeros_like(weights)
         self.tables = features.tables
         self.fused = build_fused_tables(features)
         self.levels = levels_of(self.fused)
-        self.learner = _new_learner(features)
+        self.learner = new_learner(features, len(features.sets))
         self.player = new_player(features.board_size, self.fused.cells, self.fused.classes)
+        self.player["eye_rule"] = run["eye_rule"]
         self.player["random"] = seed
         self._boards = new_boards(2, features.board_size)
 
@@ -75,9 +82,9 @@ class FastSelfPlay:
         return _played(self.player, "explored").astype(np.bool_)
 
     def train(self, games: int) -> None:
-        shapes = (self.tables.record, self.tables.canonical)
+        tables = (self.tables.record, self.tables.canonical, self._inverse)
         room = (self.learner, self.player, self._boards)
-        train_fast(self.run, *room, *shapes, self.weights, self.averages, *self.levels, games)
+        train_fast(self.run, *room, tables, self.weights, self.averages, *self.levels, games)
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {**_common_state(self), "random": self.player["random"].copy(), "fused": self._tables_in_use().copy()}
@@ -94,8 +101,8 @@ class FastSelfPlay:
         return fused
 
 
-def _new_learner(features: LocalShapes) -> NDArray[Any]:
-    """The sets that see each window, where their weights for it begin, and its step."""
+def new_learner(features: LocalShapes, sets: int) -> NDArray[Any]:
+    """The sets that see each window, where their weights for it begin, and its step if there are so many sets."""
     tables = features.tables
     learner = np.zeros(1, dtype=LEARNER)
     record = learner[0]
@@ -104,7 +111,7 @@ def _new_learner(features: LocalShapes) -> NDArray[Any]:
         j = tables.placement_set[placement]
         record["base"][window, record["sets"][window]] = tables.placement_base[placement]
         record["sets"][window] += 1
-        record["step"][window] = 1 / (len(features.sets) * features.active_counts[j])
+        record["step"][window] = 1 / (sets * features.active_counts[j])
     return learner
 
 
@@ -114,11 +121,14 @@ class OnlineSelfPlay:
     def __init__(
         self, features: LocalShapes, run: NDArray[Any], weights: Weights, seed: np.uint64, *, cascade: bool
     ) -> None:
+        inverse = inverse_weights(features)
+        features, weights = untie(features, weights)
         self.run = run
         self.weights = weights
         self.averages = np.zeros_like(weights)
-        self.shapes = new_shapes(features, int(run["move_cap"][0]))
+        self.shapes = new_shapes(features, int(run["move_cap"][0]), inverse)
         self.game = new_game(features, cascade=cascade)
+        self.game["eye_rule"] = run["eye_rule"]
         self.game["random"] = seed
         self._boards = new_boards(2, features.board_size)
 
@@ -142,13 +152,13 @@ class OnlineSelfPlay:
         self.game["random"] = state["random"]
 
 
-def new_shapes(features: LocalShapes, move_cap: int) -> Shapes:
+def new_shapes(features: LocalShapes, move_cap: int, inverse: NDArray[np.uint32] = NO_INVERSES) -> Shapes:
     """What the online kernels take besides the game, with room for the afterstates of so many plies."""
     tables, tracker = features.tables, features.tracker()
     afterstates, placements = move_cap // 2 + 1, tables.placement_set.size + tables.keyed_set.size
     active = np.zeros((2, afterstates, placements), dtype=np.uint32)
     slopes = np.zeros((2, afterstates, len(features.sets)))
-    return Shapes(tables.record, tracker.record, tracker.keys, tables.canonical, active, slopes)
+    return Shapes(tables.record, tracker.record, tracker.keys, tables.canonical, inverse, active, slopes)
 
 
 def new_game(features: LocalShapes, *, cascade: bool) -> NDArray[Any]:

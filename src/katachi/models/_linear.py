@@ -30,7 +30,8 @@ CELLS_AT: Final = 1
 BASES_AT: Final = 2
 STARTS_AT: Final = 3
 CONTACTS_AT: Final = 4
-HEADER: Final = 5
+LIBERTIES_AT: Final = 5  # the tables of liberty shapes, if there are any: see _linear_liberty.py
+HEADER: Final = 6
 
 
 @njit(cache=True, nogil=True)
@@ -48,7 +49,7 @@ def logistic(logit):
 
 
 @njit(cache=True, nogil=True)
-def _index_windows(b, mover, ints, index):
+def index_windows(b, mover, ints, index):
     """Set ``index[window]`` to its table entry; returns the sum of all of them."""
     cell = np.uint64(ints[CELLS_AT])
     bases = np.uint64(ints[BASES_AT])
@@ -64,7 +65,7 @@ def _index_windows(b, mover, ints, index):
 
 
 @njit(cache=True, nogil=True)
-def _fill_gains(b, ints, index, gains):
+def fill_gains(b, ints, index, gains):
     """Set ``gains[p]`` to what the sum gains by a stone of the mover on an empty point when nothing else changes.
 
     Window by window, not point by point: the entries that one window needs lie close together.
@@ -111,7 +112,7 @@ def _change_chain(b, head, digits, ints, index):
 
 
 @njit(cache=True, nogil=True)
-def _captured_heads(b, p, color, heads):
+def captured_heads(b, p, color, heads):
     """Write the heads of the chains that a stone would take, each once; returns how many."""
     count = 0
     for k in range(4):
@@ -128,7 +129,7 @@ def _captured_heads(b, p, color, heads):
 
 
 @njit(cache=True, nogil=True)
-def _gain_with_captures(b, p, heads, count, ints, index):
+def gain_with_captures(b, p, heads, count, ints, index):
     """What the sum gains by a stone that takes chains; the codes are changed and changed back."""
     gain = _change(p, 1, ints, index)
     for i in range(count):
@@ -145,7 +146,7 @@ def board_logit(boards, parameters):
     ints, floats = parameters
     b = boards[0]
     index = np.empty(MAX_WINDOWS, np.int32)
-    return _index_windows(b, -b.to_play, ints, index) * np.float64(floats[0])
+    return index_windows(b, -b.to_play, ints, index) * np.float64(floats[0])
 
 
 @njit(cache=True, nogil=True)
@@ -166,13 +167,13 @@ def sweep(boards, parameters, values):
     index = np.empty(MAX_WINDOWS, np.int32)
     heads = np.empty(4, np.uint16)
     gains = np.empty(MAX_POINTS, np.int64)
-    total = _index_windows(b, color, ints, index)
-    _fill_gains(b, ints, index, gains)
+    total = index_windows(b, color, ints, index)
+    fill_gains(b, ints, index, gains)
     for p in range(points):
         if illegality(b, p, color, False) != LEGAL:
             values[p] = np.nan
             continue
-        taken = _captured_heads(b, p, color, heads)
-        gain = _gain_with_captures(b, p, heads, taken, ints, index) if taken else gains[p]
+        taken = captured_heads(b, p, color, heads)
+        gain = gain_with_captures(b, p, heads, taken, ints, index) if taken else gains[p]
         values[p] = logistic(unit * (total + gain))
     values[points] = logistic(unit * total)

@@ -1,9 +1,9 @@
-"""Fusing: all local shapes up to 3×3 as one table for each class of 3×3 windows.
+"""Fusing: all local shapes up to 3×3 as one table for each class of 3×3 windows, and liberty shapes by 2×2 windows.
 
 A smaller shape lies in several 3×3 windows of the board; each of them gets an equal part of its weight, so that the
 sum over windows is the sum over shapes. A position then costs one look-up a window (49 on 9×9), and a move at most
 nine. Tables are in fixed point, each part rounded before it is added: equal shapes get equal numbers whatever the
-order of adding.
+order of adding. Liberty shapes up to 2×2 (``features/liberty_windows.py``) have tables behind these, in the same unit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.features.combined_shapes import CombinedShapes
+from katachi.features.liberty_windows import build_liberty_windows, can_fuse_liberties
 from katachi.features.local_shapes import LocalShapes
 from katachi.features.shape_windows import find_windows
 from katachi.go._kernels import OFF
@@ -36,22 +38,38 @@ class Part(NamedTuple):
 
 
 def can_fuse(features: object) -> bool:
-    """Whether these features are local shapes that all lie in 3×3 windows."""
+    """Whether these are local shapes that all lie in 3×3 windows, perhaps with liberty shapes in 2×2 windows."""
+    if isinstance(features, CombinedShapes):
+        return can_fuse(features.basic) and can_fuse_liberties(features.liberty)
     if not isinstance(features, LocalShapes) or features.board_size < _SIDE:
         return False
     return all(features.is_tabled(shape_set) for shape_set in features.sets)
 
 
-def fuse(features: LocalShapes, weights: Floats) -> Parameters:
-    """What the kernels of ``_linear.py`` take: integers, and the unit that the tables among them count."""
-    windows = find_windows(features.board_size, _SIDE, _SIDE)
+def fuse(features: LocalShapes | CombinedShapes, weights: Floats) -> Parameters:
+    """What the kernels take: integers, and the unit that the tables among them count."""
+    basic = features.basic if isinstance(features, CombinedShapes) else features
+    windows = find_windows(basic.board_size, _SIDE, _SIDE)
     places = list(zip(windows.x.tolist(), windows.y.tolist(), strict=True))
     classes = sorted(set(places))
-    parts = [_parts(features, weights, windows.cells[places.index(place)].tolist()) for place in classes]
-    unit = _unit(parts)
+    parts = [_parts(basic, weights, windows.cells[places.index(place)].tolist()) for place in classes]
+    shares = _liberty_shares(features, weights)
+    unit = _unit([*(_largest(members) for members in parts), float(np.abs(shares).sum(axis=1).max(initial=0.0))])
     tables = np.stack([_table(members, unit) for members in parts])
+    liberties = np.rint(shares / unit).astype(np.int64).sum(axis=1)
     class_of = np.array([classes.index(place) for place in places])
-    return _lay_out(features.board_size, windows.cells, class_of, tables), np.array([unit], dtype=np.float32)
+    ints = _lay_out(basic.board_size, windows.cells, class_of, tables, liberties)
+    return ints, np.array([unit], dtype=np.float32)
+
+
+def _liberty_shares(features: LocalShapes | CombinedShapes, weights: Floats) -> NDArray[np.float64]:
+    """What each liberty shape in a 2×2 window gives to it, [classes · codes, parts]; of no windows if there is none."""
+    if not isinstance(features, CombinedShapes):
+        return np.empty((0, 1))
+    windows = build_liberty_windows(features.liberty)
+    found = weights[features.basic.size :].astype(np.float64)[windows.weight]
+    codes = len(windows.weight) // len(windows.share)
+    return found * np.repeat(windows.share, codes, axis=0)
 
 
 def _parts(features: LocalShapes, weights: Floats, window: list[int]) -> list[Part]:
@@ -76,10 +94,15 @@ def _windows_around(cells: list[int], size: int) -> int:
     return count
 
 
-def _unit(parts: list[list[Part]]) -> float:
+def _largest(parts: list[Part]) -> float:
+    """The largest entry that the sum of some parts could have."""
+    return sum(float(np.abs(part.weights).max()) for part in parts)
+
+
+def _unit(largest: list[float]) -> float:
     """The power of two that lets the largest entry that could occur fit."""
-    largest = max(sum(float(np.abs(part.weights).max()) for part in members) for members in parts)
-    exponent = math.frexp(largest)[1] - _TABLE_BITS if largest > 0 else 0
+    most = max(largest)
+    exponent = math.frexp(most)[1] - _TABLE_BITS if most > 0 else 0
     return 2.0 ** max(-_UNIT_BITS, min(exponent, _UNIT_BITS))
 
 
@@ -94,16 +117,20 @@ def _table(parts: list[Part], unit: float) -> NDArray[np.int64]:
 
 
 def _lay_out(
-    size: int, cells: NDArray[np.uint16], class_of: NDArray[np.int64], tables: NDArray[np.int64]
+    size: int,
+    cells: NDArray[np.uint16],
+    class_of: NDArray[np.int64],
+    tables: NDArray[np.int64],
+    liberties: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """One array of header, cells (each window's last cell first), bases, contacts of every point, tables."""
+    """One array of header, cells (each window's last cell first), bases, contacts of every point, and both tables."""
     window, cell = np.nonzero(cells < OFF)
     point = cells[window, cell].astype(np.int64)
     order = np.argsort(point, kind="stable")
     starts = np.searchsorted(point[order], np.arange(size**2 + 1))
     contacts = np.stack([window[order], 3 ** cell[order]], axis=1)
-    sections: list[NDArray[Any]] = [cells[:, ::-1], class_of, starts, contacts, tables]
+    sections: list[NDArray[Any]] = [cells[:, ::-1], class_of, starts, contacts, tables, liberties]
     begins = kernels.HEADER + np.cumsum([0, *(section.size for section in sections)])
-    header = np.array([len(cells), *begins[:4]])
+    header = np.array([len(cells), *begins[:4], begins[5]])
     sections[1] = begins[4] + class_of * _CODES
     return np.concatenate([header, *(section.ravel() for section in sections)]).astype(np.int32)

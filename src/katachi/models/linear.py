@@ -1,8 +1,8 @@
 """A logistic-linear value over any feature set: P(the player who has just moved wins) = σ(Σ occurrences · weights).
 
-Over local shapes up to 3×3 the model is *fused* (``fused.py``) and compiled: it values a board by one look-up a 3×3
-window and an afterstate by those windows that change. Over other features it goes through ``active``. The policy is a
-softmax over the afterstates.
+Over local shapes up to 3×3, alone or with tabled liberty shapes up to 2×2, the model is *fused* (``fused.py``) and
+compiled: it values a board by one look-up a window and an afterstate by those windows that change. Over other features
+it goes through ``active``. The policy is a softmax over the afterstates.
 
 Silver, Sutton and Müller 2007, section 3: the value is the chance of the player who has just moved, who sees his own
 stones as black; ``black_wins`` turns that around where it was White.
@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.evaluators import DEFAULT_TEMPERATURE, after, check_temperature, moves_of, softmax_policy
+from katachi.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, after, check_temperature, moves_of, softmax_policy
+from katachi.features.combined_shapes import CombinedShapes
 from katachi.features.local_shapes import LocalShapes
 from katachi.go.board import Board
 from katachi.interfaces import Evaluation, FeatureSet, Floats
-from katachi.models import _linear as kernels
+from katachi.models import _linear, _linear_liberty
 from katachi.models.fused import Parameters, can_fuse, fuse
 
 
@@ -73,27 +74,28 @@ class LinearModel:
     def _check_board(self, board: Board) -> None:
         size = getattr(self.features, "board_size", board.size)  # feature sets of any size have none
         if board.size != size:
-            raise ValueError(f"this model judges {size}×{size} boards, not {board.size}×{board.size}")
+            raise WrongBoardSize(f"this model judges {size}×{size} boards, not {board.size}×{board.size}")
 
 
 class FusedLinearModel(LinearModel):
-    """The model over local shapes up to 3×3, compiled. Meets ``CompiledEvaluator`` too, and sweeps in compiled code."""
+    """The model over shapes that can be fused, compiled. Meets ``CompiledEvaluator`` too; its sweep is compiled."""
 
     def __init__(self, features: FeatureSet, weights: Floats, temperature: float = DEFAULT_TEMPERATURE) -> None:
         super().__init__(features, weights, temperature)
-        if not (isinstance(features, LocalShapes) and can_fuse(features)):
-            raise ValueError(f"{features.name} do not all fit into 3×3 windows")
+        if not (isinstance(features, LocalShapes | CombinedShapes) and can_fuse(features)):
+            raise ValueError(f"{features.name} do not all fit into 3×3 windows, or 2×2 windows with liberties")
         self._parameters = fuse(features, self.weights)
+        self._kernels = _linear if isinstance(features, LocalShapes) else _linear_liberty
 
     @property
     def kernel(self) -> Any:
         """``kernel(records, parameters)``: P(Black wins) on ``records[0]``."""
-        return kernels.value
+        return self._kernels.value
 
     @property
     def sweep_kernel(self) -> Any:
         """``sweep_kernel(records, parameters, values)``: the same after each move, NaN where it is illegal."""
-        return kernels.sweep
+        return self._kernels.sweep
 
     @property
     def parameters(self) -> Parameters:
@@ -101,13 +103,13 @@ class FusedLinearModel(LinearModel):
         return self._parameters
 
     def _logit(self, board: Board) -> float:
-        return float(kernels.board_logit(board.record, self._parameters))
+        return float(self._kernels.board_logit(board.record, self._parameters))
 
     def _sweep(self, board: Board) -> NDArray[np.float64]:
         values = np.empty(board.size**2 + 1)
-        kernels.sweep(board.record, self._parameters, values)
+        self._kernels.sweep(board.record, self._parameters, values)
         return values
 
 
 def _logistic(logit: float) -> float:
-    return float(kernels.logistic(logit))
+    return float(_linear.logistic(logit))
