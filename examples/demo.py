@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from katachi import BLACK, WHITE, Game, Limit, load_player
-from katachi.cli._training import TrainingProgress
+from katachi.cli._training_progress import TrainingProgress
 from katachi.learning.shape_training import ShapeTraining, train_shapes
 from katachi.models.saving import load_model
 
@@ -25,9 +25,10 @@ def learn(console: Console, games: int) -> Path:
     folder = next(path for n in count(1) if not (path := Path("runs") / f"demo-{n}").exists())
     settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
     console.rule(f"learning {SIZE}×{SIZE} Go from nothing: {games:,} games against itself")
-    with TrainingProgress(settings) as progress:
-        train_shapes(settings, folder, progress.add)
-    console.print(progress.summary())
+    with TrainingProgress() as progress:
+        run = progress.add_run(settings)
+        train_shapes(settings, folder, run.add, tick=run.tick)
+    console.print(run.summary())
     return folder
 
 

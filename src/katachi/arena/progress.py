@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -15,14 +12,14 @@ from katachi.arena.settings import TournamentSettings
 from katachi.arena.standings import Score
 
 
-class TournamentProgress:
+class TournamentProgress(Progress):
     """A bar for every pair, with the score of its first player and the 95 % interval of its win rate."""
 
     def __init__(self, settings: TournamentSettings, console: Console | None = None) -> None:
         console = Console(stderr=True) if console is None else console
         self._pairings = pairings(settings)
         self._scores = [Score() for _ in self._pairings]
-        self._progress = Progress(
+        super().__init__(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -32,7 +29,7 @@ class TournamentProgress:
             disable=not console.is_terminal,
         )
         self._bars: list[TaskID] = [
-            self._progress.add_task(escape(f"{pair.first} – {pair.second}"), total=settings.games, score="")
+            self.add_task(escape(f"{pair.first} – {pair.second}"), total=settings.games, score="")
             for pair in self._pairings
         ]
 
@@ -40,16 +37,7 @@ class TournamentProgress:
         """Count one more game."""
         score = self._scores[record.pairing]
         score.add(record.score_of(self._pairings[record.pairing].first))
-        self._progress.update(self._bars[record.pairing], advance=1, score=format_score(score))
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        self.update(self._bars[record.pairing], advance=1, score=format_score(score))
 
 
 def format_score(score: Score) -> str:

@@ -1,4 +1,4 @@
-"""What ``katachi train`` needs: settings from a file and the command line, and a display of the learning curve."""
+"""What ``katachi train`` needs: settings from a file and the command line, and runs side by side."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pydantic import ValidationError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from katachi.arena.ratings import wilson_interval
-from katachi.learning.shape_training import ShapeTraining
+from katachi.cli._training_progress import RunProgress, TrainingProgress
+from katachi.learning.shape_training import ShapeTraining, train_shapes
+from katachi.learning.tensorboard import TensorBoard
 from katachi.learning.training_runs import MetricLine, TrainingError
-
-_BLOCKS = "▁▂▃▄▅▆▇█"
-_CURVE_LENGTH = 30
 
 
 def read_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> ShapeTraining:
@@ -29,8 +25,9 @@ def read_training(file: Path | None, options: Mapping[str, Any], changes: Sequen
     values |= options
     for change in changes:
         values |= _parse_change(change)
-    if "evaluate_every" not in values and "games" in values:
-        values["evaluate_every"] = max(1, int(values["games"]) // 30)
+    games = values.get("games")
+    if "evaluate_every" not in values and isinstance(games, int):
+        values["evaluate_every"] = max(1, games // 30)
     try:
         return ShapeTraining.model_validate(values)
     except ValidationError as error:
@@ -72,38 +69,43 @@ def training_folder(settings: ShapeTraining) -> Path:
     return Path("runs") / f"shapes-{settings.size}-{digest}"
 
 
-class TrainingProgress:
-    """A live line: games, time left, the learning curve and the last win rate against ALP. Quiet without a terminal."""
+# Runs
 
-    def __init__(self, settings: ShapeTraining) -> None:
-        self._lines: list[MetricLine] = []
-        self._test_games = settings.test_games
-        columns = (MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._progress.add_task("", total=settings.games)
 
-    def add(self, line: MetricLine) -> None:
-        """Show an evaluation."""
-        self._lines.append(line)
-        self._progress.update(self._task, completed=line.games, description=self.summary())
+def run_folders(settings: ShapeTraining, runs: int, folder: Path) -> dict[Path, ShapeTraining]:
+    """One run in the folder itself; several in one below it for each seed from the first on."""
+    if runs == 1:
+        return {folder: settings}
+    seeds = range(settings.seed, settings.seed + runs)
+    return {folder / f"seed-{seed}": settings.model_copy(update={"seed": seed}) for seed in seeds}
 
-    def summary(self) -> str:
-        """The curve, and the last win rates with their intervals."""
-        if not self._lines:
-            return "nothing was learned"
-        rates = [sum(line.win_rates) / len(line.win_rates) for line in self._lines]
-        curve = "".join(_BLOCKS[min(int(rate * len(_BLOCKS)), len(_BLOCKS) - 1)] for rate in rates[-_CURVE_LENGTH:])
-        return f"{curve} against alp: {', '.join(map(self._rate, self._lines[-1].win_rates))}"
 
-    def _rate(self, rate: float) -> str:
-        low, high = wilson_interval(rate * self._test_games, self._test_games)
-        return f"{rate:.1%} ({low:.0%}–{high:.0%})"
+def train_side_by_side(
+    runs: Mapping[Path, ShapeTraining], jobs: int, command: str, *, tensorboard: bool
+) -> list[RunProgress]:
+    """Train all runs, ``jobs`` at a time, and return their displays.
 
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
+    They are threads: compiled games let other threads run, and one display can follow them all.
+    """
+    from joblib import Parallel, delayed
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+    with TrainingProgress() as progress:
+        shown = [progress.add_run(settings) for settings in runs.values()]
+        work = (
+            delayed(_train)(settings, folder, run, command, tensorboard=tensorboard)
+            for (folder, settings), run in zip(runs.items(), shown, strict=True)
+        )
+        Parallel(n_jobs=jobs, backend="threading", batch_size=1, pre_dispatch=jobs)(work)
+    return shown
+
+
+def _train(settings: ShapeTraining, folder: Path, run: RunProgress, command: str, *, tensorboard: bool) -> None:
+    with ExitStack() as stack:
+        board = stack.enter_context(closing(TensorBoard(folder / "tensorboard"))) if tensorboard else None
+
+        def watch(line: MetricLine) -> None:
+            run.add(line)
+            if board is not None:
+                board.add(line)
+
+        train_shapes(settings, folder, watch, command, run.tick)

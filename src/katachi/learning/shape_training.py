@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from katachi.disk import write_atomically
+from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
+from katachi.learning.fused_tables import MIN_SIZE
+from katachi.learning.growing import GrowingLearner, Stage, growing_stages, load_first_weights
 from katachi.learning.td import TdLearner, TdSettings, play_against_alp
-from katachi.learning.training_runs import MetricLine, TrainingRun
+from katachi.learning.training_runs import MetricLine, TrainingError, TrainingRun
 from katachi.models.cards import Metric, Training, describe_model
 from katachi.models.linear import LinearModel
 from katachi.models.saving import save_model
@@ -41,29 +45,50 @@ class ShapeTraining(TdSettings):
     games: int = Field(default=300_000, ge=1)
     evaluate_every: int = Field(default=10_000, ge=1)
     test_games: int = Field(default=200, ge=2)  # of each agent against the average liberty player
+    grow_from: int | None = Field(default=None, ge=MIN_SIZE, le=MAX_SIZE)  # the size to begin on; the last one
+    grow_at: float = Field(default=0.9, gt=0, le=1)  # the win rate of every agent that leads to the next size
+    grow_games: int = Field(default=100_000, ge=1)  # the most on each size before the last, which has ``games``
+    first_model: str | None = None  # a model to begin with, of the first size or a smaller one
+
+    @model_validator(mode="after")
+    def _grows(self) -> Self:
+        if self.grow_from is not None and self.grow_from > self.size:
+            raise ValueError(f"grow_from is at most the size, which is {self.size}")
+        self.stages()  # raises ValueError for sets that do not fit on a smaller board
+        return self
+
+    def stages(self) -> list[Stage]:
+        """What is learned on each size: one stage without ``grow_from``."""
+        return growing_stages(self, self.games, self.grow_from or self.size, self.grow_games)
 
 
 Watcher = Callable[[MetricLine], None]
+SizeTicker = Callable[[int, int], None]
 
 
-def train_shapes(settings: ShapeTraining, directory: Path, watch: Watcher, command: str = "") -> list[Path]:
+def _ignore(size: int, games: int) -> None: ...
+
+
+def train_shapes(
+    settings: ShapeTraining, directory: Path, watch: Watcher, command: str = "", tick: SizeTicker = _ignore
+) -> list[Path]:
     """Train in a run directory, or go on there, and return the models, one for each agent; each with a player's spec.
 
-    ``watch`` sees every evaluation, those of an earlier run first. The same settings end in the same bytes however
-    often the run was interrupted.
+    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` hears now and then how many games are
+    played on which size. The same settings end in the same bytes however often the run was interrupted.
     """
+    growing = _new_learner(settings)
     with TrainingRun(directory, settings) as run:
-        learner = TdLearner(settings, settings.games)
+        _go_on(growing, run)
         for line in run.lines:
             watch(line)
-        if run.state is not None:
-            learner.load_state_dict(run.state)
-        while learner.games < settings.games:
-            due = settings.evaluate_every - learner.games % settings.evaluate_every
-            metrics = learner.train(min(due, settings.games - learner.games))
-            line = MetricLine(dict(metrics.values) | _test(learner, settings))
-            run.keep(learner.state_dict(), line)
+        while not growing.is_finished:
+            metrics = growing.train_until(settings.evaluate_every, partial(tick, growing.size))
+            line = MetricLine({"size": growing.size, **metrics.values, **_test(growing.learner, settings)})
+            growing.grow(line)
+            run.keep(growing.state_dict(), line)
             watch(line)
+        learner = growing.learner
         models = [directory / name for name in _model_names(settings.agents)]
         for path, weights, rate in zip(models, learner.averaged_weights, run.lines[-1].win_rates, strict=True):
             _save(path, LinearModel(learner.features, weights), rate, settings, command)
@@ -71,12 +96,34 @@ def train_shapes(settings: ShapeTraining, directory: Path, watch: Watcher, comma
     return models
 
 
+def _new_learner(settings: ShapeTraining) -> GrowingLearner:
+    stages = settings.stages()
+    name = settings.first_model
+    first = None if name is None else load_first_weights(name, stages[0].settings)
+    return GrowingLearner(stages, settings.grow_at, weights=first)
+
+
+def _go_on(learner: GrowingLearner, run: TrainingRun) -> None:
+    """Go to where the run was."""
+    if run.state is not None:
+        try:
+            learner.load_state_dict(run.state)
+        except ValueError as error:
+            raise TrainingError(f"{run.path} cannot go on: its checkpoint is damaged ({error})") from None
+
+
 def _test(learner: TdLearner, settings: ShapeTraining) -> dict[str, float | list[float]]:
     """The share of games that each agent wins against the average liberty player, with what it would be saved with."""
     seeds = np.random.SeedSequence((settings.seed, learner.games)).generate_state(settings.agents)
     wins = [
         play_against_alp(
-            learner.features, weights, settings.test_games, int(seed), settings.komi, random_plies=_TEST_PLIES
+            learner.features,
+            weights,
+            settings.test_games,
+            int(seed),
+            settings.komi,
+            random_plies=_TEST_PLIES,
+            eye_rule=settings.eye_rule,
         )
         for weights, seed in zip(learner.averaged_weights, seeds, strict=True)
     ]

@@ -50,13 +50,24 @@ class MetricLine(NamedTuple):
     values: Mapping[str, Any]
 
     @property
+    def size(self) -> int:
+        """The board size."""
+        return int(self.values["size"])
+
+    @property
     def games(self) -> int:
+        """The games played on this size."""
         return int(self.values["games"])
 
     @property
     def win_rates(self) -> list[float]:
+        """Of each agent against the average liberty player."""
         rates: list[float] = self.values["win_rates"]
         return rates
+
+    def masters(self, rate: float) -> bool:
+        """Whether every agent won so often."""
+        return min(self.win_rates) >= rate
 
 
 class TrainingRun:
@@ -88,10 +99,16 @@ class TrainingRun:
         write_atomically(self.path / _CONFIG, _format_toml(settings))
 
     def _resume(self, settings: BaseModel) -> None:
-        there, here = (tomllib.loads(text) for text in (self._read(_CONFIG).decode(), _format_toml(settings)))
+        content = self._read(_CONFIG)
+        try:
+            there = tomllib.loads(content.decode())
+        except ValueError as error:  # no TOML, or no text
+            raise TrainingError(f"{self.path / _CONFIG} is damaged: give a new folder ({error})") from None
+        here = tomllib.loads(_format_toml(settings))
         changed = [key for key in {**there, **here} if there.get(key) != here.get(key)]
         if changed:
-            raise TrainingError(f"{self.path} was begun with another {', another '.join(changed)}")
+            others = ", another ".join(changed)
+            raise TrainingError(f"{self.path} was begun with another {others}: give that or a new folder")
         if (self.path / _CHECKPOINT).exists():
             self._load_checkpoint()
 

@@ -1,0 +1,84 @@
+"""The learning curve as it grows, on standard error; nothing where that is no terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from katachi.arena.ratings import wilson_interval
+from katachi.learning.growing import sizes_not_mastered
+from katachi.learning.shape_training import ShapeTraining
+from katachi.learning.training_runs import MetricLine
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_CURVE_LENGTH = 30
+
+
+class _Speed(ProgressColumn):
+    """Games a second."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:,.0f} games/s")
+
+
+class TrainingProgress(Progress):
+    """A line for every run: games on the size at hand, time left, the learning curve and the last win rate."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), _Speed())
+        text = TextColumn("{task.description}")
+        super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
+
+    def add_run(self, settings: ShapeTraining) -> RunProgress:
+        return RunProgress(self, settings)
+
+
+class RunProgress:
+    """The line of one run, and what was measured in it."""
+
+    def __init__(self, progress: TrainingProgress, settings: ShapeTraining) -> None:
+        self.lines: list[MetricLine] = []
+        self._progress = progress
+        self._settings = settings
+        self._games = {stage.settings.size: stage.games for stage in settings.stages()}
+        self._size = 0
+        self._bar = progress.add_task("", total=None)
+
+    def tick(self, size: int, games: int) -> None:
+        """Show how many games are played; a new size, or what an earlier run played, begins the clock anew."""
+        if size == self._size:
+            self._progress.update(self._bar, completed=games)
+        else:
+            self._size = size
+            self._progress.reset(self._bar, total=self._games[size], completed=games)
+
+    def add(self, line: MetricLine) -> None:
+        """Show an evaluation."""
+        self.lines.append(line)
+        self._progress.update(self._bar, description=self.summary())
+
+    def summary(self) -> str:
+        """The curve on the last size, and the last win rates with their intervals."""
+        if not self.lines:
+            return "nothing was learned"
+        last = self.lines[-1]
+        rates = [sum(line.win_rates) / len(line.win_rates) for line in self.lines if line.size == last.size]
+        curve = "".join(_BLOCKS[min(int(rate * len(_BLOCKS)), len(_BLOCKS) - 1)] for rate in rates[-_CURVE_LENGTH:])
+        size = f" on {last.size}×{last.size}" if len(self._games) > 1 else ""
+        return f"{curve} against alp{size}: {', '.join(map(self._rate, last.win_rates))}"
+
+    def warnings(self) -> list[str]:
+        """A sentence for every size that was left before it was mastered."""
+        settings = self._settings
+        smaller = [size for size in sizes_not_mastered(self.lines, settings.grow_at) if size < settings.size]
+        return [
+            f"{size}×{size} was left after {self._games[size]:,} games without {settings.grow_at:.0%} against alp"
+            for size in smaller
+        ]
+
+    def _rate(self, rate: float) -> str:
+        games = self._settings.test_games
+        low, high = wilson_interval(rate * games, games)
+        return f"{rate:.1%} ({low:.0%}–{high:.0%})"
