@@ -1,0 +1,50 @@
+"""``katachi reproduce``: published results beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from katachi.experiments.papers import Budget, Scope, load_paper, measure
+from katachi.experiments.runs import Backend, Workers
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="The paper, such as silver2007.")],
+    table: Annotated[str, typer.Option(help="One of its tables or figures, such as figure4.")] = "all",
+    budget: Annotated[
+        Budget, typer.Option(help="Seconds, an hour of two cores, or as much as the paper did.")
+    ] = Budget.SMOKE,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = 1,
+    backend: Annotated[Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Backend.LOKY,
+    run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder goes on.")] = None,
+    write_docs: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Measure nothing: write the document there, from the results that there are."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure what a paper published, and show both side by side.
+
+    Every run is kept as soon as it is through; the same command goes on after an interruption.
+
+    Examples:
+      katachi reproduce silver2007
+      katachi reproduce silver2007 --table figure4 --budget full --jobs 2
+      katachi reproduce silver2007 --run runs/silver2007 --write-docs docs
+    """
+    from katachi.cli._reproducing import RunProgress, default_folder, show_rows
+    from katachi.experiments.documents import write_document
+
+    wanted = load_paper(paper)
+    if write_docs is not None:
+        typer.echo(f"katachi: {write_document(wanted, run, write_docs)} is written", err=True)
+        return
+    folder = run or default_folder(wanted, budget)
+    typer.echo(f"katachi: results are kept in {folder}", err=True)
+    with RunProgress() as progress:
+        results = measure(wanted, table, Scope(folder, budget, progress.show, runs, Workers(jobs, backend)))
+    show_rows(wanted, results, as_json=as_json)

@@ -1,0 +1,1 @@
+"""Experiments: published results remade by a command, ours beside theirs."""

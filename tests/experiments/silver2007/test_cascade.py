@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from katachi.experiments.papers import Budget, Scope
+from katachi.experiments.runs import Workers
+from katachi.experiments.silver2007 import cascade
+from katachi.experiments.silver2007.learning_run import Protocol
+
+
+def test_both_ways_learn_from_the_same_seeds(tmp_path, monkeypatch):
+    plan = Protocol(games=40, test_every=20, test_games=4, final_games=4)
+    monkeypatch.setitem(cascade.PROTOCOLS, Budget.SMOKE, plan)
+    seen = []
+    scope = Scope(tmp_path, Budget.SMOKE, seen.append, 1, Workers())
+    results = cascade.measure(scope)
+    assert seen[-1].runs == seen[-1].all_runs == 2
+    assert set(results["cascade"]) == {"off", "on"}
+    runs = [cascade._run(way, 0, plan).arguments for way in ("off", "on")]
+    assert runs[0] | {"cascade": True} == runs[1]
+    rows = cascade.rows(results)
+    assert {row.id for row in rows} >= {"cascade/off/final", "cascade/on/final"}
+    text = cascade.section(results, tmp_path)
+    assert f"| on | {results['cascade']['on']['final'][0]:.1f} |" in text

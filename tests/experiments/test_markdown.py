@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from katachi.experiments.estimates import Estimate
+from katachi.experiments.markdown import WIDTH, format_estimate, format_mean, row_table, wrap
+from katachi.experiments.rows import Row
+
+
+def test_wrap_fills_paragraphs_and_items_and_leaves_the_rest():
+    words = "a few words that go on " * 10
+    code = "```\n" + "x" * (WIDTH + 10) + "\n```"
+    grid = f"| {words} |\n| --- |"
+    wrapped = wrap(f"{words}\n\n1. {words}\n2. short\n\n{code}\n\n{grid}")
+    paragraph, items, kept_code, kept_grid = wrapped.split("\n\n")
+    assert max(map(len, paragraph.splitlines())) <= WIDTH
+    assert paragraph.split() == words.split()
+    assert [line[:3] for line in items.splitlines()] == ["1. ", "   ", "2. "]
+    assert (kept_code, kept_grid) == (code, grid)
+
+
+def test_means():
+    assert format_mean(Estimate(81.24, (79.0, 83.0))) == "81.2 ± 2.0"
+    assert format_mean(Estimate(81.24, None)) == "81.2"
+    assert format_estimate(81.24, (79.04, 83.0)) == "81.2 (79.0 … 83)"
+    assert format_estimate(None, None) == "–"
+
+
+def test_rows():
+    row = Row("a/b", "a win rate, %", "over 80", 81.24, (79.04, 83.01), "paper/a")
+    assert row_table([row]).splitlines()[-1] == "| a win rate, % | over 80 | 81.2 (79.0 … 83.0) | `paper/a` |"

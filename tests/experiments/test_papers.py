@@ -1,0 +1,123 @@
+"""The framework with a paper that knows no Go at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from katachi.experiments.documents import write_document
+from katachi.experiments.errors import ExperimentError
+from katachi.experiments.papers import Budget, Paper, Scope, Table, load_paper, measure, paper_names, read_results
+from katachi.experiments.rows import Row
+from katachi.experiments.runs import Run, Workers, do_runs
+
+
+def throw(sides: int, times: int) -> dict[str, int]:
+    return {"sum": sides * times}
+
+
+def make_table(name: str, sides: int) -> Table:
+    def measure_dice(scope: Scope) -> dict[str, int]:
+        times = scope.runs or {Budget.SMOKE: 1, Budget.HOUR: 10, Budget.FULL: 100}[scope.budget]
+        run = Run("throw", throw, {"sides": sides, "times": times}, games=times)
+        return do_runs([run], scope.folder, scope.workers, scope.watch)[0]
+
+    def rows(results: dict[str, int]) -> list[Row]:
+        return [
+            Row(f"{name}/sum", "sum of the dice", 30, results["sum"], (1.0, 2.0), f"toy/{name}"),
+            Row(f"{name}/sides", "sides", sides, sides, None, f"toy/{name}"),
+        ]
+
+    def section(results: dict[str, int], pictures: Path) -> str:
+        pictures.mkdir(parents=True, exist_ok=True)
+        (pictures / f"{name}.svg").write_text("<svg/>")
+        return f"The dice show {results['sum']:,}.\n\n![{name}](toy/{name}.svg)"
+
+    return Table(name, f"The table {name}", measure_dice, rows, section)
+
+
+PAPER = Paper(
+    "toy",
+    "Dice",
+    (make_table("small", 6), make_table("large", 2000)),
+    head=lambda results: f"Measured: {', '.join(results)}.",
+)
+
+
+def scope(folder: Path, **changes) -> Scope:
+    values = {"budget": Budget.SMOKE, "watch": lambda progress: None, "runs": None, "workers": Workers()} | changes
+    return Scope(folder, **values)
+
+
+def test_each_table_has_a_folder_and_all_share_the_results(tmp_path):
+    assert set(measure(PAPER, "small", scope(tmp_path))) == {"small"}
+    assert set(measure(PAPER, "large", scope(tmp_path))) == {"large"}
+    assert set(read_results(tmp_path)) == {"small", "large"}
+    assert (tmp_path / "small" / "throw.json").exists()
+    assert (tmp_path / "large" / "throw.json").exists()
+    assert measure(PAPER, "all", scope(tmp_path)).keys() == {"small", "large"}
+
+
+def test_results_say_how_they_were_measured(tmp_path):
+    found = measure(PAPER, "small", scope(tmp_path, budget=Budget.HOUR))["small"]
+    assert (found["sum"], found["budget"]) == (60, "hour")
+    assert found["program"]["katachi"]
+    assert measure(PAPER, "small", scope(tmp_path / "more", runs=3))["small"]["sum"] == 18
+
+
+def test_rows_have_the_agreed_keys_in_order(tmp_path):
+    rows = [row.to_json() for row in PAPER.rows(measure(PAPER, "all", scope(tmp_path)))]
+    assert {tuple(row) for row in rows} == {("id", "what", "published", "ours", "interval", "run")}
+    assert [row["ours"] for row in rows] == [6, 6, 2000, 2000]
+    assert json.loads(json.dumps(rows[0]))["interval"] == [1.0, 2.0]
+
+
+def test_unknown_names_are_answered_with_the_known_ones(tmp_path):
+    with pytest.raises(ExperimentError, match="toy has no table big: there are small, large and all"):
+        measure(PAPER, "big", scope(tmp_path))
+    with pytest.raises(ExperimentError, match=r"there is no paper silver: there are .*silver2007"):
+        load_paper("silver")
+
+
+def test_every_paper_loads():
+    for name in paper_names():
+        paper = load_paper(name)
+        assert paper.name == name
+        assert len({table.name for table in paper.tables}) == len(paper.tables)
+
+
+def test_the_document_is_made_from_results(tmp_path):
+    measure(PAPER, "all", scope(tmp_path / "run"))
+    path = write_document(PAPER, tmp_path / "run", tmp_path / "docs")
+    text = path.read_text(encoding="utf-8")
+    assert "Measured: small, large." in text
+    assert "The dice show 2,000." in text
+    assert "| sum of the dice | 30 | 6 (1 … 2) | `toy/small` |" in text
+    assert "| sides |" not in text
+    assert "2 more of the paper's figures are counts, and ours are the same." in text
+    assert (tmp_path / "docs" / "toy" / "large.svg").exists()
+
+
+def test_the_document_can_be_made_again_without_the_run(tmp_path):
+    measure(PAPER, "all", scope(tmp_path / "run"))
+    first = write_document(PAPER, tmp_path / "run", tmp_path / "docs").read_bytes()
+    assert write_document(PAPER, None, tmp_path / "docs").read_bytes() == first
+
+
+def test_new_results_replace_those_of_their_table_alone(tmp_path):
+    measure(PAPER, "all", scope(tmp_path / "run"))
+    write_document(PAPER, tmp_path / "run", tmp_path / "docs")
+    measure(PAPER, "small", scope(tmp_path / "again", runs=7))
+    text = write_document(PAPER, tmp_path / "again", tmp_path / "docs").read_text(encoding="utf-8")
+    assert "The dice show 42." in text
+    assert "The dice show 2,000." in text
+
+
+def test_without_results_there_is_one_clear_sentence(tmp_path):
+    with pytest.raises(ExperimentError, match="there are no results of toy"):
+        write_document(PAPER, None, tmp_path / "docs")
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(ExperimentError, match="damaged: delete it and measure again"):
+        write_document(PAPER, tmp_path, tmp_path / "docs")
