@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
+from katachi.features.combined_shapes import CombinedShapes
 from katachi.features.liberty_shapes import LibertyShapes
 from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.board import Board
 from katachi.go.rules import Rules
 from katachi.models import saving
 from katachi.models.cards import Metric, ModelError, Training, describe_model
-from katachi.models.linear import LinearModel
+from katachi.models.linear import FusedLinearModel, LinearModel
 from katachi.models.saving import CARD, WEIGHTS, find_model, load_model, save_model
 from katachi.models.weights import MAX_HEADER_BYTES, format_weights, parse_weights
 
@@ -86,6 +87,37 @@ def test_liberty_shapes_come_back(tmp_path):
     assert card.features.kind == "liberty shapes"
 
 
+def combined_model():
+    sets = [ShapeSet.parse("LI 1x1"), ShapeSet.parse("LD 2x1")]
+    features = CombinedShapes(LocalShapes(5, sets), LibertyShapes(5, sets, bins=100, tabled=True))
+    return LinearModel(features, np.linspace(-1, 1, features.size, dtype=np.float32))
+
+
+def test_combined_shapes_come_back(tmp_path):
+    model = combined_model()
+    save_model(tmp_path / "model", model, describe_model(model, Rules()))
+    loaded, card = load_model(tmp_path / "model")
+    assert isinstance(loaded, FusedLinearModel)
+    board = Board(5)
+    board.play(0)
+    assert loaded.logit(board) == model.logit(board) != 0
+    assert card.features.kind == "combined shapes"
+    assert loaded.features.digest == model.features.digest
+
+
+def test_a_bad_combination_is_refused(tmp_path):
+    model = combined_model()
+    save_model(tmp_path / "model", model, describe_model(model, Rules()))
+    for changes, reason in (
+        ({"features__liberty__sets": ["LI 1x1"]}, "its features have the digest"),
+        ({"features__liberty__sets": ["LI 4x4"]}, "too large for liberty shapes"),
+        ({"features__basic": None}, "features.combined shapes.basic"),
+    ):
+        rewrite(tmp_path / "model", **changes)
+        with pytest.raises(ModelError, match=reason):
+            load_model(tmp_path / "model")
+
+
 def test_features_without_a_card_are_refused():
     class Stones:
         name, size = "stones", 2
@@ -96,7 +128,7 @@ def test_features_without_a_card_are_refused():
 
 def test_card_is_readable_json(saved):
     card = json.loads((saved / CARD).read_text())
-    assert card["format"] == 1
+    assert card["format"] == 2
     assert card["features"]["sets"] == ["LI 1x1", "LD 2x2"]
     assert card["rules"]["ko"] == "POSITIONAL"
 
@@ -176,7 +208,8 @@ def test_a_card_of_another_model_is_not_saved(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 2}, "format"),
+        ({"format": 1}, "present, weights"),
+        ({"format": 3}, "format"),
         ({"kind": "tree"}, "kind"),
         ({"board_size": 9}, "digest"),
         ({"board_size": 20}, "board_size"),
@@ -204,14 +237,23 @@ def test_cards_that_do_not_match(saved, changes, reason):
     assert str(saved) in str(caught.value)
 
 
+ONES = np.ones(327, np.float32)  # as many as ``make_model`` has: 3 + 324
+BITS = np.packbits(ONES.astype(np.bool_))
+
+
 @pytest.mark.parametrize(
     ("tensors", "reason"),
     [
-        ({"weights": np.zeros(3, np.float32)}, r"\[3\]"),
-        ({"weights": np.zeros(327, np.float64)}, "float64"),
-        ({"weights": np.full(327, np.nan, np.float32)}, "no numbers"),
-        ({"weights": np.full(327, np.inf, np.float32)}, "no numbers"),
-        ({"bias": np.zeros(327, np.float32)}, "bias"),
+        ({"weights": ONES[:3], "present": BITS}, "other places"),
+        ({"weights": ONES, "present": BITS[:-1]}, r"\[40\]"),
+        ({"weights": ONES, "present": BITS.astype(np.float32)}, "float32"),
+        ({"weights": ONES, "present": BITS | 1}, "other places"),
+        ({"weights": ONES.reshape(1, -1), "present": BITS}, r"\[1, 327\]"),
+        ({"weights": ONES.astype(np.float64), "present": BITS}, "float64"),
+        ({"weights": np.nan * ONES, "present": BITS}, "no numbers"),
+        ({"weights": np.inf * ONES, "present": BITS}, "no numbers"),
+        ({"weights": ONES}, "but present, weights are needed"),
+        ({"bias": ONES, "present": BITS}, "bias"),
         ({}, "none"),
         ({f"t{i}": np.zeros(1, np.float32) for i in range(1000)}, "tensors|header"),
     ],
@@ -222,8 +264,33 @@ def test_weights_that_do_not_match(saved, tensors, reason):
         load_model(saved)
 
 
-def test_the_right_size_is_327():
-    assert make_model().features.size == 327  # 3 + 324, so that the cases above fail for their own reasons
+def test_zeros_take_a_bit(tmp_path):
+    features = LocalShapes(9, [ShapeSet.parse("LD 3x3")])
+    weights = np.zeros(features.size, dtype=np.float32)
+    weights[[5, 17]] = 1.5, -0.0
+    model = LinearModel(features, weights)
+    save_model(tmp_path / "model", model, make_card(model))
+    assert (tmp_path / "model" / WEIGHTS).stat().st_size < features.size / 8 + 300
+    assert load_model(tmp_path / "model")[0].weights.tobytes() == weights.tobytes()
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "models"
+GOLDEN_LOGITS = {"local-shapes": 7.767746, "tied-shapes": -8.627671, "liberty-shapes": 16.828914}
+
+
+@pytest.mark.parametrize("folder", sorted(GOLDEN.glob("format-*/*")), ids=lambda path: "/".join(path.parts[-2:]))
+def test_models_of_every_format_load(folder, tmp_path):
+    """What they say about a board with some stones stays what it was when they were saved."""
+    model, card = load_model(folder)
+    board = Board(5)
+    for point in (12, 7, 6, 11, 8, 0):
+        board.play(point)
+    assert model.logit(board) == pytest.approx(GOLDEN_LOGITS[folder.name], abs=1e-5)
+    assert card.metrics["win rate against alp, one ply"].high == 0.6
+    save_model(tmp_path / "again", model, card)
+    again, new_card = load_model(tmp_path / "again")
+    assert again.weights.tobytes() == model.weights.tobytes()
+    assert new_card.format == 2
 
 
 @pytest.mark.parametrize("name", [CARD, WEIGHTS])
@@ -263,10 +330,10 @@ def test_every_flipped_byte_and_every_cut_is_noticed(saved):
 @given(st.binary(max_size=200))
 def test_fuzzed_weights(content):
     with pytest.raises(ModelError):
-        parse_weights(content, {"weights": (3,)})
+        parse_weights(content, 3, 2)
 
 
-VALID = format_weights({"weights": np.arange(3, dtype=np.float32)})
+VALID = format_weights(np.arange(3, dtype=np.float32))
 HEADERS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["F32", "BF16", "U8", "F8_E4M3", "x"]),
     lambda inner: (
@@ -284,10 +351,10 @@ def test_fuzzed_headers(header, data):
     text = json.dumps(header).encode()
     content = len(text).to_bytes(8, "little") + text + data
     try:
-        tensors = parse_weights(content, {"weights": (3,)})
+        weights = parse_weights(content, 3, 1)
     except ModelError:
         return
-    assert tensors["weights"].shape == (3,)
+    assert weights.shape == (3,)
 
 
 @settings(max_examples=300, deadline=None)
@@ -297,16 +364,17 @@ def test_fuzzed_bytes_of_a_valid_file(data):
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     try:
-        tensors = parse_weights(bytes(content), {"weights": (3,)})
+        weights = parse_weights(bytes(content), 3, 2)
     except ModelError:
         return
-    assert np.isfinite(tensors["weights"]).all()
+    assert weights.shape == (3,)
+    assert np.isfinite(weights).all()
 
 
 def test_long_headers_are_refused_unread():
     for length in (MAX_HEADER_BYTES + 1, 1 << 63, (1 << 64) - 1):
         with pytest.raises(ModelError, match="header"):
-            parse_weights(length.to_bytes(8, "little") + b"{" * (MAX_HEADER_BYTES + 1), {"weights": (3,)})
+            parse_weights(length.to_bytes(8, "little") + b"{" * (MAX_HEADER_BYTES + 1), 3, 2)
 
 
 CARD_VALUES = st.recursive(
@@ -340,6 +408,7 @@ def test_cards_that_are_no_cards(saved, text):
 
 def test_find_model(saved, monkeypatch):
     assert find_model(str(saved)) == saved
-    for name in ("no-such-model", "", "..", "/", str(saved.parent)):
+    assert find_model(str(saved.parent)) == saved  # as a training run leaves it
+    for name in ("no-such-model", "", "..", "/", str(saved / "model")):
         with pytest.raises(ModelError, match="no such model"):
             find_model(name)

@@ -11,14 +11,15 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
 
+from katachi.features.combined_shapes import CombinedShapes, Shapes
 from katachi.features.liberty_shapes import LibertyShapes
 from katachi.features.local_shapes import LocalShapes, ShapeSet
-from katachi.features.shape_features import MAX_BINS
+from katachi.features.shape_features import MAX_BINS, ShapeFeatures
 from katachi.go.points import MAX_SIZE, MIN_SIZE
 from katachi.go.rules import Rules
 from katachi.models.linear import LinearModel
 
-FORMAT: Final = 1
+FORMAT: Final = 2  # what is written; 1, with all weights in full, is read too
 
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{0,64}$")]
@@ -39,6 +40,7 @@ class Metric(_Strict):
     low: float | None = None
     high: float | None = None
     unit: Text = ""
+    games: int | None = Field(default=None, ge=1)  # that it was measured in
 
 
 class Training(_Strict):
@@ -83,13 +85,25 @@ class LibertyShapesCard(_ShapesCard):
         return LibertyShapes(board_size, self.parse_sets(), bins=self.bins, tabled=self.tabled)
 
 
-FeatureCard = Annotated[LocalShapesCard | LibertyShapesCard, Field(discriminator="kind")]
+class CombinedShapesCard(_Strict):
+    """A ``CombinedShapes``."""
+
+    kind: Literal["combined shapes"] = "combined shapes"
+    digest: Hex
+    basic: LocalShapesCard
+    liberty: LibertyShapesCard
+
+    def build(self, board_size: int) -> CombinedShapes:
+        return CombinedShapes(self.basic.build(board_size), self.liberty.build(board_size))
+
+
+FeatureCard = Annotated[LocalShapesCard | LibertyShapesCard | CombinedShapesCard, Field(discriminator="kind")]
 
 
 class ModelCard(_Strict):
     """Everything about a model but its weights."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1, 2] = FORMAT
     kind: Literal["linear"] = "linear"
     board_size: int = Field(ge=MIN_SIZE, le=MAX_SIZE)
     rules: dict[str, str | bool]
@@ -100,7 +114,7 @@ class ModelCard(_Strict):
     metrics: dict[str, Metric] = {}
     weights_sha256: Hex = ""
 
-    def build_features(self) -> LocalShapes | LibertyShapes:
+    def build_features(self) -> Shapes:
         """The features of this card; raises ValueError where there are none such, or they mean something else today."""
         features = self.features.build(self.board_size)
         if features.digest != self.features.digest:
@@ -116,7 +130,7 @@ def describe_model(
 ) -> ModelCard:
     """The card of a model; raises ModelError if its features are of a kind that cannot be saved."""
     features = model.features
-    if not isinstance(features, LocalShapes | LibertyShapes):
+    if not isinstance(features, Shapes):
         raise ModelError(f"a model over {features.name} cannot be saved: there are no cards for such features")
     return ModelCard(
         board_size=features.board_size,
@@ -129,11 +143,23 @@ def describe_model(
     )
 
 
-def _describe_features(features: LocalShapes | LibertyShapes) -> LocalShapesCard | LibertyShapesCard:
-    sets = tuple(shape_set.name for shape_set in features.sets)
-    if isinstance(features, LocalShapes):
-        return LocalShapesCard(digest=features.digest, sets=sets, bins=features.bins, tied=features.tied)
-    return LibertyShapesCard(digest=features.digest, sets=sets, bins=features.bins, tabled=features.tabled)
+def _describe_features(features: Shapes) -> LocalShapesCard | LibertyShapesCard | CombinedShapesCard:
+    if isinstance(features, CombinedShapes):
+        basic, liberty = _describe_local(features.basic), _describe_liberty(features.liberty)
+        return CombinedShapesCard(digest=features.digest, basic=basic, liberty=liberty)
+    return _describe_local(features) if isinstance(features, LocalShapes) else _describe_liberty(features)
+
+
+def _describe_local(features: LocalShapes) -> LocalShapesCard:
+    return LocalShapesCard(digest=features.digest, sets=_names(features), bins=features.bins, tied=features.tied)
+
+
+def _describe_liberty(features: LibertyShapes) -> LibertyShapesCard:
+    return LibertyShapesCard(digest=features.digest, sets=_names(features), bins=features.bins, tabled=features.tabled)
+
+
+def _names(features: ShapeFeatures) -> tuple[str, ...]:
+    return tuple(shape_set.name for shape_set in features.sets)
 
 
 def parse_card(text: bytes) -> ModelCard:
@@ -143,4 +169,4 @@ def parse_card(text: bytes) -> ModelCard:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ModelError(f"its card is not one of format {FORMAT}: {where or 'all of it'}: {first['msg']}") from None
+        raise ModelError(f"its card is not one of format 1 or 2: {where or 'all of it'}: {first['msg']}") from None

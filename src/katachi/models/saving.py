@@ -15,14 +15,14 @@ from typing import Final
 
 from katachi.disk import sync_folder, write_atomically
 from katachi.go.rules import Rules
-from katachi.models.cards import ModelCard, ModelError, describe_model, parse_card
+from katachi.models.cards import FORMAT, ModelCard, ModelError, describe_model, parse_card
 from katachi.models.linear import LinearModel
 from katachi.models.weights import MAX_BYTES, format_weights, parse_weights
 
 CARD: Final = "model.json"
 WEIGHTS: Final = "weights.safetensors"
 MAX_CARD_BYTES: Final = 1 << 20
-_TENSOR: Final = "weights"
+SHIPPED: Final = Path(str(resources.files("katachi"))) / "pretrained"
 
 
 def save_model(path: Path | str, model: LinearModel, card: ModelCard, *, replace: bool = False) -> None:
@@ -35,8 +35,8 @@ def save_model(path: Path | str, model: LinearModel, card: ModelCard, *, replace
     _check_card(model, card)
     if path.exists() and not (replace and is_model(path)):
         raise ModelError(f"{path}: there is already something here")
-    content = format_weights({_TENSOR: model.weights})
-    card = card.model_copy(update={"weights_sha256": hashlib.sha256(content).hexdigest()})
+    content = format_weights(model.weights)
+    card = card.model_copy(update={"format": FORMAT, "weights_sha256": hashlib.sha256(content).hexdigest()})
     temporary = path.with_name(f".{path.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
@@ -58,7 +58,7 @@ def load_model(path: Path | str) -> tuple[LinearModel, ModelCard]:
         if hashlib.sha256(content).hexdigest() != card.weights_sha256:
             raise ModelError("its weights are not those that the card describes: one of the files was changed")
         features = card.build_features()
-        weights = parse_weights(content, {_TENSOR: (features.size,)})[_TENSOR]
+        weights = parse_weights(content, features.size, card.format)
         return LinearModel(features, weights, card.temperature), card
     except (ValueError, OSError) as error:  # a ModelError is a ValueError, and so is what the features refuse
         raise ModelError(f"{path}: {error}") from None
@@ -69,13 +69,22 @@ def is_model(path: Path) -> bool:
     return (path / CARD).is_file()
 
 
+def shipped_models() -> list[Path]:
+    """The directories of the models that come with katachi, in the order of the alphabet."""
+    return sorted(path for path in SHIPPED.iterdir() if is_model(path))
+
+
 def find_model(name: str) -> Path:
-    """The directory of a shipped model, or else the path itself; raises ModelError if there is neither."""
-    shipped = Path(str(resources.files("katachi"))) / "pretrained"
-    if name and Path(name).name == name and is_model(shipped / name):
-        return shipped / name
-    if is_model(_present(Path(name))):
-        return Path(name)
+    """The directory of a shipped model, of the (first) model of a training run, or else the path itself.
+
+    Raises ModelError if there is none of them.
+    """
+    if name and Path(name).name == name and is_model(SHIPPED / name):
+        return SHIPPED / name
+    path = Path(name)
+    for place in (path, path / "model", path / "model-1"):
+        if is_model(_present(place)):
+            return place
     raise ModelError(f"{name}: there is no such model, neither shipped nor on disk")
 
 

@@ -1,12 +1,18 @@
-"""Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed."""
+"""Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed.
+
+Most shapes never occur, or symmetry gives them the weight of another: their weights are 0 and are not stored. A file
+has ``weights``, those that are not 0, and ``present``, a bit for every weight that says whether it is among them.
+Format 1 had all weights in full.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -17,30 +23,47 @@ MAX_BYTES: Final = 1 << 30
 MAX_HEADER_BYTES: Final = 1 << 16
 MAX_TENSORS: Final = 64
 _LENGTH_BYTES: Final = 8
+_WEIGHTS: Final = "weights"
+_PRESENT: Final = "present"
 
 
-def format_weights(tensors: Mapping[str, Floats]) -> bytes:
+def format_weights(weights: Floats) -> bytes:
     """The bytes of a safetensors file; raises ModelError if a weight is no number."""
-    for name, tensor in tensors.items():
-        _check_numbers(name, tensor)
-    content: bytes = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
+    _check_numbers(weights)
+    present = np.ascontiguousarray(weights).view(np.uint32) != 0  # by its bits: a weight of −0 comes back as it is
+    content: bytes = save({_WEIGHTS: weights[present], _PRESENT: np.packbits(present)})
     return content
 
 
-def parse_weights(content: bytes, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Floats]:
-    """The tensors of a file, which must have exactly these names and shapes and be float32; raises ModelError."""
+def parse_weights(content: bytes, size: int, format_number: int) -> Floats:
+    """All weights of a file, [size]; raises ModelError if they are not what that format has."""
+    if format_number == 1:
+        return _parse(content, {_WEIGHTS: np.float32}, {_WEIGHTS: size})[_WEIGHTS]
+    tensors = _parse(content, {_WEIGHTS: np.float32, _PRESENT: np.uint8}, {_PRESENT: -(-size // 8)})
+    bits = np.unpackbits(tensors[_PRESENT])
+    present = bits[:size].astype(np.bool_)
+    if np.count_nonzero(bits) != tensors[_WEIGHTS].size or bits[size:].any():
+        raise ModelError(f"its weights are damaged: {tensors[_WEIGHTS].size} of them, and other places for them")
+    weights = np.zeros(size, dtype=np.float32)
+    weights[present] = tensors[_WEIGHTS]
+    return weights
+
+
+def _parse(content: bytes, kinds: Mapping[str, type[Any]], lengths: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """The tensors of a file: rows of these names, kinds and, where they are known, lengths."""
     _check_header(content)
     try:
-        tensors = load(content)
+        tensors: dict[str, NDArray[Any]] = load(content)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"its weights are damaged: {error}") from None
-    if set(tensors) != set(shapes):
-        raise ModelError(f"its weights are {_names(tensors)}, but {_names(shapes)} are needed")
+    if set(tensors) != set(kinds):
+        raise ModelError(f"its weights are {_names(tensors)}, but {_names(kinds)} are needed")
     for name, tensor in tensors.items():
-        if tensor.shape != shapes[name] or tensor.dtype != np.float32:
+        needed = [lengths.get(name, tensor.size)]
+        if list(tensor.shape) != needed or tensor.dtype != kinds[name]:
             found = f"{list(tensor.shape)} {tensor.dtype}"
-            raise ModelError(f"its weights {name} are {found}, but {list(shapes[name])} float32 are needed")
-        _check_numbers(name, tensor)
+            raise ModelError(f"its {name} are {found}, but {needed} {np.dtype(kinds[name])} are needed")
+    _check_numbers(tensors[_WEIGHTS])
     return tensors
 
 
@@ -57,9 +80,9 @@ def _check_header(content: bytes) -> None:
         raise ModelError(f"its weights are damaged: the header does not list {MAX_TENSORS} tensors at most")
 
 
-def _check_numbers(name: str, tensor: Floats) -> None:
-    if not np.isfinite(tensor).all():
-        raise ModelError(f"some of its weights {name} are no numbers")
+def _check_numbers(weights: Floats) -> None:
+    if not np.isfinite(weights).all():
+        raise ModelError("some of its weights are no numbers")
 
 
 def _names(tensors: Mapping[str, object]) -> str:

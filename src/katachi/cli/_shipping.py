@@ -1,0 +1,117 @@
+"""How a model comes to ship: trained by its committed recipe, measured, and put with its card where players find it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from katachi.arena.settings import parse_settings
+from katachi.arena.standings import Score
+from katachi.cli._arena import RUNS, play_and_watch
+from katachi.cli._training import read_training, run_folders, train_side_by_side
+from katachi.disk import write_atomically
+from katachi.learning.shape_training import ShapeTraining
+from katachi.models.cards import Metric, ModelCard, ModelError
+from katachi.models.saving import SHIPPED, find_model, load_model, save_model
+
+RECIPES: Final = SHIPPED / "recipes"
+_RANDOM_PLIES: Final = 2
+_MAX_RESULT_BYTES: Final = 1 << 20
+
+
+class MatchResult(BaseModel):
+    """Those parts of what ``katachi match --json`` prints that a card keeps."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    opponent: str = Field(alias="b", min_length=1, max_length=1000)
+    games: int = Field(ge=1)
+    rate: float = Field(alias="win_rate_a", ge=0, le=1)
+    interval: tuple[float, float] = Field(alias="interval_a")
+
+    def metric(self) -> tuple[str, Metric]:
+        low, high = self.interval
+        name = f"win rate against {self.opponent.removeprefix('gtp:')}"
+        return name, Metric(value=self.rate, low=low, high=high, games=self.games)
+
+
+def make_model(
+    name: str,
+    *,
+    run: Path | None,
+    trained: str | None,
+    results: Sequence[Path],
+    games: int,
+    jobs: int,
+    into: Path | None,
+) -> Path:
+    """Train, measure and ship a model; returns where it is. Raises ModelError if there is no such recipe."""
+    settings = read_training(find_recipe(name), {}, [])
+    measured = dict(read_result(path).metric() for path in results)
+    source = find_model(trained or str(_train(name, settings, run)))
+    model, card = load_model(source)
+    _check_recipe(name, settings, card)
+    against_alp = measure_against_alp(name, source, card, games, jobs)
+    metrics = {"win rate against alp, one ply": against_alp, **measured}
+    path = (into or SHIPPED) / name
+    save_model(path, model, card.model_copy(update={"metrics": metrics}), replace=True)
+    return path
+
+
+def find_recipe(name: str) -> Path:
+    """The committed settings of a model."""
+    known = {path.stem: path for path in sorted(RECIPES.glob("*.toml"))}
+    if name not in known:
+        raise ModelError(f"there is no recipe {name}; known are {', '.join(known) or 'none'}")
+    return known[name]
+
+
+def _train(name: str, settings: ShapeTraining, run: Path | None) -> Path:
+    folder = run or RUNS / name
+    typer.echo(f"katachi: the run is in {folder}", err=True)
+    command = f"katachi models make {name}"
+    train_side_by_side(run_folders(settings, 1, folder), 1, command, tensorboard=False)
+    return folder
+
+
+def _check_recipe(name: str, settings: ShapeTraining, card: ModelCard) -> None:
+    """Refuse a model that another recipe made; how often it was looked at meanwhile does not matter."""
+    wanted = settings.model_dump(mode="json", exclude={"evaluate_every", "test_games"})
+    differing = [key for key, value in wanted.items() if card.training.settings.get(key, value) != value]
+    if differing or not card.training.settings:
+        why = f"another {', another '.join(differing)}" if differing else "its card does not say how it was trained"
+        raise ModelError(f"the recipe {name} did not make this model: {why}")
+
+
+def measure_against_alp(name: str, source: Path, card: ModelCard, games: int, jobs: int) -> Metric:
+    """The share of distinct games from two random plies that it wins one ply deep; the games are kept in ``runs/``."""
+    folder = RUNS / f"{name}-against-alp-{card.weights_sha256[:8]}"
+    player = folder.with_suffix(".toml")
+    write_atomically(player, f'kind = "search"\n[evaluator]\nmodel = {json.dumps(str(source.resolve()))}\n')
+    values: dict[str, Any] = {
+        "players": {name: str(player), "alp": "alp"},
+        "games": games,
+        "jobs": jobs,
+        "size": card.board_size,
+        "komi": card.komi,
+        "openings": {"random_plies": _RANDOM_PLIES},
+        "report": {"exclude_duplicates": True},
+    }
+    score: Score = play_and_watch(parse_settings(values), folder).pairs[0].score
+    low, high = score.interval
+    return Metric(value=score.points / score.games, low=low, high=high, games=score.games)
+
+
+def read_result(path: Path) -> MatchResult:
+    """What a match printed; raises ModelError if the file is no such thing."""
+    with path.open("rb") as file:
+        text = file.read(_MAX_RESULT_BYTES)
+    try:
+        return MatchResult.model_validate_json(text)
+    except ValidationError:
+        raise ModelError(f"{path} is not what katachi match --json prints") from None

@@ -1,0 +1,84 @@
+"""What the cards of models say, for people: one model in full, or many in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from katachi.models.cards import Metric, ModelCard
+from katachi.models.saving import load_model
+
+
+def describe_card(card: ModelCard) -> list[tuple[str, str]]:
+    """The model, how it was trained, and how well it did, in pairs of a word and a value."""
+    training = card.training
+    rows = [
+        ("model", f"{_kind(card)}, {card.board_size}×{card.board_size}, komi {card.komi:g}"),
+        ("trained by", _trained(card)),
+        ("seed", "" if training.seed is None else str(training.seed)),
+        ("command", training.command),
+        ("commit", (training.commit or "")[:12]),
+        *((name, format_metric(metric)) for name, metric in card.metrics.items()),
+    ]
+    return [(word, value) for word, value in rows if value]
+
+
+def tell_model(path: Path) -> dict[str, Any]:
+    """A model as a JSON object: what its card says, and how many of its weights are not 0."""
+    model, card = load_model(path)
+    return {
+        "name": path.name,
+        "kind": card.kind,
+        "features": card.features.kind,
+        "board_size": card.board_size,
+        "weights": int((model.weights != 0).sum()),
+        "bytes": sum(file.stat().st_size for file in path.iterdir()),
+        "training": card.training.model_dump(mode="json"),
+        "metrics": {name: metric.model_dump(mode="json") for name, metric in card.metrics.items()},
+    }
+
+
+def list_models(paths: Sequence[Path]) -> Table:
+    """Models as a table, a line for each."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title in ("name", "kind", "board", "weights", "trained by", "metrics"):
+        table.add_column(title, justify="right" if title == "weights" else "left", no_wrap=title != "metrics")
+    for path in paths:
+        model, card = load_model(path)
+        board = f"{card.board_size}×{card.board_size}"
+        metrics = "; ".join(f"{name}: {format_metric(metric)}" for name, metric in card.metrics.items())
+        row = (path.name, _kind(card), board, f"{(model.weights != 0).sum():,}", _trained(card), metrics)
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _kind(card: ModelCard) -> str:
+    return f"{card.kind} over {card.features.kind}"
+
+
+def _trained(card: ModelCard) -> str:
+    games = f"{card.training.games:,} games" if card.training.games else ""
+    return " of ".join(filter(None, (games, card.training.data)))
+
+
+def format_metric(metric: Metric) -> str:
+    """A number, its interval and how many games say so; shares as percentages.
+
+    >>> format_metric(Metric(value=0.5, low=0.4, high=0.6, games=100))
+    '50.0% (40.0–60.0% in 100 games)'
+    """
+    number = f"{metric.value:.1%}" if not metric.unit and 0 <= metric.value <= 1 else f"{metric.value:g} {metric.unit}"
+    notes = [_interval(metric)] if metric.low is not None and metric.high is not None else []
+    notes += [f"in {metric.games:,} games"] if metric.games else []
+    return number.rstrip() + (f" ({' '.join(notes)})" if notes else "")
+
+
+def _interval(metric: Metric) -> str:
+    low, high = metric.low or 0.0, metric.high or 0.0
+    if metric.unit or not 0 <= metric.value <= 1:
+        return f"{low:g}–{high:g}"
+    return f"{100 * low:.1f}–{100 * high:.1f}%"

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from rich.console import Console
+
+from katachi.drawing.cards import describe_card, format_metric, list_models, tell_model
+from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.go.rules import Rules
+from katachi.models.cards import Metric, Training, describe_model
+from katachi.models.linear import LinearModel
+from katachi.models.saving import save_model
+
+MODEL = LinearModel(LocalShapes(5, [ShapeSet.parse("LI 1x1")]), np.array([0, 1, -1], dtype=np.float32))
+TRAINING = Training(command="katachi train shapes", commit="0123456789abcdef", seed=0, games=1000, data="self-play")
+CARD = describe_model(MODEL, Rules(komi=6.5), TRAINING, {"wins": Metric(value=0.5, low=0.25, high=0.75, games=1200)})
+
+
+def test_a_card_in_words():
+    assert dict(describe_card(CARD)) == {
+        "model": "linear over local shapes, 5×5, komi 6.5",
+        "trained by": "1,000 games of self-play",
+        "seed": "0",
+        "command": "katachi train shapes",
+        "commit": "0123456789ab",
+        "wins": "50.0% (25.0–75.0% in 1,200 games)",
+    }
+    assert [word for word, _ in describe_card(describe_model(MODEL, Rules()))] == ["model"]
+
+
+def test_metrics():
+    assert format_metric(Metric(value=0.125)) == "12.5%"
+    assert format_metric(Metric(value=150.0, low=120, high=181, unit="Elo")) == "150 Elo (120–181)"
+    assert format_metric(Metric(value=7.5)) == "7.5"
+
+
+def test_models_as_table_and_json(tmp_path):
+    save_model(tmp_path / "tiny", MODEL, CARD)
+    console = Console(file=io.StringIO(), width=160, color_system=None)
+    console.print(list_models([tmp_path / "tiny"]))
+    head, line = console.file.getvalue().splitlines()
+    assert head.split()[:3] == ["name", "kind", "board"]
+    assert line.split()[0] == "tiny"
+    assert "5×5" in line
+    told = tell_model(tmp_path / "tiny")
+    assert (told["name"], told["board_size"], told["weights"]) == ("tiny", 5, 2)
+    assert told["metrics"]["wins"]["low"] == 0.25
+    assert told["training"]["games"] == 1000
