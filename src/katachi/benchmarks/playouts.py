@@ -1,4 +1,4 @@
-"""Playouts a second from the empty board: katachi, its C++ twin, and OpenSpiel.
+"""Playouts a second from the empty board: katachi, uniform and informed, its C++ twin, and OpenSpiel.
 
 The twin (``benchmarks/playouts.cpp`` of the repository) is compiled with ``g++ -O3 -march=native`` and must play the
 same games: same seed, same total score, or the benchmark refuses to go on. ``cpp-padded`` is the twin with another
@@ -11,8 +11,6 @@ simulations with many rollouts each, so that its tree costs next to nothing.
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -23,12 +21,13 @@ from typing import Final
 import numpy as np
 
 from katachi.benchmarks.report import Bar, Contestant, Report, Row, measure
+from katachi.benchmarks.twins import BenchmarkError, load_twin
 from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
+from katachi.search.playouts import PlayoutSettings, run_informed_playouts
 
 SIZES: Final = (9, 19)
 UNIT: Final = "playouts/s"
-TWIN_SOURCE: Final = Path("benchmarks") / "playouts.cpp"
 KOMI: Final = 7.5
 
 _GUESSED_RATE: Final = {9: 100_000, 19: 20_000}  # how much work makes a round; it need not be right
@@ -36,16 +35,12 @@ _OPENSPIEL_WEIGHT: Final = {9: 1 / 15, 19: 1 / 50}  # it is slower, and its roun
 _OPENSPIEL_SIMULATIONS: Final = 10
 
 
-class BenchmarkError(RuntimeError):
-    """A benchmark whose numbers would not mean what they say."""
-
-
 def run(seconds: float = 0.4, rounds: int = 15) -> Report:
     """Measure all contestants that are there; a round of one of them lasts about ``seconds``."""
     notes: list[str] = []
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        twin = _load_twin(Path(folder), notes)
+        twin = load_playouts_twin(Path(folder), notes)
         has_openspiel = find_spec("pyspiel") is not None
         if not has_openspiel:
             notes.append("openspiel is left out: pip install 'katachi[bench]' brings it")
@@ -56,8 +51,12 @@ def run(seconds: float = 0.4, rounds: int = 15) -> Report:
 
 
 def _contestants(size: int, twin: ctypes.CDLL | None, has_openspiel: bool) -> list[Contestant]:
-    contestants = [Contestant("katachi", threads, partial(_katachi, threads=threads)) for threads in (1, 2)]
-    _katachi(size, 10, seed=0, threads=2)  # compiles, and wakes the threads
+    contestants = []
+    for threads in (1, 2):
+        contestants.append(Contestant("katachi", threads, partial(_katachi, threads=threads)))
+        contestants.append(Contestant("katachi-informed", threads, partial(_informed, threads=threads), 1 / 3))
+    for run_few in (_katachi, _informed):  # compiles, and wakes the threads
+        run_few(size, 10, seed=0, threads=2)
     if twin is not None:
         _check_same_games(twin, size)
         contestants.append(Contestant("cpp", 1, twin.katachi_playouts))
@@ -73,6 +72,10 @@ def _katachi(size: int, count: int, seed: int, threads: int) -> int:
     return round((statistics.black_lead + KOMI) * count)
 
 
+def _informed(size: int, count: int, seed: int, threads: int) -> None:
+    run_informed_playouts(Board(size), PlayoutSettings(), count, seed, KOMI, threads)
+
+
 def _openspiel(size: int, count: int, seed: int) -> None:
     import pyspiel
 
@@ -83,27 +86,14 @@ def _openspiel(size: int, count: int, seed: int) -> None:
     bot.step(game.new_initial_state())
 
 
-def _load_twin(folder: Path, notes: list[str]) -> ctypes.CDLL | None:
-    source = find_twin_source()
-    compiler = shutil.which("g++")
-    if source is None or compiler is None:
-        why = "its source is in the repository alone" if source is None else "there is no g++"
-        notes.append(f"cpp is left out: {why}")
-        return None
-    library = folder / "playouts.so"
-    options = ["-O3", "-march=native", "-std=c++17", "-shared", "-fPIC"]
-    subprocess.run([compiler, *options, "-o", str(library), str(source)], check=True)
-    twin = ctypes.CDLL(str(library))  # which lets go of the GIL while it runs
-    for function in (twin.katachi_playouts, twin.katachi_playouts_padded):
-        function.restype = ctypes.c_int64
-        function.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_uint64]
+def load_playouts_twin(folder: Path, notes: list[str]) -> ctypes.CDLL | None:
+    """The C++ twin with the types of its functions."""
+    twin = load_twin("playouts", folder, notes)
+    if twin is not None:
+        for function in (twin.katachi_playouts, twin.katachi_playouts_padded):
+            function.restype = ctypes.c_int64
+            function.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_uint64]
     return twin
-
-
-def find_twin_source() -> Path | None:
-    """The C++ twin, if katachi runs from its repository or inside it."""
-    places = (Path.cwd(), *Path.cwd().parents, *Path(__file__).parents)
-    return next((place / TWIN_SOURCE for place in places if (place / TWIN_SOURCE).is_file()), None)
 
 
 def _check_same_games(twin: ctypes.CDLL, size: int, count: int = 200, seed: int = 1) -> None:
@@ -121,6 +111,7 @@ def _bars(rows: list[Row]) -> Iterator[Bar]:
         ("katachi / cpp", ("katachi", 1), ("cpp", 1), 0.9),
         ("katachi / openspiel", ("katachi", 1), ("openspiel", 1), 10.0),
         ("two threads / one", ("katachi", 2), ("katachi", 1), 1.8),
+        ("informed / uniform", ("katachi-informed", 1), ("katachi", 1), 0.25),
     )
     for text, ours, other, at_least in wanted:
         for size in SIZES:

@@ -9,8 +9,6 @@ the batches to have their full length.
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,14 +17,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.benchmarks.playouts import BenchmarkError
 from katachi.benchmarks.report import Bar, Contestant, Report, Row, measure
+from katachi.benchmarks.twins import BenchmarkError, load_twin
 from katachi.learning.self_play import FastSelfPlay
 from katachi.learning.td import TdLearner, TdSettings
 
 SIZES: Final = (5, 9)
 UNIT: Final = "games/s"
-TWIN_SOURCE: Final = Path("benchmarks") / "td.cpp"
 SETS: Final = tuple(f"{location} {size}" for location in ("LI", "LD") for size in ("1x1", "2x1", "2x2", "3x2", "3x3"))
 
 _GUESSED_RATE: Final = {5: 40_000, 9: 10_000}  # how much work makes a round; it need not be right
@@ -40,7 +37,7 @@ def run(seconds: float = 0.4, rounds: int = 15) -> Report:
     notes: list[str] = []
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        library = _load_twin(Path(folder), notes)
+        library = load_td_twin(Path(folder), notes)
         for size in SIZES:
             contestants = _contestants(size, library)
             rows += measure(contestants, size, UNIT, max(10, round(_GUESSED_RATE[size] * seconds)), rounds)
@@ -151,29 +148,17 @@ class Twin:
         return whole.ctypes.data
 
 
-def _load_twin(folder: Path, notes: list[str]) -> ctypes.CDLL | None:
-    source = find_twin_source()
-    compiler = shutil.which("g++")
-    if source is None or compiler is None:
-        why = "its source is in the repository alone" if source is None else "there is no g++"
-        notes.append(f"cpp is left out: {why}")
+def load_td_twin(folder: Path, notes: list[str]) -> ctypes.CDLL | None:
+    """The C++ twin with the types of its functions."""
+    library = load_twin("td", folder, notes)
+    if library is None:
         return None
-    target = folder / "td.so"
-    options = ["-O3", "-march=native", "-ffp-contract=off", "-std=c++17", "-shared", "-fPIC"]
-    subprocess.run([compiler, *options, "-o", str(target), str(source)], check=True)
-    library = ctypes.CDLL(str(target))
     library.katachi_td_new.restype = ctypes.c_void_p
     library.katachi_td_train.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     library.katachi_td_free.argtypes = [ctypes.c_void_p]
     for function in (library.katachi_td_train, library.katachi_td_free):
         function.restype = None
     return library
-
-
-def find_twin_source() -> Path | None:
-    """The C++ twin, if katachi runs from its repository or inside it."""
-    places = (Path.cwd(), *Path.cwd().parents, *Path(__file__).parents)
-    return next((place / TWIN_SOURCE for place in places if (place / TWIN_SOURCE).is_file()), None)
 
 
 def check_same_weights(library: ctypes.CDLL, size: int, games: int = 300) -> None:

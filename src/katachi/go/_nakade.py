@@ -93,7 +93,10 @@ def vital_point(b, start, color, region):
             if b.stone[q] != EMPTY:
                 continue
             degree += 1
-            if not (region[:count] == q).any():
+            fresh = True
+            for i in range(count):
+                fresh &= region[i] != q
+            if fresh:
                 if count == LARGEST_NAKADE:
                     return OFF
                 region[count] = q

@@ -106,7 +106,7 @@ def play_out(b, playout):
 def count_area(b, ownership):
     """Black's area less White's at the end of a playout, where an empty point is an eye; adds to ``ownership``."""
     near = NEIGHBORS[b.lines]
-    total = 0
+    total = np.int64(0)
     for p in range(np.uint16(b.lines * b.lines)):
         owner = b.stone[p]
         if owner == EMPTY:

@@ -22,7 +22,6 @@ from katachi.go._kernels import (
     illegality,
     is_atari,
     is_own_eye,
-    liberty_word,
     play_pass,
     play_stone,
     record_dtype,
@@ -31,6 +30,7 @@ from katachi.go._life import fill_alive
 from katachi.go._nakade import LARGEST_NAKADE, is_nakade, vital_point
 from katachi.go._playouts import PLIES_PER_POINT, next_random, random_below, random_state
 from katachi.go._scoring import fill_owner
+from katachi.go._tactics import captures, liberties_after, rescue
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE
 
 TALLY: Final = record_dtype(
@@ -44,42 +44,11 @@ _ANSWER_SHARE: Final = 230  # of 256 times an atari near the last move is answer
 
 
 @njit(cache=True, nogil=True)
-def _liberties_after(b, p, color):
-    """The liberty word and the stones of the chain that a stone at ``p`` would make if it captured nothing."""
-    word = np.uint64(0)
-    stones = 1
-    near = NEIGHBORS[b.lines, p]
-    for k in range(4):
-        s = b.stone[near[k]]
-        if s == EMPTY:
-            word += liberty_word(near[k])
-        elif s == color:
-            word -= liberty_word(p)
-            head = b.head[near[k]]
-            seen = False
-            for j in range(k):
-                seen |= b.stone[near[j]] == color and b.head[near[j]] == head
-            if not seen:
-                word += b.liberties[head]
-                stones += b.stones[head]
-    return word, stones
-
-
-@njit(cache=True, nogil=True)
-def _captures(b, p, color):
-    for k in range(4):
-        q = NEIGHBORS[b.lines, p, k]
-        if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
 def _is_sensible(b, p, color, settled):
     if settled[p] or illegality(b, p, color, False) != LEGAL or is_own_eye(b, p, color):
         return False
-    word, stones = _liberties_after(b, p, color)
-    return not is_atari(word) or _captures(b, p, color) or is_nakade(b, p, color, stones)
+    word, stones = liberties_after(b, p, color)
+    return not is_atari(word) or captures(b, p, color) or is_nakade(b, p, color, stones)
 
 
 @njit(cache=True, nogil=True)
@@ -115,29 +84,10 @@ def _answer(b, last, color, settled, region):
     for k in range(4):
         q = NEIGHBORS[b.lines, last, k]
         if b.stone[q] == color and is_atari(b.liberties[b.head[q]]):
-            p = _rescue(b, q, color)
+            p = rescue(b, q, color)
             if p != OFF and not settled[p]:
                 return p
     return OFF
-
-
-@njit(cache=True, nogil=True)
-def _rescue(b, stone, color):
-    """A move that gets the chain at ``stone`` out of atari: take an attacker, or extend to two liberties."""
-    p = stone
-    while True:
-        for k in range(4):
-            q = NEIGHBORS[b.lines, p, k]
-            if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
-                point = atari_point(b.liberties[b.head[q]])
-                if illegality(b, point, color, False) == LEGAL:
-                    return point
-        p = b.link[p]
-        if p == stone:
-            break
-    point = atari_point(b.liberties[b.head[stone]])
-    word, _ = _liberties_after(b, point, color)
-    return OFF if is_atari(word) else point
 
 
 @njit(cache=True, nogil=True)

@@ -134,6 +134,11 @@ class Game:
             return True
         return self.rules.ko is KoRule.POSITIONAL and _situation(position, -to_play) in self._situations
 
+    @property
+    def past_situations(self) -> list[int]:
+        """Every position that has been on the board, the present one too, with who was to play, as numbers."""
+        return list(self._situations)
+
     def _situation(self) -> int:
         return _situation(self.board.hash, self.to_play)
 

@@ -59,10 +59,11 @@ def run_playouts(
     else:
         with ThreadPoolExecutor(threads) as pool:
             parts = list(pool.map(run, shares, seeds))
-    return _summary(np.concatenate(parts), board.size, komi)
+    return summarize(np.concatenate(parts), board.size, komi)
 
 
-def _summary(parts: NDArray[Any], size: int, komi: float) -> PlayoutStatistics:
+def summarize(parts: NDArray[Any], size: int, komi: float) -> PlayoutStatistics:
+    """What STATISTICS records, one for each thread, say together."""
     points = size * size
     total = int(parts["playouts"].sum())
     plays = parts["first_plays"].sum(axis=0, dtype=np.int64)[:, :points]

@@ -1,0 +1,161 @@
+"""The learned weights of moves: the shipped file, what is refused, and the prior that they make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+import naive
+from katachi.features.patterns import number_patterns
+from katachi.go._kernels import OFF
+from katachi.go.board import Board
+from katachi.go.points import BLACK, parse_vertex
+from katachi.search._move_features import (
+    ATARI,
+    DISTANCES,
+    SAVES,
+    SELF_ATARI,
+    TAKES,
+    TAKES_LAST,
+    move_distance,
+    move_tactic,
+)
+from katachi.search._pattern_prior import fill_pattern_prior
+from katachi.search.move_weights import (
+    WEIGHTS,
+    MoveWeights,
+    MoveWeightsError,
+    group_sizes,
+    load_move_weights,
+    save_move_weights,
+)
+from katachi.search.playouts import PlayoutSettings, new_playouts
+
+
+def random_weights(seed: int) -> MoveWeights:
+    rng = np.random.default_rng(seed)
+    return MoveWeights(*(rng.lognormal(size=size).astype(np.float32) for size in group_sizes()))
+
+
+def random_board(size: int, plies: int, seed: int) -> Board:
+    rng = np.random.default_rng(seed)
+    board = Board(size)
+    for _ in range(plies):
+        moves = np.flatnonzero(board.legal_moves()[:-1])
+        if moves.size:
+            board.play(int(rng.choice(moves)))
+    return board
+
+
+def naive_tactic(board: Board, point: int, last: int) -> int:
+    size, stones, color = board.size, board.stones.tolist(), board.to_play
+    outcome = naive.put_stone(stones, size, point, color)
+    liberties = len(naive.liberties_of(outcome.stones, size, naive.chain_at(outcome.stones, size, point)))
+    before = naive.liberties_by_point(stones, size)
+    near = naive.neighbors(size, point)
+    tactic = 0
+    if outcome.captures:
+        tactic = TAKES_LAST if last in outcome.captures else TAKES
+    elif liberties == 1:
+        tactic = SELF_ATARI
+    elif any(stones[p] == color and len(before[p][1]) == 1 for p in near):
+        tactic = SAVES
+    enemies = [p for p in near if stones[p] == -color and len(before[p][1]) > 1]
+    return tactic + ATARI * any(len(before[p][1] - {point}) == 1 for p in enemies)
+
+
+def test_tactics_are_those_of_the_move_made() -> None:
+    seen = set()
+    for seed in range(30):
+        board = random_board(7, 15 + seed, seed)
+        enemies = np.flatnonzero(board.stones == -board.to_play).tolist()
+        last = enemies[seed % len(enemies)]
+        for point in np.flatnonzero(board.legal_moves()[:-1]).tolist():
+            tactic = move_tactic(board.record[0], np.uint16(point), board.to_play, np.uint16(last))
+            assert tactic == naive_tactic(board, point, last)
+            seen.add(int(tactic))
+    assert {0, TAKES, TAKES_LAST, SAVES, SELF_ATARI, ATARI} <= seen
+
+
+@pytest.mark.parametrize(("other", "distance"), [("D4", 0), ("D5", 2), ("E5", 3), ("F5", 5), ("J9", 15), ("A1", 9)])
+def test_distances(other: str, distance: int) -> None:
+    points = [np.uint16(parse_vertex(text, 9)) for text in ("D4", other)]
+    assert move_distance(np.uint16(9), *points) == distance
+    assert move_distance(np.uint16(19), np.uint16(0), np.uint16(360)) == DISTANCES - 1
+    assert move_distance(np.uint16(9), points[0], OFF) == 0
+
+
+def test_the_prior_is_the_share_of_each_product() -> None:
+    weights = random_weights(1)
+    playouts = new_playouts(PlayoutSettings(), 1, 1, weights)
+    for seed in range(3):
+        board = random_board(7, 12 + 8 * seed, seed)
+        last, before = (int(p) for p in np.flatnonzero(board.stones == -board.to_play)[:2])
+        playouts["last"], playouts["before"] = last, before
+        prior = np.zeros(49)
+        assert fill_pattern_prior(board.record, playouts, prior)
+        stones, color = board.stones.tolist(), board.to_play
+        expected = np.zeros(49)
+        for point in range(49):
+            if board.is_legal(point) and not naive.is_own_eye(stones, 7, point, color):
+                expected[point] = (
+                    weights.tactic[naive_tactic(board, point, last)]
+                    * weights.last[move_distance(np.uint16(7), np.uint16(point), np.uint16(last))]
+                    * weights.before[move_distance(np.uint16(7), np.uint16(point), np.uint16(before))]
+                    * weights.pattern[number_patterns()[_naive_code(board, point)]]
+                )
+        np.testing.assert_allclose(prior, expected / expected.sum(), rtol=1e-5)
+
+
+def _naive_code(board: Board, point: int) -> int:
+    size, stones, color = board.size, board.stones.tolist(), board.to_play
+    row, col = divmod(point, size)
+    code = 0
+    for k, (down, right) in enumerate(((-1, 0), (0, -1), (0, 1), (1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))):
+        if not (0 <= row + down < size and 0 <= col + right < size):
+            code |= 3 << 2 * k
+            continue
+        near = (row + down) * size + col + right
+        code |= {0: 0, color: 1, -color: 2}[stones[near]] << 2 * k
+        liberties = naive.liberties_of(stones, size, naive.chain_at(stones, size, near))
+        code |= (k < 4 and stones[near] != 0 and len(liberties) == 1) << 16 + k
+    return code
+
+
+def test_a_full_board_has_no_prior() -> None:
+    board = Board.parse("X . X / X X X / . X X")
+    prior = np.ones(9)
+    assert not fill_pattern_prior(board.record, new_playouts(PlayoutSettings(), 1, 1), prior)
+    assert not prior.any()
+
+
+def test_the_shipped_weights_know_tactics() -> None:
+    tactic = load_move_weights().tactic
+    assert tactic[TAKES_LAST] > tactic[TAKES] > tactic[0] > tactic[SELF_ATARI]
+    board = Board.parse(". . . . . / . . X . . / . X O X . / . . . . . / . . . . .")
+    playouts = new_playouts(PlayoutSettings(), 1, 1)
+    playouts["last"] = 12
+    prior = np.zeros(25)
+    assert board.to_play == BLACK
+    fill_pattern_prior(board.record, playouts, prior)
+    assert prior.argmax() == 17
+
+
+def test_weights_come_back_from_disk_and_damaged_ones_are_refused(tmp_path: Path) -> None:
+    weights = random_weights(2)
+    save_move_weights(tmp_path, weights)
+    assert all((ours == read).all() for ours, read in zip(weights, load_move_weights(tmp_path), strict=True))
+    tensors = weights._asdict()
+    damaged = {"tactic": weights.tactic[:3].copy(), "last": -weights.last, "before": weights.before * np.float32("nan")}
+    for name, tensor in damaged.items():
+        (tmp_path / WEIGHTS).write_bytes(save(tensors | {name: tensor}))
+        with pytest.raises(MoveWeightsError, match=name):
+            load_move_weights(tmp_path)
+    (tmp_path / WEIGHTS).write_bytes(b"nonsense")
+    with pytest.raises(MoveWeightsError, match="cannot be read"):
+        load_move_weights(tmp_path)
+    with pytest.raises(MoveWeightsError, match="cannot be read"):
+        load_move_weights(tmp_path / "nowhere")

@@ -1,0 +1,175 @@
+"""Informed playouts: every move against the rules, each part of the policy on its diagram, all off against uniform."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import naive
+from katachi.go._kernels import OFF
+from katachi.go.board import Board
+from katachi.go.playouts import run_playouts
+from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
+from katachi.search._playouts import learn_replies, play_out
+from katachi.search.playouts import UNIFORM, PlayoutSettings, new_playouts, run_informed_playouts
+
+
+def with_only(**on: bool) -> PlayoutSettings:
+    return UNIFORM.model_copy(update=on)
+
+
+def random_board(size: int, plies: int, seed: int) -> Board:
+    rng = np.random.default_rng(seed)
+    board = Board(size)
+    for _ in range(plies):
+        moves = np.flatnonzero(board.legal_moves()[:-1])
+        if moves.size:
+            board.play(int(rng.choice(moves)))
+    return board
+
+
+def one_playout(board: Board, playouts: NDArray[Any]) -> tuple[Board, list[int], int]:
+    """The board afterwards, the moves and the score."""
+    after = board.copy()
+    score = int(play_out(after.record[0], playouts[0]))
+    moves = playouts["moves"][0, : playouts["length"][0]].tolist()
+    return after, [PASS if move == OFF else move for move in moves], score
+
+
+def first_moves(board: Board, settings: PlayoutSettings, last: str, count: int = 300) -> Counter[int]:
+    """How often each move came first, in answer to the last."""
+    playouts = new_playouts(settings, 1, seed=1)
+    found: Counter[int] = Counter()
+    for _ in range(count):
+        playouts["last"] = parse_vertex(last, board.size)
+        found[one_playout(board, playouts)[1][0]] += 1
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 9, 13])
+@pytest.mark.parametrize("settings", [PlayoutSettings(), PlayoutSettings(replies=True, self_atari=False)])
+def test_moves_are_legal_and_fill_no_eye_and_a_pass_has_its_reason(size: int, settings: PlayoutSettings) -> None:
+    playouts = new_playouts(settings, 1, seed=size)
+    for seed in range(4):
+        board = random_board(size, seed * size * size // 4, seed)
+        after, moves, score = one_playout(board, playouts)
+        assert playouts["first_color"][0] == board.to_play
+        for move in moves:
+            stones, color = board.stones.tolist(), board.to_play
+            sensible = [
+                p for p in range(size * size) if board.is_legal(p) and not naive.is_own_eye(stones, size, p, color)
+            ]
+            if settings.self_atari and move == PASS:
+                sensible = [p for p in sensible if not _is_self_atari(stones, size, p, color)]
+            assert move in sensible if move != PASS else not sensible
+            board.play(move)
+        assert board == after
+        assert moves[-2:] == [PASS, PASS] or len(moves) == 3 * size * size
+        owner = playouts["owner"][0, : size * size]
+        assert owner.sum() == score
+        assert (owner[after.stones != 0] == after.stones[after.stones != 0]).all()
+        learn_replies(playouts[0], BLACK)
+
+
+def _is_self_atari(stones: list[int], size: int, point: int, color: int) -> bool:
+    after = naive.put_stone(stones, size, point, color)
+    chain = naive.chain_at(after.stones, size, point)
+    return not after.captures and len(chain) > 3 and len(naive.liberties_of(after.stones, size, chain)) == 1
+
+
+@pytest.mark.parametrize("size", [5, 9])
+def test_with_everything_off_the_games_are_those_of_uniform_playouts(size: int) -> None:
+    board = random_board(size, size, seed=2)
+    informed = run_informed_playouts(board, UNIFORM, 100, seed=7, threads=2)
+    uniform = run_playouts(board, 100, seed=7, threads=2)
+    assert informed.black_lead == uniform.black_lead
+    assert (informed.ownership == uniform.ownership).all()
+
+
+def test_the_same_seed_gives_the_same_answer_and_another_does_not() -> None:
+    settings = PlayoutSettings(replies=True)
+    first, again, other = (run_informed_playouts(Board(9), settings, 100, seed, threads=2) for seed in (5, 5, 6))
+    assert (first.ownership == again.ownership).all()
+    assert (first.ownership != other.ownership).any()
+
+
+def test_swapped_colors_are_swapped_results() -> None:
+    """From a board and its negative, each with its own side to play, within four standard errors."""
+    board = random_board(9, 24, seed=4)
+    negative = Board(9)
+    negative.place(np.flatnonzero(board.stones == WHITE), np.flatnonzero(board.stones == BLACK), to_play=-board.to_play)
+    games = 2000
+    ours, theirs = (run_informed_playouts(b, PlayoutSettings(), games, seed=3, komi=0.5) for b in (board, negative))
+    opposite = 1 - run_informed_playouts(negative, PlayoutSettings(), games, seed=9, komi=-0.5).black_wins
+    assert abs(ours.black_wins - opposite) < 4 * np.sqrt(0.5 / games)
+    assert abs(ours.black_lead + 0.5 + theirs.black_lead + 0.5) < 4 * 20 * np.sqrt(2 / games)
+
+
+CAPTURE = Board.parse(". . . . . / . . X . . / . X O X . / . . . . . / . . . . .")
+ESCAPE = Board.parse(". . . . . / . . O . . / . O X O . / . . . . . / . . . . .")
+NAKADE = Board.parse("O O O O O / O . . . O / O O O O O / X X X X X / . X . X .")
+
+
+def test_the_stone_just_played_is_taken() -> None:
+    moves = first_moves(CAPTURE, with_only(captures=True), last="C3")
+    assert moves.most_common(1)[0][0] == parse_vertex("C2", 5)
+    assert 0.8 < moves[parse_vertex("C2", 5)] / 300 < 0.97
+    assert first_moves(CAPTURE, UNIFORM, last="C3")[parse_vertex("C2", 5)] < 60
+
+
+def test_a_chain_in_atari_is_saved() -> None:
+    moves = first_moves(ESCAPE, with_only(escapes=True), last="C4")
+    assert 0.8 < moves[parse_vertex("C2", 5)] / 300 < 0.97
+    assert first_moves(ESCAPE, UNIFORM, last="C4")[parse_vertex("C2", 5)] < 60
+
+
+def test_the_vital_point_of_an_eye_is_taken() -> None:
+    moves = first_moves(NAKADE, with_only(nakade=True), last="B3")
+    assert 0.8 < moves[parse_vertex("C4", 5)] / 300 < 0.97
+
+
+def test_a_large_self_atari_is_avoided() -> None:
+    board = Board.parse("X X X X . / O O O O . / . . . . . / . . . . . / . . . . .")
+    risky = parse_vertex("E5", 5)
+    assert first_moves(board, UNIFORM, last="A4")[risky] > 0
+    assert first_moves(board, with_only(self_atari=True), last="A4")[risky] == 0
+
+
+def test_patterns_keep_play_near_the_last_move() -> None:
+    board = Board(9)
+    board.play(40)
+    near = [30, 31, 32, 39, 41, 48, 49, 50]
+    moves = [first_moves(board, settings, last="E5") for settings in (UNIFORM, with_only(patterns=True))]
+    uniform, share = (sum(found[p] for p in near) / 300 for found in moves)
+    assert uniform < 0.2 < share
+
+
+def test_good_replies_are_remembered_and_bad_ones_forgotten() -> None:
+    playouts = new_playouts(with_only(replies=True), 1, seed=1)
+    playouts["first_color"], playouts["length"] = BLACK, 4
+    playouts["moves"][0, :4] = [3, 7, 11, OFF]
+    learn_replies(playouts[0], WHITE)
+    assert playouts["reply"][0, 1, 3] == 7  # White answered 3 with 7 and won
+    assert playouts["reply"][0, 0, 7] == OFF  # Black lost
+    learn_replies(playouts[0], BLACK)
+    assert playouts["reply"][0, 1, 3] == OFF
+    assert playouts["reply"][0, 0, 7] == 11
+    board = Board(5)
+    board.play(12)
+    board.play(7)
+    playouts["last"] = 7
+    answers = Counter()
+    for _ in range(200):
+        playouts["last"] = 7
+        answers[one_playout(board, playouts)[1][0]] += 1
+    assert answers[11] > 150
+
+
+@pytest.mark.parametrize(("count", "threads"), [(0, 1), (10, 0)])
+def test_nothing_to_do_is_an_error(count: int, threads: int) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        run_informed_playouts(Board(9), UNIFORM, count, seed=1, threads=threads)
