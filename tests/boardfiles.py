@@ -1,6 +1,7 @@
 """Reads the diagrams in tests/boards: a title, a board, and what is true of it.
 
-A file has ``# title`` lines, the rows of a board, perhaps ``White to play``, and lines such as ``dead: A1 B2``.
+A file has ``# title`` lines, the rows of a board, perhaps ``White to play``, and lines such as ``dead: A1 B2``; it may
+name a komi.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ class BoardFile(NamedTuple):
     name: str
     board: Board
     points: dict[str, list[int]]  # by the word before the colon
+    komi: float | None = None
 
 
 def read_boards(folder: str) -> list[BoardFile]:
@@ -28,6 +30,7 @@ def read_boards(folder: str) -> list[BoardFile]:
 def _read_board(path: Path) -> BoardFile:
     lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
     board = Board.parse("\n".join(line for line in lines if ":" not in line))
-    facts = (line.split(":") for line in lines if ":" in line)
-    points = {word: sorted(parse_vertex(v, board.size) for v in vertices.split()) for word, vertices in facts}
-    return BoardFile(path.stem, board, points)
+    facts = dict(line.split(":") for line in lines if ":" in line)
+    komi = float(facts.pop("komi")) if "komi" in facts else None
+    points = {word: sorted(parse_vertex(v, board.size) for v in vertices.split()) for word, vertices in facts.items()}
+    return BoardFile(path.stem, board, points, komi)

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from katachi.benchmarks import playouts, report
+from katachi.benchmarks import mcts, playouts, report, twins
 from katachi.benchmarks.report import Contestant, Row, measure
 
 needs_compiler = pytest.mark.usefixtures("compiler")
@@ -25,6 +25,17 @@ def test_json(run_katachi):
     assert (("openspiel", 9, 1) in contestants) == (find_spec("pyspiel") is not None)
 
 
+def test_simulations_beside_playouts():
+    measured = mcts.run(seconds=0.001, rounds=1)
+    contestants = {(row.name, row.size, row.threads, row.unit) for row in measured.rows if row.rate > 0}
+    for size in (9, 19):
+        for threads in (1, 2):
+            assert ("katachi", size, threads, "simulations/s") in contestants
+            assert ("katachi-informed", size, threads, "simulations/s") in contestants
+            assert ("playouts", size, threads, "playouts/s") in contestants
+    assert len(measured.bars) == 6
+
+
 def test_table(run_katachi, monkeypatch):
     rows = [Row("katachi", 9, 1, "playouts/s", 95_000.0), Row("cpp", 9, 1, "playouts/s", 100_000.0)]
     bars = [report.Bar("katachi / cpp", 9, 0.95, 0.9), report.Bar("two threads / one", 9, 1.5, 1.8)]
@@ -39,7 +50,7 @@ def test_table(run_katachi, monkeypatch):
 
 @needs_compiler
 def test_the_twin_plays_the_same_games(tmp_path):
-    twin = playouts._load_twin(tmp_path, [])
+    twin = playouts.load_playouts_twin(tmp_path, [])
     assert twin is not None
     for size in (2, 3, 5, 9, 13, 19):
         playouts._check_same_games(twin, size, count=50, seed=size)
@@ -54,16 +65,16 @@ def test_other_games_are_noticed(tmp_path):
 
         katachi_playouts_padded = katachi_playouts
 
-    with pytest.raises(playouts.BenchmarkError, match="9×9: katachi's playouts sum to"):
+    with pytest.raises(twins.BenchmarkError, match="9×9: katachi's playouts sum to"):
         playouts._check_same_games(Cheat(), 9)
 
 
 def test_without_compiler_or_source(monkeypatch, tmp_path):
     notes: list[str] = []
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert playouts._load_twin(tmp_path, notes) is None
-    monkeypatch.setattr(playouts, "find_twin_source", lambda: None)
-    assert playouts._load_twin(tmp_path, notes) is None
+    assert playouts.load_playouts_twin(tmp_path, notes) is None
+    monkeypatch.setattr(twins, "find_source", lambda _: None)
+    assert playouts.load_playouts_twin(tmp_path, notes) is None
     assert notes == ["cpp is left out: there is no g++", "cpp is left out: its source is in the repository alone"]
 
 

@@ -14,7 +14,9 @@ class Bench(StrEnum):
     """What can be measured; each is a module of ``katachi.benchmarks`` with a ``run``."""
 
     PLAYOUTS = "playouts"
+    MCTS = "mcts"
     TD = "td"
+    SHAPES = "shapes"
 
 
 def bench(
@@ -30,7 +32,9 @@ def bench(
     Examples:
       katachi bench playouts
       katachi bench playouts --seconds 1 --rounds 31
+      katachi bench mcts
       katachi bench td --json
+      katachi bench shapes
     """
     report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds)
     for note in report.notes:

@@ -18,18 +18,12 @@ from typing import Final
 import numpy as np
 from numba import from_dtype, njit, types
 
-from katachi.go._kernels import (
-    BOARD,
-    OFF,
-    ZOBRIST_WHITE_TO_PLAY,
-    is_sensible,
-    play_pass,
-    play_stone,
-    record_dtype,
-)
+from katachi.go._kernels import OFF, is_sensible, play_pass, play_stone, record_dtype
 from katachi.go._playouts import count_area
+from katachi.go._tactics import captures
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
-from katachi.search._moves import captures
+from katachi.search._keys import node_key
+from katachi.search._signatures import PARAMETERS, RECORDS, SWEEP, VALUE
 
 MAX_PLY: Final = 64  # depth and quiescence together
 MOVES: Final = MAX_POINTS + 1
@@ -81,11 +75,6 @@ TREE: Final = record_dtype(
     ]
 )
 
-RECORDS: Final = types.Array(from_dtype(BOARD), 1, "C")
-PARAMETERS: Final = types.Tuple((types.int32[::1], types.float32[::1]))
-VALUE: Final = types.FunctionType(types.float64(RECORDS, PARAMETERS))
-SWEEP: Final = types.FunctionType(types.void(RECORDS, PARAMETERS, types.float64[::1]))
-
 # What is tried first: the table's move, then by the evaluator's value. A move that lately cut off at this ply, or often
 # anywhere, gains a little; with more than a little, trees grew, as an evaluator knows its own opinion best.
 _TABLE_MOVE: Final = 8.0
@@ -107,18 +96,6 @@ def outcome(b, komi):
     owners = np.zeros(MAX_POINTS, np.int8)
     score = count_area(b, owners)
     return 1.0 if score > komi else 0.5 if score == komi else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _node_key(b, passes):
-    key = b.hash
-    if b.to_play != BLACK:
-        key ^= ZOBRIST_WHITE_TO_PLAY
-    if b.ko != OFF:
-        key ^= (np.uint64(b.ko) + np.uint64(1)) * np.uint64(0xD1342543DE82EF95)
-    if passes:
-        key ^= np.uint64(0x2545F4914F6CDD1D)
-    return key
 
 
 @njit(cache=True, nogil=True)
@@ -270,7 +247,7 @@ def _enter(frame, boards, table, work, tree, value, sweep, parameters):
     frame.line_length = 0
     frame.best = -np.inf
     frame.nodes_before = tree.nodes
-    frame.key = _node_key(b, frame.passes)
+    frame.key = node_key(b, frame.passes)
     if ply > 0 and _recall(frame, table):  # the root has moves of its own, and keeps its best from run to run
         return True
     if frame.depth <= 0:  # quiescence may leave it at that

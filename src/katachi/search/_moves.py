@@ -5,17 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import NEIGHBORS, is_atari, is_sensible
-
-
-@njit(cache=True, nogil=True)
-def captures(b, p, color):
-    """Whether a stone on an empty point would take something."""
-    for k in range(4):
-        q = NEIGHBORS[b.lines, p, k]
-        if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
-            return True
-    return False
+from katachi.go._kernels import is_sensible
+from katachi.go._tactics import captures
 
 
 @njit(cache=True, nogil=True)

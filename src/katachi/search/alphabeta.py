@@ -59,6 +59,18 @@ class AlphaBetaSearch:
 
             compile_for(evaluator)
 
+    @property
+    def evaluator(self) -> Evaluator:
+        return self._evaluator
+
+    @property
+    def settings(self) -> AlphaBetaSettings:
+        return self._settings
+
+    def with_settings(self, settings: AlphaBetaSettings) -> AlphaBetaSearch:
+        """The same search with other settings."""
+        return AlphaBetaSearch(self._evaluator, settings)
+
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SearchResult:
         """The result of the greatest depth that the limit allows; ``visits`` are nodes."""
         *_, last = self.deepen(game, limit, rng)

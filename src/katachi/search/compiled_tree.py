@@ -17,6 +17,7 @@ from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.interfaces import CompiledEvaluator, Ints
 from katachi.search import _alphabeta as kernels
+from katachi.search._signatures import SWEEP, VALUE
 from katachi.search.moves import komi_of, passes_before, root_moves
 from katachi.search.tree import ShouldStop
 
@@ -39,7 +40,7 @@ class SweepingEvaluator(CompiledEvaluator, Protocol):
 
 def compile_for(evaluator: CompiledEvaluator) -> None:
     """Compile what an evaluator hands to the tree, or load it from the cache, so that the first search need not."""
-    for function, kind in ((evaluator.kernel, kernels.VALUE), (_sweep_kernel(evaluator), kernels.SWEEP)):
+    for function, kind in ((evaluator.kernel, VALUE), (_sweep_kernel(evaluator), SWEEP)):
         if hasattr(function, "compile"):  # not where the compiler is switched off
             function.compile(kind.signature)
 

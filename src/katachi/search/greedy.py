@@ -39,6 +39,18 @@ class GreedySearch:
         self._evaluator = evaluator
         self._settings = settings or GreedySettings()
 
+    @property
+    def evaluator(self) -> Evaluator:
+        return self._evaluator
+
+    @property
+    def settings(self) -> GreedySettings:
+        return self._settings
+
+    def with_settings(self, settings: GreedySettings) -> GreedySearch:
+        """The same search with other settings."""
+        return GreedySearch(self._evaluator, settings)
+
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SweepResult:  # noqa: ARG002 (one ply needs none)
         """Choose a move; each one considered counts as one visit."""
         considered = root_moves(game)

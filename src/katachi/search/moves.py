@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.go.points import PASS
+from katachi.go.points import EMPTY, PASS
+from katachi.go.scoring import area
 from katachi.search._moves import fill_captures, fill_sensible
 
 
@@ -47,6 +48,12 @@ def opponent_has_passed(game: Game) -> bool:
 def passes_before(game: Game) -> int:
     """How many passes in succession lead up to the root, 0 or 1; where both have passed and play goes on, 0."""
     return int(opponent_has_passed(game) and not game.is_over)
+
+
+def is_won(game: Game) -> bool:
+    """Whether counting now would win, even if every point that is nobody's were the enemy's."""
+    open_points = int(np.count_nonzero(area(game.board) == EMPTY))
+    return game.score() * game.to_play > open_points
 
 
 def komi_of(game: Game) -> float:

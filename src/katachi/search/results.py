@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,8 +10,26 @@ import numpy as np
 from katachi.interfaces import Floats, SearchResult
 
 
+def _no_moves() -> Floats:
+    return np.empty(0, dtype=np.float32)
+
+
 @dataclass(frozen=True, slots=True)
 class SweepResult(SearchResult):
     """The result of a search that valued every move it considered: P(Black wins) after each, [n²+1], NaN elsewhere."""
 
-    sweep: Floats = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    sweep: Floats = field(default_factory=_no_moves)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeResult(SweepResult):
+    """What a Monte-Carlo tree knows besides: priors [n²+1], who owns the points [n²], and how the priors came."""
+
+    priors: Floats = field(default_factory=_no_moves)
+    variations: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # what follows each of the best moves
+    black_lead: float | None = None  # the mean score of the playouts, komi included
+    ownership: Floats | None = None  # +1 is Black's
+    criticality: Floats | None = None  # how far owning a point goes with winning
+    simulations: int = 0  # new ones; visits count those of a tree that was kept, too
+    coverage: float = 0.0  # the share of visited nodes that have the evaluator's prior
+    warning: str = ""  # what went wrong without ending the search

@@ -1,0 +1,139 @@
+"""How long to think: time controls, what stands on the clocks, and a share of it for the next move that never loses.
+
+Six controls: none, absolute, canadian (``stones`` moves in every ``period``), byoyomi (so many periods of ``period``
+seconds for one move each), fischer (``increment`` after every move), fischer-capped (the same, but there are never more
+than ``most`` on the clock, and no move may take longer than ``most_per_move``). All times are seconds.
+
+Every move costs a little more than we think: the way to the controller, a busy machine. As long as that is less than
+``lag``, no game is lost on time, if its time can pay the lag of all its moves at all: each share is taken from what
+is left after the lag of the moves to come is put aside.
+
+>>> clock = Clock(TimeControl("byoyomi", main=60, period=10, stones=3), lag=0.5)
+>>> clock.seconds_for_move(1, size=5, moves=0)  # a tenth of the main time and a period, less the lag
+15.5
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+KINDS: Final = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
+MAX_SECONDS: Final = float(2**31)
+DEFAULT_LAG: Final = 0.1
+
+# Moves of one player in a game, as parts of the points of the board: how many it takes, and how many it may take.
+_USUAL_MOVES: Final = 0.4
+_MOST_MOVES: Final = 0.75
+_SHORTEST: Final = 0.005  # seconds, when there are none to spare: enough for a first guess
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """The time control of a game, the same for both players."""
+
+    kind: str = "none"
+    main: float = 0.0
+    period: float = 0.0
+    stones: int = 0  # of a canadian period, or the number of byoyomi periods
+    increment: float = 0.0
+    most: float = math.inf
+    most_per_move: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.kind!r} is no time control; known are {', '.join(KINDS)}")
+        for seconds in (self.main, self.period, self.increment):
+            check_seconds(seconds)
+        if self.stones < 0:
+            raise ValueError(f"{self.stones} is no number of stones or periods")
+        if self.kind in ("canadian", "byoyomi") and (self.stones == 0 or self.period == 0):
+            raise ValueError(f"{self.kind} needs a period longer than 0 and at least one stone or period")
+        if not (self.main <= self.most and self.most_per_move > 0):
+            raise ValueError("a cap must not be less than the main time, nor a limit for each move 0")
+
+
+def check_seconds(seconds: float) -> float:
+    """Return a time that a clock can show, else raise ValueError (negative, nan, infinite, absurd)."""
+    if not 0 <= seconds <= MAX_SECONDS:
+        raise ValueError(f"{seconds:g} is no time: say seconds from 0 to {MAX_SECONDS:.0f}")
+    return seconds
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLeft:
+    """What stands on one player's clock. ``stones`` is 0 in main time, else stones or periods left."""
+
+    seconds: float
+    stones: int = 0
+
+
+@dataclass(slots=True)
+class Clock:
+    """The clocks of both players. A controller may set them; between its reports they run by what was spent."""
+
+    control: TimeControl = field(default_factory=TimeControl)
+    lag: float = DEFAULT_LAG
+    _left: dict[int, TimeLeft] = field(default_factory=dict)
+
+    def restart(self) -> None:
+        """Put the full time on both clocks."""
+        self._left.clear()
+
+    def set_left(self, color: int, seconds: float, stones: int = 0) -> None:
+        """Believe the controller."""
+        if stones < 0:
+            raise ValueError(f"{stones} is no number of stones")
+        self._left[color] = TimeLeft(check_seconds(seconds), stones)
+
+    def left(self, color: int) -> TimeLeft:
+        """The time of one player."""
+        return self._left.get(color) or time_at_start(self.control)
+
+    def spend(self, color: int, seconds: float) -> None:
+        """Take off what a move has cost, lag included."""
+        if self.control.kind != "none":
+            self._left[color] = time_after_move(self.control, self.left(color), seconds + self.lag)
+
+    def seconds_for_move(self, color: int, *, size: int, moves: int) -> float | None:
+        """How long the next move may take, after so many of that player on a board of that size; None if no limit."""
+        if self.control.kind == "none":
+            return None
+        share = _share(self.control, self.left(color), self.lag, size * size, moves)
+        return max(_SHORTEST, min(share, self.control.most_per_move - self.lag))
+
+
+def time_at_start(control: TimeControl) -> TimeLeft:
+    """What stands on a clock before the first move."""
+    if control.main or not control.period:
+        return TimeLeft(control.main)
+    return TimeLeft(control.period, control.stones)
+
+
+def time_after_move(control: TimeControl, left: TimeLeft, seconds: float) -> TimeLeft:
+    """What stands on a clock after a move that cost so much; a clock that has run out shows 0."""
+    rest = left.seconds - seconds
+    if not left.stones:
+        if rest > 0 or not control.period:
+            return TimeLeft(min(control.most, max(0.0, rest) + control.increment))
+        left, rest = TimeLeft(control.period, control.stones), control.period + rest
+    if control.kind == "byoyomi":
+        used = 0 if rest > 0 else 1 + math.floor(-rest / control.period)
+        return TimeLeft(control.period, max(1, left.stones - used))
+    return TimeLeft(max(0.0, rest), left.stones - 1) if left.stones > 1 else TimeLeft(control.period, control.stones)
+
+
+def _share(control: TimeControl, left: TimeLeft, lag: float, points: int, moves: int) -> float:
+    """The seconds that may be thought; not above 0 if there are none to spare."""
+    regular = control.period / control.stones if control.kind == "canadian" else control.period or math.inf
+    if left.stones:
+        # Nothing is saved up for later moves: without its reports, the controller may count another stone than we do.
+        stones = 1 if control.kind == "byoyomi" else left.stones
+        return min(regular, left.seconds / stones) - lag
+    usual, most = (max(1.0, points / 10, part * points - moves) for part in (_USUAL_MOVES, _MOST_MOVES))
+    if control.period:  # main time is a gift on top of what every move gets for ever after
+        return left.seconds / usual + regular - lag
+    least = lag + _SHORTEST  # that a move costs
+    spare = left.seconds - least - max(0.0, least - control.increment) * most
+    return min(spare, spare / usual + max(0.0, control.increment - least))

@@ -1,0 +1,281 @@
+"""The Monte-Carlo tree of one game as Python sees it: room for nodes, the way from game to game, and what was found.
+
+Room is fixed: so many megabytes, of which the system gives what is used. When all of it is taken, the least visited
+half is cut off and grows again where it matters. When the game goes on, the part below its new position is kept.
+``_mcts_nodes.py`` says how nodes lie in memory; ``_mcts.py`` runs simulations on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.go import _kernels as board_kernels
+from katachi.go.board import Board
+from katachi.go.game import Game, Play, Step
+from katachi.go.points import PASS
+from katachi.go.rules import KoRule, Rules
+from katachi.interfaces import Floats, Ints
+from katachi.search import _mcts as kernels
+from katachi.search import _mcts_nodes as layout
+from katachi.search._keys import key_of
+from katachi.search.moves import komi_of, passes_before
+
+_SUPERKO: Final = {
+    KoRule.SIMPLE: kernels.SIMPLE_KO,
+    KoRule.POSITIONAL: kernels.POSITIONAL,
+    KoRule.SITUATIONAL: kernels.SITUATIONAL,
+}
+_FEWEST_NODES: Final = 8 * layout.FREE_NODES
+
+
+class MctsTree:
+    """The tree below a game's position. ``lock`` guards which nodes are in use; simulations need none."""
+
+    def __init__(self, size: int, megabytes: float, shares_positions: bool = False) -> None:
+        self.size = size
+        self.points = size * size
+        width = -(-(self.points + 1) // layout.LANES) * layout.LANES
+        node_bytes = width * (4 * layout.FIELDS + 4 + 1) + layout.NODE.itemsize
+        self.capacity = max(_FEWEST_NODES, int(megabytes * 1e6 / node_bytes))
+        self.lock = Lock()
+        self.control = np.zeros(1, dtype=kernels.TREE)
+        self.control["shares_positions"] = shares_positions
+        self.nodes = np.zeros(self.capacity, dtype=layout.NODE)
+        self.edges: Floats = np.zeros((self.capacity, layout.FIELDS, width), dtype=np.float32)
+        self.children: NDArray[np.int32] = np.zeros((self.capacity, width), dtype=np.int32)
+        self.stones: NDArray[np.int8] = np.zeros((self.capacity, width), dtype=np.int8)
+        slots = 2 * self.capacity if shares_positions else 1
+        self.table: NDArray[np.int32] = np.full(1 << (slots - 1).bit_length(), layout.NONE, dtype=np.int32)
+        self.history: NDArray[np.uint64] = np.zeros(1, dtype=np.uint64)
+        self.root_board = Board(size).record
+        self._steps: list[Step] = []
+        self._rules: Rules | None = None
+        self._free: list[int] = []
+        self._used = 0  # nodes from here on were never taken
+        self._favors_pass = False
+        self.is_full = False
+
+    # From game to game
+
+    def begin(self, game: Game, playouts: NDArray[Any], reuse: bool) -> None:
+        """Make a game's position the root: a fresh one, or a grown one if the game has gone on since the last time."""
+        passes = passes_before(game)
+        with self.lock:
+            root = self._grown_node(game, passes) if reuse else None
+            self.root_board = game.board.record.copy()
+            self.control["root_passes"] = passes
+            self.control["last"], self.control["before"] = _last_points(game)
+            self.control["komi"] = komi_of(game)
+            self.control["superko"] = _SUPERKO[game.rules.ko]
+            self.history = _hash_table(game.past_situations)
+            self._steps, self._rules = game.steps, game.rules
+            self._favors_pass = False
+            if root is None:
+                self._plant(playouts)
+            else:
+                self.control["root"] = root
+                self._keep(root, 0.0)
+            self._forbid(~game.legal_moves())
+
+    def _grown_node(self, game: Game, passes: int) -> int | None:
+        """The node of a game that went on from the last root, if the tree has it."""
+        steps, count = game.steps, len(self._steps)
+        if self._rules != game.rules or len(steps) <= count or steps[:count] != self._steps:
+            return None
+        node = self.root
+        for step in steps[count:]:
+            if not isinstance(step, Play) or step.color != self.nodes["to_play"][node]:
+                return None
+            node = int(self.children[node, self._index(step.move)])
+            if node == layout.NONE:
+                return None
+        return node if self.nodes["key"][node] == key_of(game.board.record, passes) else None
+
+    def _plant(self, playouts: NDArray[Any]) -> None:
+        """Throw everything away and make a root."""
+        self.nodes["state"][: self._used] = layout.FREE
+        self._free, self._used = [], 1
+        self.table.fill(layout.NONE)
+        self.control["root"] = 0
+        kernels.make_root(
+            self.control,
+            self.root_board,
+            self._new_state,
+            self.nodes,
+            self.edges,
+            self.children,
+            self.stones,
+            playouts,
+        )
+
+    @property
+    def _new_state(self) -> int:
+        return int(layout.WAITING if self.control["wants_priors"][0] else layout.DEFAULT)
+
+    def _forbid(self, forbidden: NDArray[np.bool_]) -> None:
+        """Let the root have no candidates but those that the game allows."""
+        root = self.edges[self.root]
+        root[:, : self.points + 1][:, forbidden] = 0
+        root[layout.PRIOR, : self.points + 1][forbidden] = layout.NO_CANDIDATE
+
+    def favor_pass(self) -> None:
+        """Make the pass at the root as likely as all other moves together, whatever its prior is or will be."""
+        self._favors_pass = True
+        prior = self.edges[self.root, layout.PRIOR, : self.points + 1]
+        others = prior[:-1][prior[:-1] > 0].sum()
+        prior[-1] = others if others > 0 else 1.0
+
+    # Room
+
+    def _keep(self, root: int, least_visits: float) -> None:
+        """Keep what lies below a node and has so many visits; the rest is free."""
+        kept = np.zeros(self.capacity, dtype=np.bool_)
+        stack = np.zeros(self.capacity, dtype=np.int32)
+        layout.keep_subtree(self.nodes, self.children, root, least_visits, kept, stack)
+        self.nodes["state"][~kept] = layout.FREE
+        self._free = np.flatnonzero(~kept[: self._used])[::-1].tolist()
+        if self.control["shares_positions"][0]:
+            layout.fill_table(self.nodes, self.table)
+
+    def prune(self) -> None:
+        """Cut off the least visited half of the tree. No simulation may run meanwhile."""
+        with self.lock:
+            in_use = self.nodes["state"] != layout.FREE
+            self._keep(self.root, float(np.median(self.nodes["visits"][in_use])) + 1)
+            self.is_full = False
+
+    def hand_out(self, worker: NDArray[Any]) -> bool:
+        """Give a worker numbers of nodes to make; returns False if there are none left."""
+        with self.lock:
+            while len(self._free) < layout.FREE_NODES and self._used < self.capacity:
+                self._free.append(self._used)
+                self._used += 1
+            chunk, self._free = self._free[-layout.FREE_NODES :], self._free[: -layout.FREE_NODES]
+            worker["free"][0, : len(chunk)] = chunk[::-1]
+            worker["free_left"] = len(chunk)
+            self.is_full |= not chunk
+            return bool(chunk)
+
+    def take_back(self, worker: NDArray[Any]) -> None:
+        """Let the numbers that a worker has not used be free again."""
+        with self.lock:
+            self._free += worker["free"][0, : int(worker["free_left"][0])].tolist()
+            worker["free_left"] = 0
+
+    # Priors from outside
+
+    def take_waiting(self, most: int) -> Ints:
+        """Up to so many nodes that wait for a prior, the oldest first; they count as sent."""
+        with self.lock:
+            waiting = np.flatnonzero(self.nodes["state"][: self._used] == layout.WAITING)
+            waiting = waiting[np.argsort(self.nodes["born"][waiting], kind="stable")][:most]
+            self.nodes["state"][waiting] = layout.SENT
+        return waiting
+
+    def count_waiting(self) -> int:
+        """How many nodes wait for a prior."""
+        return int(np.count_nonzero(self.nodes["state"][: self._used] == layout.WAITING))
+
+    def put_back(self, sent: Ints) -> None:
+        """Let nodes wait again that were sent in vain."""
+        with self.lock:
+            self.nodes["state"][sent[self.nodes["state"][sent] == layout.SENT]] = layout.WAITING
+
+    def board(self, node: int) -> Board:
+        """The board of a node."""
+        board = Board(self.size)
+        board_kernels.set_stones(board.record, self.stones[node, : self.points])
+        board.to_play = int(self.nodes["to_play"][node])
+        board.record["ko"] = self.nodes["ko"][node]
+        return board
+
+    def set_priors(self, nodes: Ints, keys: NDArray[np.uint64], policies: Floats) -> Ints:
+        """Replace the priors of nodes that were sent, statistics kept; returns those that were still there."""
+        with self.lock:
+            there = (self.nodes["state"][nodes] == layout.SENT) & (self.nodes["key"][nodes] == keys)
+            nodes = nodes[there]
+            old = self.edges[nodes, layout.PRIOR, : self.points + 1]
+            candidates = old >= 0
+            new = np.where(candidates, policies[there], 0)
+            totals = new.sum(axis=1, keepdims=True)
+            new = np.where(candidates, np.divide(new, totals, out=old.copy(), where=totals > 0), layout.NO_CANDIDATE)
+            self.edges[nodes, layout.PRIOR, : self.points + 1] = new
+            self.nodes["state"][nodes] = layout.EVALUATED
+            if self._favors_pass and self.root in nodes:
+                self.favor_pass()
+        return nodes
+
+    @property
+    def coverage(self) -> float:
+        """The share of visited nodes whose prior is the evaluator's."""
+        states = self.nodes["state"][: self._used][self.nodes["visits"][: self._used] > 0]
+        in_use = int(np.count_nonzero(states != layout.FREE))
+        return int(np.count_nonzero(states == layout.EVALUATED)) / max(in_use, 1)
+
+    # What was found
+
+    @property
+    def root(self) -> int:
+        return int(self.control["root"][0])
+
+    def visits(self, node: int) -> Ints:
+        """How often each move was chosen at a node, [n²+1]."""
+        return self.edges[node, layout.VISITS, : self.points + 1].astype(np.int64)
+
+    def priors(self) -> Floats:
+        """The priors of the root's candidates, [n²+1]; 0 elsewhere."""
+        return np.maximum(self.edges[self.root, layout.PRIOR, : self.points + 1], 0)
+
+    def values(self) -> Floats:
+        """P(Black wins) after each move of the root, [n²+1]; NaN where it was never chosen."""
+        visits, wins = self.edges[self.root, :2, : self.points + 1]
+        shares = np.divide(wins, visits, out=np.full_like(wins, np.nan), where=visits > 0)
+        black: Floats = np.clip(shares if self.nodes["to_play"][self.root] > 0 else 1 - shares, 0, 1)
+        return black  # in bounds, though lost updates may have left a share a little outside
+
+    def best_move(self) -> int:
+        """The most visited move of the root, of equal ones the one that wins more."""
+        visits, wins = self.edges[self.root, :2, : self.points + 1]
+        return self._move(int(np.lexsort((wins, visits))[-1]))
+
+    def line(self, move: int, most: int = 40) -> list[int]:
+        """What follows a move of the root when both play what they visited most."""
+        line, node = [move], self.root
+        while len(line) < most:
+            node = int(self.children[node, self._index(move)])
+            if node == layout.NONE or not self.visits(node).any():
+                break
+            move = self._move(int(self.visits(node).argmax()))
+            line.append(move)
+        return line
+
+    def _index(self, move: int) -> int:
+        return self.points if move == PASS else move
+
+    def _move(self, index: int) -> int:
+        return PASS if index == self.points else index
+
+
+def _last_points(game: Game) -> tuple[int, int]:
+    """Where the last two moves were, the last first; OFF for a pass, a set-up, or none."""
+    off = int(board_kernels.OFF)
+    points = [step.move if isinstance(step, Play) and step.move != PASS else off for step in game.steps[-2:]]
+    before, last = [off, off, *points][-2:]
+    return last, before
+
+
+def _hash_table(situations: Sequence[int]) -> NDArray[np.uint64]:
+    """The situations as a table with open addressing, at most half full; 0, the empty board, is no entry."""
+    size = 1 << (2 * len(situations) + 1).bit_length()
+    table = np.zeros(size, dtype=np.uint64)
+    for situation in situations:
+        slot = situation % size
+        while table[slot] not in (0, situation):
+            slot = (slot + 1) % size
+        table[slot] = situation
+    return table

@@ -1,0 +1,127 @@
+"""Priors that come late, at once, or not at all because the evaluator fails."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from katachi.go.game import Game
+from katachi.go.points import format_vertex
+from katachi.interfaces import Evaluation, Limit
+from katachi.search import _mcts_nodes as layout
+from katachi.search.delayed_priors import PriorReport, PriorSource
+from katachi.search.mcts import MctsSearch
+from katachi.search.mcts_settings import MctsSettings
+
+
+class SlowEvaluator:
+    """Likes the first legal move best; takes its time, and remembers what it was asked."""
+
+    def __init__(self, seconds: float = 0.0, fails_at: int | None = None) -> None:
+        self.seconds, self.fails_at = seconds, fails_at
+        self.batches: list[int] = []
+        self.positions: list[tuple[int, int]] = []
+
+    def evaluate(self, boards):
+        self.batches.append(len(boards))
+        if len(self.batches) == self.fails_at:
+            raise RuntimeError("out of memory")
+        time.sleep(self.seconds)
+        self.positions += [(board.hash, board.to_play) for board in boards]
+        policies = np.zeros((len(boards), boards[0].size ** 2 + 1), dtype=np.float32)
+        for row, board in zip(policies, boards, strict=True):
+            legal = np.flatnonzero(board.legal_moves())
+            row[legal] = 0.1 / legal.size
+            row[legal[0]] += 0.9
+        return Evaluation(np.full(len(boards), 0.5, dtype=np.float32), policies)
+
+
+def searched(evaluator, simulations=1500, **settings):
+    settings = {"threads": 1, "megabytes": 16, "stops_early": False, "batch": 16, **settings}
+    search = MctsSearch(evaluator, MctsSettings(**settings))
+    result = search.search(Game(5), Limit(simulations=simulations), np.random.default_rng(1))
+    if search._feeder is not None:
+        search._feeder.join()
+    return search, result, search._source.report(search._tree) if search._source is not None else PriorReport()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.15])
+def test_nothing_is_dropped(seconds):
+    evaluator = SlowEvaluator(seconds)
+    search, result, report = searched(evaluator)
+    assert result.simulations == 1500
+    assert report.sent == report.returned == report.used == len(evaluator.positions) > 0
+    assert report.batches == len(evaluator.batches)
+    assert max(evaluator.batches) <= 16
+    states = search._tree.nodes["state"]
+    assert np.count_nonzero(states == layout.EVALUATED) == report.used
+    assert not (states == layout.SENT).any()
+    assert 0 < report.coverage <= 1
+    assert report.error == result.warning == ""
+
+
+def test_the_oldest_nodes_go_first():
+    evaluator = SlowEvaluator(0.02)
+    search, _, _ = searched(evaluator)
+    tree = search._tree
+    assert evaluator.positions[0] == (0, 1)  # the root: the empty board, Black to play
+    evaluated, waiting = (
+        tree.nodes["born"][tree.nodes["state"] == state] for state in (layout.EVALUATED, layout.WAITING)
+    )
+    if waiting.size:
+        assert evaluated.max() <= waiting.min()
+
+
+def test_priors_are_replaced_and_statistics_kept():
+    evaluator = SlowEvaluator()
+    tree = searched(evaluator, simulations=300, priors="none")[0]._tree
+    assert evaluator.batches == []
+    tree.nodes["state"][tree.root] = layout.WAITING
+    before = tree.edges[tree.root].copy()
+    PriorSource(evaluator).evaluate(tree, 1)
+    after = tree.edges[tree.root]
+    assert np.array_equal(after[: layout.PRIOR], before[: layout.PRIOR])
+    assert after[layout.PRIOR, 0] == pytest.approx(0.9 + 0.1 / 26, abs=1e-3)
+    assert np.array_equal(after[layout.PRIOR] < 0, before[layout.PRIOR] < 0)
+
+
+def test_synchronous_priors_cover_everything():
+    evaluator = SlowEvaluator()
+    _, _, report = searched(evaluator, simulations=600, priors="synchronous")
+    assert report.coverage == 1.0
+    assert set(evaluator.batches) == {1}
+    assert report.lag_simulations <= 1
+
+
+def test_a_prior_turns_the_search():
+    favored = searched(SlowEvaluator(), simulations=600, priors="synchronous")[1]
+    plain = MctsSearch(None, MctsSettings(threads=1, megabytes=16, stops_early=False)).search(
+        Game(5), Limit(simulations=600), np.random.default_rng(1)
+    )
+    assert favored.visits[0] > 2 * plain.visits[0]  # the corner, though it is the worst point of the board
+
+
+@pytest.mark.parametrize("priors", ["delayed", "synchronous"])
+@pytest.mark.parametrize("fails_at", [1, 3])
+def test_an_evaluator_that_fails_costs_its_priors_alone(priors, fails_at, caplog):
+    evaluator = SlowEvaluator(fails_at=fails_at)
+    search, result, report = searched(evaluator, simulations=2000, priors=priors)
+    assert result.simulations == 2000
+    assert Game(5).is_legal(result.move), format_vertex(result.move, 5)
+    assert "the evaluator failed" in report.error
+    assert "out of memory" in report.error
+    assert "out of memory" in caplog.text
+    assert len(evaluator.batches) == fails_at  # it is not asked again
+    assert not (search._tree.nodes["state"] == layout.SENT).any()
+
+
+def test_priors_for_nodes_that_are_gone_are_not_used():
+    search, _, _ = searched(SlowEvaluator(), simulations=300, priors="synchronous")
+    tree = search._tree
+    keys = tree.nodes["key"][:2].copy()
+    tree.nodes["state"][:2] = layout.SENT
+    tree.nodes["key"][1] += 1
+    policies = np.full((2, 26), 1 / 26, dtype=np.float32)
+    assert tree.set_priors(np.array([0, 1]), keys, policies).tolist() == [0]

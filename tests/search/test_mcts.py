@@ -1,0 +1,247 @@
+"""The search as others see it: limits, threads, memory, reuse, passing, and what it reports."""
+
+from __future__ import annotations
+
+from threading import Event, Timer
+
+import numpy as np
+import pytest
+
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.go.points import BLACK, PASS, WHITE
+from katachi.go.rules import Rules
+from katachi.interfaces import AnalyzingPlayer, Limit
+from katachi.players.search_player import SearchPlayer, describe_result
+from katachi.search.mcts import VARIATIONS, MctsSearch
+from katachi.search.mcts_settings import MctsSettings
+from katachi.search.playouts import UNIFORM
+from katachi.testing import check_player, check_search, sample_games
+from search.doubles import CompiledHashEvaluator, HashEvaluator
+
+
+def mcts(evaluator=None, **settings) -> MctsSearch:
+    return MctsSearch(evaluator, MctsSettings(**{"threads": 1, "megabytes": 8, **settings}))
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def game_of(diagram: str, komi: float, to_play: int = BLACK) -> Game:
+    board = Board.parse(diagram)
+    game = Game(board.size, Rules(komi=komi))
+    black, white = (np.flatnonzero(board.stones == color).tolist() for color in (BLACK, WHITE))
+    game.setup(black, white, to_play=to_play)
+    return game
+
+
+@pytest.mark.parametrize("settings", [{}, {"shares_positions": True}, {"playouts": UNIFORM, "rave": 0.0}])
+def test_conformance(settings):
+    check_search(mcts(**settings), games=sample_games([2, 3, 5, 9, 19]))
+
+
+@pytest.mark.parametrize("settings", [{"priors": "synchronous"}, {"priors": "none", "value_share": 0.5}])
+def test_conformance_with_an_evaluator(settings):
+    check_search(mcts(CompiledHashEvaluator(), **settings), games=sample_games([3, 9]))
+
+
+def test_conformance_as_a_player():
+    first, second = (SearchPlayer("mcts", mcts(), rng=rng(3)) for _ in range(2))
+    assert isinstance(first, AnalyzingPlayer)
+    check_player(first, second, games=sample_games([5]))
+
+
+# Limits
+
+
+def test_one_thread_and_a_seed_grow_the_same_tree():
+    searches = [mcts() for _ in range(3)]
+    for search, seed in zip(searches, (1, 1, 2), strict=True):
+        search.search(Game(9), Limit(simulations=700), rng(seed))
+    first, same, other = (search._tree.edges for search in searches)
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+def test_simulations_are_counted_exactly():
+    for threads in (1, 3):
+        result = mcts(threads=threads, stops_early=False).search(Game(9), Limit(simulations=500), rng())
+        assert result.simulations == 500
+    assert mcts(simulations=77, stops_early=False).search(Game(9), Limit(), rng()).visits.sum() == 77
+
+
+def test_the_sooner_of_two_limits_ends_it():
+    assert mcts().search(Game(9), Limit(simulations=50, seconds=600), rng()).simulations == 50
+    result = mcts().search(Game(9), Limit(simulations=10**12, seconds=0.01), rng())
+    assert 0 < result.simulations < 10**6
+
+
+def test_no_time_at_all_still_gives_a_move():
+    result = mcts().search(Game(19), Limit(seconds=0), rng())
+    assert result.simulations >= 1
+    assert result.visits[result.move] >= 1
+
+
+def test_a_stop_ends_it():
+    stop = Event()
+    results = []
+    for result in mcts(threads=2).deepen(Game(9), Limit(seconds=float("inf")), rng(), stop):
+        results.append(result)
+        if len(results) == 2:
+            stop.set()
+    assert len(results) == 3
+    assert results[0].simulations < results[1].simulations <= results[2].simulations
+
+
+def test_it_stops_early_when_the_best_move_cannot_change():
+    game = game_of("XX.XX/XXXXX/OOOOO/O.O.O/OOO.O", komi=-0.5, to_play=WHITE)
+    full = mcts(stops_early=False).search(game, Limit(simulations=3000), rng())
+    early = mcts().search(game, Limit(simulations=3000), rng())
+    assert early.move == full.move
+    assert early.simulations < full.simulations == 3000
+    second, best = np.sort(early.visits)[-2:]
+    assert best - second > 3000 - early.simulations
+
+
+def test_it_stops_at_once_where_one_move_is_left():
+    game = game_of(".XO./XXOO/.XO./XXOO", komi=-0.5)
+    assert mcts().search(game, Limit(seconds=600), rng()).move == PASS
+
+
+def test_two_threads_lose_little():
+    result = mcts(threads=2, stops_early=False, megabytes=64).search(Game(9), Limit(simulations=20_000), rng())
+    assert result.simulations == 20_000
+    assert 0.97 * 20_000 <= result.visits.sum() <= 20_000
+
+
+# Memory and reuse
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_a_full_tree_is_pruned(shares):
+    search = mcts(megabytes=1, threads=2, expand_after=0, stops_early=False, shares_positions=shares)
+    result = search.search(Game(9), Limit(simulations=6000), rng())
+    assert search._tree.capacity < 1000
+    assert result.simulations == 6000
+    assert Game(9).is_legal(result.move)
+
+
+def test_the_tree_goes_on_with_the_game():
+    search, game = mcts(), Game(5)
+    first = search.search(game, Limit(simulations=2000), rng())
+    for move in first.variation[:2]:
+        game.play(move)
+    second = search.search(game, Limit(simulations=1), rng())
+    assert second.simulations == 1
+    assert second.visits.sum() > 50
+    assert not second.visits[~game.legal_moves()].any()
+    search.search(game, Limit(simulations=1), rng())  # the same position again begins anew
+    assert search._tree.visits(search._tree.root).sum() == 1
+
+
+@pytest.mark.parametrize("change", ["komi", "undo", "setting"])
+def test_the_tree_of_another_game_is_left(change):
+    search, game = mcts(reuse=change != "setting"), Game(5)
+    first = search.search(game, Limit(simulations=2000), rng())
+    for move in first.variation[:2]:
+        game.play(move)
+    if change == "komi":
+        game.komi = 2.5
+    if change == "undo":
+        game = Game(5)
+        game.setup(black=first.variation[:1], white=first.variation[1:2], to_play=BLACK)
+    assert search.search(game, Limit(simulations=1), rng()).visits.sum() == 1
+
+
+def test_pondering_serves_the_next_search():
+    search, game, stop = mcts(), Game(5), Event()
+    Timer(0.2, stop.set).start()
+    search.ponder(game, rng(), stop)
+    game.play(search._tree.best_move())
+    assert search.search(game, Limit(simulations=1), rng()).visits.sum() > 1
+
+
+# Passing
+
+
+def test_passes_when_nothing_is_left_to_win():
+    """Filling its own territory would cost nothing, but it is needless."""
+    game = game_of("..XO./XXXOO/..XO./XXXOO/..XO.", komi=0.5)
+    assert mcts().search(game, Limit(simulations=400), rng()).move == PASS
+
+
+def test_does_not_pass_while_the_count_is_lost_by_dead_stones():
+    """White's stone in the corner is dead, but as the board stands it makes Black's area nobody's."""
+    game = game_of("O.XO./..XOO/XXXO./XXXOO/.XXO.", komi=0.5)
+    result = mcts().search(game, Limit(simulations=400), rng())
+    assert result.move in (1, 5, 6)
+    assert result.black_wins > 0.9
+
+
+# What it reports
+
+
+def test_analysis():
+    game = Game(9)
+    game.play(40)
+    result = mcts(stops_early=False).search(game, Limit(simulations=1000), rng())
+    analysis = describe_result(result, game.to_play)
+    visits = [candidate.visits for candidate in analysis.candidates]
+    assert visits == sorted(visits, reverse=True)
+    assert analysis.candidates[0].move == result.move
+    assert sum(candidate.prior for candidate in analysis.candidates) <= 1
+    assert all(candidate.variation[0] == candidate.move for candidate in analysis.candidates[:VARIATIONS])
+    assert analysis.ownership.shape == (81,)
+    assert analysis.ownership[40] > 0.3
+    assert -81 - game.komi <= analysis.black_lead <= 81 - game.komi
+    assert np.isnan(result.sweep[result.visits == 0]).all()
+    assert result.priors.sum() == pytest.approx(1, abs=1e-3)
+
+
+def test_lead_and_ownership_fit():
+    game = Game(9, Rules(komi=3.0))
+    result = mcts().search(game, Limit(simulations=300), rng())
+    assert result.black_lead == pytest.approx(result.ownership.sum() - 3.0, abs=1e-3)
+
+
+def test_criticality_is_what_winning_depends_on():
+    """With a komi that leaves one corner to fight for, its points go with the win and settled ones do not."""
+    game = game_of("XX.XX/XXXXX/OOOOO/O.O.O/OO...", komi=-7.5, to_play=WHITE)
+    critical = mcts().search(game, Limit(simulations=500), rng()).criticality
+    assert (critical >= -1e-6).all()
+    assert (critical[:10] == 0).all()
+
+
+# Evaluators
+
+
+def test_values_of_a_compiled_evaluator_need_no_playouts():
+    result = mcts(CompiledHashEvaluator(), value_share=1.0, priors="none").search(
+        Game(5), Limit(simulations=300), rng()
+    )
+    assert result.ownership is None
+    assert result.black_lead is None
+    assert 0 < result.black_wins < 1
+
+
+def test_a_value_share_needs_a_compiled_evaluator():
+    for evaluator in (None, HashEvaluator()):
+        with pytest.raises(ValueError, match="compiled"):
+            mcts(evaluator, value_share=0.5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"exploration": -1},
+        {"rave": float("nan")},
+        {"value_share": 2},
+        {"megabytes": 0},
+        {"batch": 0},
+        {"simulations": 0},
+    ],
+)
+def test_impossible_settings(settings):
+    with pytest.raises(ValueError, match="is not between"):
+        MctsSettings(**settings)
