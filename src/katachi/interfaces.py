@@ -23,6 +23,7 @@ from katachi.go.points import PASS
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Parameter = bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,17 @@ class FeatureSet(Protocol):
     def describe(self, index: int) -> str: ...
 
 
+@runtime_checkable
+class LinearEvaluator(Evaluator, Protocol):
+    """Judges by a sum of features, so that it can be said what each of them adds."""
+
+    @property
+    def features(self) -> FeatureSet: ...
+
+    @property
+    def weights(self) -> Floats: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The move found, its value, visits [n²+1], and the variation that is expected to follow, the move first."""
@@ -124,6 +136,7 @@ class Candidate:
     prior: float | None = None
     visits: int = 0
     variation: tuple[int, ...] = ()
+    black_lead: float | None = None  # expected score after the move, komi included
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +175,35 @@ class AnalyzingPlayer(Player, Protocol):
 
     def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
         """Yield ever better analyses; return soon after ``stop`` is set or the limit is reached."""
+        ...
+
+
+@runtime_checkable
+class ThinkingPlayer(Player, Protocol):
+    """Can be watched, and hurried, while it decides."""
+
+    def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
+        """Yield ever better decisions, at least one; the last is the one, soon after ``stop`` is set at the latest."""
+        ...
+
+
+@runtime_checkable
+class EvaluatingPlayer(Player, Protocol):
+    """Decides with an evaluator that others may ask, too."""
+
+    @property
+    def evaluator(self) -> Evaluator | None: ...
+
+
+@runtime_checkable
+class TunablePlayer(Player, Protocol):
+    """Has settings that may be changed between its moves."""
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]: ...
+
+    def set_parameter(self, name: str, text: str) -> None:
+        """Change a parameter to what a text says; raises ValueError with a sentence if it cannot be that."""
         ...
 
 

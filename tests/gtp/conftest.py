@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
 
 import numpy as np
 import pytest
 
+from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.gtp.engine import GtpEngine
-from katachi.interfaces import Analysis, Candidate, Decision, Limit, Player
+from katachi.interfaces import Analysis, Candidate, Decision, Evaluation, Floats, Ints, Limit, Player
 
 
 def first_moves(game: Game, count: int) -> list[int]:
@@ -107,10 +108,69 @@ class LimitPlayer:
         return Decision(PASS)
 
 
+class CornerEvaluator:
+    """Black wins more often the more stones he has; moves further down are likelier; the first point is White's."""
+
+    def __init__(self) -> None:
+        self.features = StoneFeatures()
+        self.weights = np.array([0.5, -0.25, 0.125] + [1.0] * 358, dtype=np.float32)
+
+    def evaluate(self, boards: Sequence[Board]) -> Evaluation:
+        wins = [0.5 + int(board.stones.sum()) / 100 for board in boards]
+        shares = [board.legal_moves() * np.arange(1.0, board.size**2 + 2) for board in boards]
+        policy = np.stack([share / share.sum() for share in shares]).astype(np.float32)
+        return Evaluation(np.array(wins, dtype=np.float32), policy)
+
+    def ownership(self, boards: Sequence[Board]) -> Floats:
+        return np.stack([np.linspace(-1, 1, board.size**2) for board in boards]).astype(np.float32)
+
+
+class StoneFeatures:
+    """A feature for every point that is not empty."""
+
+    name = "stones"
+    size = 361
+
+    def active(self, board: Board) -> tuple[Ints, Floats]:
+        points = np.flatnonzero(board.stones)
+        return points, board.stones[points].astype(np.float32)
+
+    def describe(self, index: int) -> str:
+        return f"a stone on point {index}"
+
+
+class EvaluatingPlayer(FirstPlayer):
+    """Plays like the first player, and has an evaluator and settings."""
+
+    name = "evaluating"
+
+    def __init__(self) -> None:
+        self.evaluator = CornerEvaluator()
+        self.parameters = {"search.width": 3, "search.deep": True}
+
+    def set_parameter(self, name: str, text: str) -> None:
+        if not text.isdigit():
+            raise ValueError(f"{name} cannot be {text!r}")
+        self.parameters[name] = int(text) if name == "search.width" else text == "1"
+
+
+class ThinkingPlayer(FirstPlayer):
+    """Finds a better move five times, or until it is hurried; then it is done."""
+
+    name = "thinking"
+
+    def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
+        for visits, move in enumerate(first_moves(game, 5), start=1):
+            yield Decision(move, analysis=Analysis((Candidate(move, black_wins=0.5, visits=visits),)))
+            if stop.wait(0.001):
+                return
+
+
 PLAYERS: dict[str, type[Player]] = {
     player.name: player
     for player in (
         FirstPlayer, AnalyzingFirstPlayer, SilentPlayer, ResigningPlayer, PassingPlayer, RaisingPlayer, IllegalPlayer,
+        EvaluatingPlayer, ThinkingPlayer,
     )
 }  # fmt: skip
 

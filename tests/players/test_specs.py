@@ -13,7 +13,17 @@ from katachi.gtp import GtpPlayer
 from katachi.interfaces import ClosingPlayer, Limit, Player
 from katachi.players import specs
 from katachi.players.simple import AlpPlayer, InfluencePlayer, RandomPlayer
-from katachi.players.specs import PlayerSpec, SpecError, load_player, parse_spec, register_kind, shipped_players
+from katachi.players.specs import (
+    PlayerSpec,
+    SpecError,
+    default_player,
+    load_player,
+    parse_spec,
+    register_kind,
+    shipped_players,
+)
+
+SHIPPED = sorted(path.stem for path in (Path(specs.__file__).parent / "shipped").glob("*.toml"))
 
 
 @pytest.mark.parametrize("kind", [RandomPlayer, AlpPlayer, InfluencePlayer])
@@ -25,8 +35,14 @@ def test_shipped_names(kind):
 
 def test_shipped_players_are_described():
     shipped = shipped_players()
-    assert [player.name for player in shipped] == ["alp", "influence", "random"]
+    assert [player.name for player in shipped] == SHIPPED
     assert all(len(player.description) > 20 for player in shipped)
+
+
+def test_the_default_is_what_was_learned_on_that_size():
+    assert {"shapes-5", "shapes-9", "shapes-alphabeta-9"} <= set(SHIPPED)
+    assert default_player(9) == "shapes-9"
+    assert default_player(8) == "alp"
 
 
 def test_the_seed_reaches_the_player():
@@ -90,7 +106,7 @@ def test_no_toml():
 def test_unknown_players(tmp_path: Path):
     with pytest.raises(SpecError, match=r"^no player is called 'influense'; did you mean 'influence'\?$"):
         load_player("influense")
-    with pytest.raises(SpecError, match=r"^no player is called 'zzz'; known are alp, influence, random$"):
+    with pytest.raises(SpecError, match=f"^no player is called 'zzz'; known are {', '.join(SHIPPED)}$"):
         load_player("zzz")
     with pytest.raises(SpecError, match=r"nothere\.toml: there is no such file$"):
         load_player(str(tmp_path / "nothere.toml"))

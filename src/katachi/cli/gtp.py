@@ -23,12 +23,16 @@ def gtp(
         Path, typer.Option(help="Where loadsgf and printsgf may read and write.", exists=True, file_okay=False)
     ] = Path(),
     log: Annotated[Path | None, typer.Option(help="Append the dialogue to this file.", dir_okay=False)] = None,
+    lag: Annotated[
+        float, typer.Option(help="Seconds that a move may cost on the clock beyond the thinking.", min=0, max=60)
+    ] = 0.1,
 ) -> None:
     """Be a GTP engine on standard input and output.
 
     Examples:
       katachi gtp alp
       katachi gtp my_player.toml --seed 1 --log dialogue.txt
+      katachi gtp my_player.toml --lag 0.5
       echo "genmove black" | katachi gtp random --rules chinese
     """
     from katachi.go.rules import parse_rules
@@ -38,13 +42,13 @@ def gtp(
     engine_rules = parse_rules(rules)
     loaded = load_player(player, seed=seed)
     with ExitStack() as stack:
-        stack.callback(_close, loaded)
-        stdin, stdout = _own_streams(stack)
+        stack.callback(close_player, loaded)
+        stdin, stdout = own_streams(stack)
         dialogue = stack.enter_context(log.open("ab")) if log else None
-        GtpEngine(loaded, rules=engine_rules, directory=directory).serve(stdin, stdout, log=dialogue)
+        GtpEngine(loaded, rules=engine_rules, directory=directory, lag=lag).serve(stdin, stdout, log=dialogue)
 
 
-def _own_streams(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+def own_streams(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
     """Standard input and output for the protocol alone.
 
     What a library prints goes to standard error from here on: one stray line would break the dialogue. Neither stream
@@ -56,7 +60,7 @@ def _own_streams(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
     return stdin, stdout
 
 
-def _close(player: Player) -> None:
+def close_player(player: Player) -> None:
     from katachi.interfaces import ClosingPlayer
 
     if isinstance(player, ClosingPlayer):

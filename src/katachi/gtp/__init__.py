@@ -1,7 +1,7 @@
 """The Go Text Protocol on both sides: any player as an engine, any engine as a player.
 
 ``protocol`` and ``serving`` know lines and commands, and no Go; ``engine`` serves a player; ``client`` is a player that
-asks a program.
+asks a program; ``analysis_engine`` serves a player to tools that speak KataGo's analysis protocol instead.
 """
 
 from __future__ import annotations

@@ -1,31 +1,37 @@
-"""Live analysis: ``lz-analyze``, ``kata-analyze``, Sabaki's ``analyze``, and their genmove forms.
+"""Live analysis: ``lz-analyze``, ``kata-analyze``, Sabaki's ``analyze``, and the forms that end with a move.
 
-``analyze`` sends ``=`` at once, a report whenever the interval has passed, and ends at any input. The genmove forms
-send ``=``, one report of what the player thought, and ``play X``.
-
-A player that can analyze is asked to; any other is asked for a decision once, and what it says about it is the report.
-``avoid`` and ``allow`` choose among the moves at the root; deeper in its tree a search looks at what it likes.
+``analyze`` sends ``=`` at once, a report whenever the interval has passed, and ends at any input. ``genmove_analyze``
+sends ``=``, reports while the player thinks, and ``play X``; input does not end it. ``kata-search_analyze`` is the same
+but the move is not played, and the cancellable forms end at any input with ``play cancelled``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from threading import Event
+from typing import Final, TypeVar
 
-from katachi.gtp.commands.play import play_own_move
+from katachi.go.points import format_vertex
+from katachi.gtp.asking import Selection, watch_analyses
+from katachi.gtp.commands.play import check_own_move, play_own_move
 from katachi.gtp.protocol import GtpError
-from katachi.gtp.reports import Dialect, format_report
+from katachi.gtp.reports import Dialect, ReportStyle, format_report
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import Session, read_color, read_int, read_move
+from katachi.gtp.session import Session, read_bool, read_color, read_int, read_move
 from katachi.interfaces import Analysis, AnalyzingPlayer, Decision, Limit
 
 table = CommandTable[Session]()
 
+T = TypeVar("T")
+
+_DEFAULT_INTERVAL: Final = 0.5
+_CANCELLED: Final = "cancelled"
+_STYLES: Final = {"rootinfo": "root", "ownership": "ownership", "ownershipstdev": "ownership_spread"}
 # Asked of KataGo for more fields, which a reader must be able to miss: accepted, and left out.
-_UNFILLED: Final = ("pvvisits", "pvedgevisits", "rootinfo", "movesownership", "ownershipstdev", "movesownershipstdev")
+_UNFILLED: Final = ("pvvisits", "pvedgevisits", "movesownership", "movesownershipstdev", "noresultvalue")
 
 
 @dataclass(slots=True)
@@ -34,19 +40,9 @@ class Request:
 
     dialect: Dialect
     color: int
-    interval: float = 0.0  # seconds; 0 reports everything
-    most_moves: int | None = None
-    ownership: bool = False
-    avoided: set[int] = field(default_factory=set)
-    allowed: set[int] | None = None
-
-    def select(self, analysis: Analysis) -> Analysis:
-        """The analysis without candidates that were not asked for."""
-        candidates = [candidate for candidate in analysis.candidates if self.accepts(candidate.move)]
-        return replace(analysis, candidates=tuple(candidates[: self.most_moves]))
-
-    def accepts(self, move: int) -> bool:
-        return move not in self.avoided and (self.allowed is None or move in self.allowed)
+    interval: float = _DEFAULT_INTERVAL  # seconds; 0 reports everything
+    selection: Selection = field(default_factory=Selection)
+    extras: dict[str, bool] = field(default_factory=dict)
 
     def read(self, words: list[str], size: int) -> None:
         """Take the next option off ``words``; raises GtpError if there is none such."""
@@ -56,13 +52,14 @@ class Request:
                 self._restrict(key, read_color(words.pop(0)), words.pop(0), read_int(words.pop(0)), size)
             elif key == "interval":
                 self.interval = _read_natural(words.pop(0)) / 100
-            elif key in ("minmoves", "maxmoves"):
-                number = _read_natural(words.pop(0))
-                self.most_moves = number if key == "maxmoves" else self.most_moves
-            elif key == "ownership":
-                self.ownership = _read_bool(words.pop(0))
+            elif key == "minmoves":
+                self.selection.fewest = _read_natural(words.pop(0))
+            elif key == "maxmoves":
+                self.selection.most = _read_natural(words.pop(0))
+            elif key in _STYLES:
+                self.extras[_STYLES[key]] = read_bool(words.pop(0))
             elif key in _UNFILLED:
-                _read_bool(words.pop(0))
+                read_bool(words.pop(0))
             else:
                 raise GtpError(f"syntax error: {key!r} is no option of an analysis")
         except IndexError:
@@ -75,9 +72,9 @@ class Request:
         if color != self.color:
             return  # says nothing about the moves at the root
         if key == "avoid":
-            self.avoided |= moves
+            self.selection.avoided |= moves
         else:
-            self.allowed = moves
+            self.selection.allowed = moves
 
 
 def parse_request(session: Session, dialect: Dialect, arguments: Sequence[str]) -> Request:
@@ -99,27 +96,36 @@ def _read_natural(text: str) -> int:
     return number
 
 
-def _read_bool(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise GtpError(f"syntax error: {text!r} is neither true nor false")
-    return text.lower() == "true"
+# The commands
 
 
 def analyze(dialect: Dialect, session: Session, *arguments: str) -> Iterator[str]:
     """Report until there is input; raises GtpError if the player has nothing to say."""
     request = parse_request(session, dialect, arguments)
-    return _reports(session, request, _analyses(session, request.color))
+    return _reports_until_input(session, request, _analyses(session, request.color))
 
 
 def genmove_analyze(dialect: Dialect, session: Session, *arguments: str) -> Iterator[str]:
-    """Play a move and say what the player thought of it."""
-    return _genmove(session, parse_request(session, dialect, arguments))
+    """Play a move and say what the player thinks of it meanwhile."""
+    request = parse_request(session, dialect, arguments)
+    return _reports_and_move(session, request, Event(), partial(play_own_move, session, request.color))
 
 
-def _analyses(session: Session, color: int) -> Iterator[Analysis]:
-    if not isinstance(session.player, AnalyzingPlayer):
-        return iter([ask_analysis(session, color)])
-    return session.player.analyze(session.game_for(color), Limit(), session.input_waiting)
+def search_analyze(cancellable: bool, session: Session, *arguments: str) -> Iterator[str]:
+    """The same, but the move is not played."""
+    request = parse_request(session, Dialect.KATAGO, arguments)
+    stop = session.input_waiting if cancellable else Event()
+    return _reports_and_move(session, request, stop, partial(_announce, session, request.color))
+
+
+def search(cancellable: bool, session: Session, color: str) -> str:
+    """The move that genmove would play. If the search is cancellable and there is input, it is given up."""
+    stop = session.input_waiting if cancellable else Event()
+    player_color = read_color(color)
+    *_, decision = session.think(player_color, stop)
+    if stop.is_set():
+        return _CANCELLED
+    return "resign" if decision.resign else _announce(session, player_color, decision.move)
 
 
 def ask_analysis(session: Session, color: int) -> Analysis:
@@ -130,28 +136,48 @@ def ask_analysis(session: Session, color: int) -> Analysis:
     return analysis
 
 
-def _reports(session: Session, request: Request, analyses: Iterator[Analysis]) -> Iterator[str]:
-    due = 0.0
-    unreported: Analysis | None = None
-    for unreported in analyses:
-        if time.monotonic() >= due:
-            yield from _report(session, request, unreported)
-            unreported, due = None, time.monotonic() + request.interval
-        if session.input_waiting.is_set():
-            break
-    if unreported is not None:
-        yield from _report(session, request, unreported)
+def _analyses(session: Session, color: int) -> Iterator[Analysis]:
+    if not isinstance(session.player, AnalyzingPlayer):
+        return iter([ask_analysis(session, color)])
+    return watch_analyses(session.player, session.game_for(color), Limit(), session.input_waiting)
+
+
+# The lines
+
+
+def _reports_until_input(session: Session, request: Request, analyses: Iterable[Analysis]) -> Iterator[str]:
+    for analysis in pick_due(analyses, request.interval, session.input_waiting):
+        yield from _report(session, request, analysis)
     session.input_waiting.wait()
 
 
-def _genmove(session: Session, request: Request) -> Iterator[str]:
-    decision = session.decide(request.color)
-    if decision.analysis is not None:
-        yield from _report(session, request, decision.analysis)
-    if decision.resign:
+def _reports_and_move(
+    session: Session, request: Request, stop: Event, make_move: Callable[[int], str]
+) -> Iterator[str]:
+    decision = Decision()
+    for decision in pick_due(session.think(request.color, stop), request.interval):
+        if decision.analysis is not None:
+            yield from _report(session, request, decision.analysis)
+    if stop.is_set():
+        yield f"play {_CANCELLED}"
+    elif decision.resign:
         yield "play resign"
     else:
-        yield f"play {play_own_move(session, request.color, _choose(request, decision))}"
+        yield f"play {make_move(_choose(request, decision))}"
+
+
+def pick_due(items: Iterable[T], interval: float, stop: Event | None = None) -> Iterator[T]:
+    """The first, then one whenever the interval has passed, and the last; none are asked for once ``stop`` is set."""
+    due = 0.0
+    waiting: list[T] = []
+    for item in items:
+        waiting = [item]
+        if time.monotonic() >= due:
+            yield waiting.pop()
+            due = time.monotonic() + interval
+        if stop is not None and stop.is_set():
+            break
+    yield from waiting
 
 
 def _choose(request: Request, decision: Decision) -> int:
@@ -159,20 +185,22 @@ def _choose(request: Request, decision: Decision) -> int:
     candidates = decision.analysis.candidates if decision.analysis else ()
     moves = [decision.move, *(candidate.move for candidate in candidates)]
     for move in moves:
-        if request.accepts(move):
+        if request.selection.accepts(move):
             return move
     raise GtpError("the player has considered none of the moves that are allowed")
 
 
+def _announce(session: Session, color: int, move: int) -> str:
+    check_own_move(session, color, move)
+    return format_vertex(move, session.game.size)
+
+
 def _report(session: Session, request: Request, analysis: Analysis) -> Iterator[str]:
     """A line, or none if nothing is left to tell."""
-    line = format_report(
-        request.select(analysis),
-        dialect=request.dialect,
-        size=session.game.size,
-        color=request.color,
-        with_ownership=request.ownership,
-    )
+    game = session.game_for(request.color)
+    style = ReportStyle(request.dialect, **request.extras)
+    candidates = request.selection.choose(analysis.candidates, game)
+    line = format_report(analysis, candidates, style, size=game.size, color=request.color)
     if line:
         yield line
 
@@ -181,3 +209,6 @@ for _name, _dialect in (("analyze", Dialect.LEELA), ("lz-analyze", Dialect.LEELA
     table.command(_name)(partial(analyze, _dialect))
     _genmove_name = f"{_name.removesuffix('analyze')}genmove_analyze"
     table.command(_genmove_name)(partial(genmove_analyze, _dialect))
+for _suffix, _cancellable in (("", False), ("_cancellable", True)):
+    table.command(f"kata-search{_suffix}")(partial(search, _cancellable))
+    table.command(f"kata-search_analyze{_suffix}")(partial(search_analyze, _cancellable))

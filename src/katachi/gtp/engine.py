@@ -24,14 +24,27 @@ from typing import BinaryIO
 from katachi.go.game import Game
 from katachi.go.rules import Rules
 from katachi.gtp import analysis
-from katachi.gtp.commands import admin, clocks, files, gogui, inspect, play, rules, scoring, setup
+from katachi.gtp.commands import (
+    admin,
+    clocks,
+    evaluation,
+    files,
+    gogui,
+    inspect,
+    parameters,
+    play,
+    rules,
+    scoring,
+    setup,
+)
 from katachi.gtp.protocol import GtpError, Line, encode_text
 from katachi.gtp.serving import CommandTable, InputReader, answer, serve_lines
 from katachi.gtp.session import Session
 from katachi.interfaces import Limit, Player
+from katachi.search.clock import DEFAULT_LAG, Clock
 
 commands = CommandTable[Session]()
-for _module in (admin, analysis, clocks, files, gogui, inspect, play, rules, scoring, setup):
+for _module in (admin, analysis, clocks, evaluation, files, gogui, inspect, parameters, play, rules, scoring, setup):
     commands.include(_module.table)
 
 
@@ -56,7 +69,8 @@ def help_on(session: Session, name: str = "") -> str:
 class GtpEngine:
     """A session of a player: answers lines one by one, or serves two streams until the controller quits.
 
-    Files named by the controller must lie in ``directory``, by default the working directory.
+    Files named by the controller must lie in ``directory``, by default the working directory. ``lag`` are the seconds
+    that a move may cost on the controller's clock beyond the thinking.
     """
 
     def __init__(
@@ -67,10 +81,10 @@ class GtpEngine:
         rules: Rules | None = None,
         limit: Limit | None = None,
         directory: Path | None = None,
+        lag: float = DEFAULT_LAG,
     ) -> None:
-        self._session = Session(
-            player, Game(size, rules), Path.cwd() if directory is None else directory, limit or Limit()
-        )
+        folder = Path.cwd() if directory is None else directory
+        self._session = Session(player, Game(size, rules), folder, limit or Limit(), Clock(lag=lag))
         # Without a stream to read from, nobody could ever stop an analysis: it ends after its first report.
         self._session.input_waiting.set()
 

@@ -17,6 +17,7 @@ from threading import Condition, Event, Thread
 from typing import BinaryIO, Final, Generic, TypeVar
 
 from katachi.gtp.protocol import (
+    MAX_LINE,
     Command,
     GtpError,
     Line,
@@ -124,6 +125,24 @@ def describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
+def read_lines(stream: BinaryIO, limit: int = MAX_LINE) -> Iterator[Line]:
+    """All lines of a stream, each as soon as it is there; of one longer than ``limit`` the beginning."""
+    splitter = LineSplitter(limit)
+    for chunk in _chunks(stream):
+        yield from splitter.feed(chunk)
+    yield from splitter.finish()
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    # A buffered stream's read(n) would wait for n bytes; read1 and a raw stream's read give what is there.
+    read = getattr(stream, "read1", stream.read)
+    try:
+        while chunk := read(_CHUNK):
+            yield chunk
+    except (OSError, ValueError):  # a terminal that hung up, or a stream that was closed: the input has ended
+        return
+
+
 class InputReader:
     """Reads lines on a thread and keeps them until they are asked for."""
 
@@ -147,25 +166,12 @@ class InputReader:
             return line
 
     def _read_all(self) -> None:
-        splitter = LineSplitter()
-        for chunk in self._chunks():
-            for line in splitter.feed(chunk):
-                self._keep(line)
-        for line in splitter.finish():
+        for line in read_lines(self._stream):
             self._keep(line)
         with self._changed:
             self._ended = True
             self.waiting.set()
             self._changed.notify_all()
-
-    def _chunks(self) -> Iterator[bytes]:
-        # A buffered stream's read(n) would wait for n bytes; read1 and a raw stream's read give what is there.
-        read = getattr(self._stream, "read1", self._stream.read)
-        try:
-            while chunk := read(_CHUNK):
-                yield chunk
-        except (OSError, ValueError):  # a terminal that hung up, or a stream that was closed: the input has ended
-            return
 
     def _keep(self, line: Line) -> None:
         with self._changed:
@@ -187,15 +193,15 @@ def serve_lines(
     """Answer line after line until quit, the end of the input, Ctrl-C, or until nobody reads the answers."""
     try:
         while not has_quit() and (line := reader.next_line()) is not None:
-            _write(log, b"> " + line.content + b"\n")
+            write_all(log, b"> " + line.content + b"\n")
             for piece in answer_line(line):
-                _write(log, piece)
-                _write(output, piece)
+                write_all(log, piece)
+                write_all(output, piece)
     except (KeyboardInterrupt, BrokenPipeError):
         return
 
 
-def _write(stream: BinaryIO | None, data: bytes) -> None:
+def write_all(stream: BinaryIO | None, data: bytes) -> None:
     """All of it, though a stream without a buffer may take a part at a time."""
     if stream is not None:
         while data:

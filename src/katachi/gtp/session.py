@@ -6,18 +6,21 @@ Also the reading of arguments that commands share. Their errors begin as GTP has
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Final, TypeVar
 
+import numpy as np
+
 from katachi.go.game import Game
-from katachi.go.points import parse_color, parse_vertex
+from katachi.go.points import BLACK, WHITE, parse_color, parse_vertex
 from katachi.go.rules import Rules
-from katachi.gtp.clock import Clock
+from katachi.gtp.asking import watch_decisions
 from katachi.gtp.protocol import GtpError
 from katachi.interfaces import Decision, Limit, Player
+from katachi.search.clock import Clock, TimeControl
 
 SIZES: Final = range(2, 20)
 
@@ -45,12 +48,22 @@ class Session:
         """Play by these rules from now on; the komi stays."""
         self.game.rules = rules.with_komi(self.game.komi)
 
+    def set_time(self, control: TimeControl) -> None:
+        """Play by this time control, with full clocks."""
+        self.clock = Clock(control, self.clock.lag)
+
     def decide(self, color: int) -> Decision:
         """Ask the player for a move of the game and charge its clock."""
         begun = time.monotonic()
         decision = self.player.decide(self.game_for(color), self.move_limit(color))
         self.clock.spend(color, time.monotonic() - begun)
         return decision
+
+    def think(self, color: int, stop: Event) -> Iterator[Decision]:
+        """The same, watched: ever better decisions until the last, which comes soon after ``stop`` is set."""
+        begun = time.monotonic()
+        yield from watch_decisions(self.player, self.game_for(color), self.move_limit(color), stop)
+        self.clock.spend(color, time.monotonic() - begun)
 
     def game_for(self, color: int) -> Game:
         """A copy with that color to play, so that a player cannot spoil the game that is ours."""
@@ -60,8 +73,10 @@ class Session:
 
     def move_limit(self, color: int) -> Limit:
         """The session's limit, or less if the clock says so."""
-        empty_points = int((self.game.board.stones == 0).sum())
-        seconds = self.clock.seconds_for_move(color, empty_points)
+        board = self.game.board
+        placed = int(np.count_nonzero(board.stones)) + board.captured(BLACK) + board.captured(WHITE)
+        moves = max(placed, len(self.game.moves)) // 2
+        seconds = self.clock.seconds_for_move(color, size=self.game.size, moves=moves)
         if seconds is None:
             return self.limit
         given = self.limit.seconds
@@ -105,3 +120,9 @@ def read_float(text: str) -> float:
     if len(text) > 40 or not text.isascii() or "_" in text:
         raise GtpError(f"syntax error: {text[:40]!r} is no number")
     return _read(lambda: float(text), f"{text!r} is no number")
+
+
+def read_bool(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise GtpError(f"syntax error: {text!r} is neither true nor false")
+    return text.lower() == "true"

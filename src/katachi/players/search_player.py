@@ -1,25 +1,34 @@
 """Any search as a player: it decides by looking ahead, passes sensibly, and resigns if it is told when.
 
-It passes when no sensible move is left, or when a pass of the opponent's can be answered by one that wins
+It passes when the search finds nothing better, or when a pass of the opponent's can be answered by one that wins
 (``passing.py``). A limit that it is handed and its own both count: whichever comes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from threading import Event
-from typing import Final, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from katachi.evaluators import moves_of
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
-from katachi.interfaces import Analysis, Candidate, Decision, Limit, Search, SearchResult
+from katachi.interfaces import (
+    Analysis,
+    Candidate,
+    Decision,
+    Evaluator,
+    Limit,
+    Parameter,
+    Search,
+    SearchResult,
+)
+from katachi.players.parameters import change_parameter, list_parameters
 from katachi.players.passing import wins_by_passing
-from katachi.search.results import SweepResult
+from katachi.search.results import SweepResult, TreeResult
 
-CANDIDATES_SHOWN: Final = 10
 Number = TypeVar("Number", int, float)
 
 
@@ -34,6 +43,19 @@ class DeepeningSearch(Search, Protocol):
         ...
 
 
+@runtime_checkable
+class TunableSearch(Search, Protocol):
+    """A search that says what it judges with and how, and can be made anew with other settings."""
+
+    @property
+    def evaluator(self) -> Evaluator | None: ...
+
+    @property
+    def settings(self) -> Any: ...
+
+    def with_settings(self, settings: Any) -> Search: ...
+
+
 class SearchPlayer:
     """Plays what a search finds. ``resign_below`` is the chance of winning under which it gives up; None never does."""
 
@@ -45,14 +67,12 @@ class SearchPlayer:
         rng: np.random.Generator | None = None,
         resign_below: float | None = None,
     ) -> None:
-        if resign_below is not None and not 0 <= resign_below < 1:
-            raise ValueError(f"resign_below {resign_below} is not at least 0 and below 1")
         self._name = name
         self._search = search
         self._limit = limit or Limit()
         self._rng = rng or np.random.default_rng()
         self._analysis_rng = self._rng.spawn(1)[0]  # looking at a game must not change what is played later
-        self._resign_below = resign_below
+        self._resign_below = _check_share(resign_below)
 
     @property
     def name(self) -> str:
@@ -62,10 +82,20 @@ class SearchPlayer:
         """What the search finds, unless a pass wins the game or all is lost."""
         if wins_by_passing(game):
             return Decision(PASS, comment="the board as it stands is won")
-        result = self._search.search(game, stricter(self._limit, limit), self._rng)
+        return self._conclude(game, self._search.search(game, stricter(self._limit, limit), self._rng))
+
+    def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
+        """The same, watched: what would be decided after each result of the search."""
+        if wins_by_passing(game) or not isinstance(self._search, DeepeningSearch):
+            yield self.decide(game, limit)
+            return
+        for result in self._search.deepen(game, stricter(self._limit, limit), self._rng, stop):
+            yield self._conclude(game, result)
+
+    def _conclude(self, game: Game, result: SearchResult) -> Decision:
         analysis = describe_result(result, game.to_play)
         if result.move == PASS:
-            return Decision(PASS, analysis=analysis, comment="no sensible move is left")
+            return Decision(PASS, analysis=analysis, comment="there is nothing better than a pass")
         wins = result.black_wins if game.to_play == BLACK else 1 - result.black_wins
         resign = self._resign_below is not None and wins < self._resign_below
         return Decision(result.move, resign=resign, analysis=analysis)
@@ -80,6 +110,42 @@ class SearchPlayer:
             return iter([self._search.search(game, limit, self._analysis_rng)])
         limit = Limit(seconds=float("inf")) if limit == Limit() else limit
         return self._search.deepen(game, limit, self._analysis_rng, stop)
+
+    @property
+    def evaluator(self) -> Evaluator | None:
+        """What the search judges with."""
+        return self._search.evaluator if isinstance(self._search, TunableSearch) else None
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Its limit, when it resigns, and the settings of its search, by the keys of its TOML file."""
+        settings = list_parameters("search", self._search.settings) if isinstance(self._search, TunableSearch) else {}
+        return {**list_parameters("limit", self._limit), "resign_below": self._resign_below, **settings}
+
+    def set_parameter(self, name: str, text: str) -> None:
+        """Change one; the next move is searched with it."""
+        table, _, key = name.rpartition(".")
+        if name not in self.parameters:
+            raise ValueError(f"{self._name} has no parameter {name!r}; it has {', '.join(self.parameters)}")
+        if table == "limit":
+            self._limit = _check_limit(change_parameter(self._limit, key, text))
+        elif isinstance(self._search, TunableSearch) and table == "search":
+            self._search = self._search.with_settings(change_parameter(self._search.settings, key, text))
+        else:
+            self._resign_below = _check_share(None if text == "none" else float(text))
+
+
+def _check_share(resign_below: float | None) -> float | None:
+    if resign_below is not None and not 0 <= resign_below < 1:
+        raise ValueError(f"resign_below {resign_below} is not at least 0 and below 1")
+    return resign_below
+
+
+def _check_limit(limit: Limit) -> Limit:
+    for name, value in list_parameters("limit", limit).items():
+        if isinstance(value, int | float) and not value > 0:
+            raise ValueError(f"{name} {value} is not above 0")
+    return limit
 
 
 def stricter(first: Limit, second: Limit) -> Limit:
@@ -96,13 +162,26 @@ def _least(first: Number | None, second: Number | None) -> Number | None:
 
 
 def describe_result(result: SearchResult, to_play: int) -> Analysis:
-    """A search's result for display: the move found first, then the others by value or else by visits."""
-    known = result.sweep if isinstance(result, SweepResult) else np.full(result.visits.size, np.nan, dtype=np.float32)
+    """A search's result for display: the move found first, then the others by visits of a tree, else by value."""
     moves = [move for move in moves_of(result.visits > 0) if move != result.move]
-    moves.sort(key=lambda move: (-to_play * np.nan_to_num(known[move]), -result.visits[move]))
-    others = [
-        Candidate(move, None if np.isnan(known[move]) else float(known[move]), visits=int(result.visits[move]))
-        for move in moves[: CANDIDATES_SHOWN - 1]
-    ]
-    best = Candidate(result.move, result.black_wins, visits=int(result.visits[result.move]), variation=result.variation)
-    return Analysis((best, *others), result.black_wins)
+    if isinstance(result, SweepResult) and not isinstance(result, TreeResult):
+        worth = (-to_play * np.nan_to_num(result.sweep)).tolist()
+        moves.sort(key=lambda move: worth[move])
+    else:
+        moves.sort(key=lambda move: -result.visits[move])
+    candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
+    if isinstance(result, TreeResult):
+        return Analysis(candidates, result.black_wins, result.black_lead, result.ownership)
+    return Analysis(candidates, result.black_wins)
+
+
+def _candidate(result: SearchResult, move: int) -> Candidate:
+    value: float | None = result.black_wins
+    variation = result.variation
+    if move != result.move:
+        known = float(result.sweep[move]) if isinstance(result, SweepResult) else np.nan
+        value, variation = None if np.isnan(known) else known, ()
+    visits = int(result.visits[move])
+    if not isinstance(result, TreeResult):
+        return Candidate(move, value, visits=visits, variation=variation)
+    return Candidate(move, value, float(result.priors[move]), visits, result.variations.get(move, variation))

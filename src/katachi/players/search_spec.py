@@ -9,10 +9,21 @@ kind = "alphabeta"          # or "greedy"
 quiescence = 4
 [limit]
 seconds = 5.0
+
+Monte-Carlo tree search needs no model, and has more settings (``search/mcts.py`` says which):
+
+kind = "search"
+[search]
+kind = "mcts"
+expand_after = 2
+[search.playouts]
+patterns = false
 """
 
 from __future__ import annotations
 
+from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -21,13 +32,20 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from katachi.interfaces import Evaluator, Limit, Player, Search
 from katachi.models.cards import ModelError
-from katachi.models.saving import find_model, load_model
+from katachi.models.linear import LinearModel
+from katachi.models.saving import CARD, find_model, load_model
 from katachi.players.search_player import SearchPlayer
 from katachi.players.specs import PlayerSpec, SpecError
 from katachi.search.alphabeta import MAX_DEPTH, MAX_QUIESCENCE, AlphaBetaSearch, AlphaBetaSettings
 from katachi.search.greedy import GreedySearch, GreedySettings
+from katachi.search.mcts_settings import MctsSettings
+from katachi.search.playouts import PlayoutSettings
 
-_OPTIONS: Final = {"greedy": {"epsilon", "temperature"}, "alphabeta": {"quiescence"}}
+_OPTIONS: Final = {
+    "greedy": {"epsilon", "temperature"},
+    "alphabeta": {"quiescence"},
+    "mcts": {option.name for option in fields(MctsSettings)},
+}
 
 
 class _Table(BaseModel):
@@ -41,25 +59,55 @@ class EvaluatorTable(_Table):
 
 
 class SearchTable(_Table):
-    """What looks ahead; each kind has options of its own."""
+    """What looks ahead; each kind has options of its own. What is not said is as that search's settings have it."""
 
-    kind: Literal["greedy", "alphabeta"] = "greedy"
+    kind: Literal["greedy", "alphabeta", "mcts"] = "greedy"
     epsilon: float = Field(default=0.0, ge=0, le=1)
     temperature: float = Field(default=0.0, ge=0)
     quiescence: int = Field(default=0, ge=0, le=MAX_QUIESCENCE)
+    exploration: float | None = None
+    rave: float | None = None
+    first_play_reduction: float | None = None
+    expand_after: int | None = None
+    value_share: float | None = None
+    score_share: float | None = None
+    pattern_priors: bool | None = None
+    priors: Literal["none", "delayed", "synchronous"] | None = None
+    batch: int | None = None
+    shares_positions: bool | None = None
+    reuse: bool | None = None
+    stops_early: bool | None = None
+    threads: int | None = None
+    megabytes: float | None = None
+    simulations: int | None = None
+    playouts: PlayoutSettings = PlayoutSettings()
 
     @model_validator(mode="after")
     def _check_options(self) -> Self:
         for option in sorted(self.model_fields_set - {"kind"} - _OPTIONS[self.kind]):
             raise ValueError(f"{option} is no option of the {self.kind} search")
+        if self.kind == "mcts":
+            MctsSettings(**self._options())  # raises ValueError
         return self
 
-    def build(self, evaluator: Evaluator) -> Search:
-        """The search over an evaluator."""
-        options: dict[str, Any] = {name: getattr(self, name) for name in _OPTIONS[self.kind]}
+    def _options(self) -> dict[str, Any]:
+        """What was said."""
+        return {name: getattr(self, name) for name in _OPTIONS[self.kind] & self.model_fields_set}
+
+    def build(self, evaluator: Evaluator | None) -> Search:
+        """The search over an evaluator; raises SpecError if it cannot do without one, or with this one."""
+        if self.kind == "mcts":
+            from katachi.search.mcts import MctsSearch  # has many kernels: only where they are wanted
+
+            try:
+                return MctsSearch(evaluator, MctsSettings(**self._options()))
+            except ValueError as error:
+                raise SpecError(str(error)) from None
+        if evaluator is None:
+            raise SpecError(f"the {self.kind} search needs an evaluator: the table 'evaluator' is missing")
         if self.kind == "greedy":
-            return GreedySearch(evaluator, GreedySettings(**options))
-        return AlphaBetaSearch(evaluator, AlphaBetaSettings(**options))
+            return GreedySearch(evaluator, GreedySettings(**self._options()))
+        return AlphaBetaSearch(evaluator, AlphaBetaSettings(**self._options()))
 
 
 class LimitTable(_Table):
@@ -71,23 +119,39 @@ class LimitTable(_Table):
 
 
 class SearchSpec(PlayerSpec):
-    """A player that searches with a model."""
+    """A player that searches, with a model or without."""
 
-    evaluator: EvaluatorTable
+    evaluator: EvaluatorTable | None = None
     search: SearchTable = SearchTable()
     limit: LimitTable = LimitTable()
     resign_below: float | None = Field(default=None, ge=0, lt=1)
 
     def build(self, seed: int | None) -> Player:
         """Load the model and make the player; raises SpecError if the model cannot be used."""
-        try:
-            model, _ = load_model(find_model(self.evaluator.model))
-        except ModelError as error:
-            raise SpecError(str(error)) from None
         return SearchPlayer(
-            self.name or Path(self.evaluator.model).name,
-            self.search.build(model),
+            self.name or (self.search.kind if self.evaluator is None else Path(self.evaluator.model).name),
+            self.search.build(self._load_evaluator()),
             Limit(**self.limit.model_dump()),
             np.random.default_rng(seed),
             self.resign_below,
         )
+
+    def _load_evaluator(self) -> Evaluator | None:
+        if self.evaluator is None:
+            return None
+        try:
+            model = _load(find_model(self.evaluator.model))
+        except ModelError as error:
+            raise SpecError(str(error)) from None
+        return model
+
+
+def _load(path: Path) -> LinearModel:
+    """A model; one that has not changed is not read again, as an arena makes its players anew for every game."""
+    card = path / CARD
+    return _load_once(path.resolve(), card.stat().st_mtime_ns if card.is_file() else 0)
+
+
+@lru_cache(maxsize=4)
+def _load_once(path: Path, changed: int) -> LinearModel:  # noqa: ARG001 (the card's time makes the difference)
+    return load_model(path)[0]

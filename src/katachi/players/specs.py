@@ -159,6 +159,12 @@ def shipped_players() -> list[ShippedPlayer]:
     return [ShippedPlayer(name.removesuffix(".toml"), spec.kind, spec.description) for name, spec in specs]
 
 
+def default_player(size: int) -> str:
+    """The name of the player that learned local shapes on boards of a size, or else of the average liberty player."""
+    name = f"shapes-{size}"
+    return name if any(player.name == name for player in shipped_players()) else AlpPlayer.kind
+
+
 def _nearest(word: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(word, names, n=1)

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import time
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
 
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import Session
@@ -24,9 +25,13 @@ def name(session: Session) -> str:
 
 
 @table.command("version")
-def engine_version(session: Session) -> str:
+def version(session: Session) -> str:
+    return engine_version()
+
+
+def engine_version() -> str:
     try:
-        return version("katachi")
+        return version_of("katachi")
     except PackageNotFoundError:  # run from a source tree that was never installed
         return "unknown"
 
@@ -50,7 +55,7 @@ def cputime(session: Session) -> str:
 
 @table.command("gomill-describe_engine")
 def describe_engine(session: Session) -> str:
-    return f"{session.player.name}\nkatachi {engine_version(session)}\nrules: {session.game.rules.name}"
+    return f"{session.player.name}\nkatachi {engine_version()}\nrules: {session.game.rules.name}"
 
 
 @table.command("stop")

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from katachi.gtp.clock import KINDS, Clock, TimeControl
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import Session, read_color, read_float, read_int
+from katachi.search.clock import KINDS, TimeControl
 
 table = CommandTable[Session]()
 
@@ -19,7 +19,9 @@ _FORMS: dict[str, tuple[str, ...]] = {  # what follows the kind; all but stones 
     "byoyomi": ("main", "period", "stones"),
     "canadian": ("main", "period", "stones"),
     "fischer": ("main", "increment"),
+    "fischer-capped": ("main", "increment", "most", "most_per_move"),
 }
+_KGS_KINDS = ("none", "absolute", "byoyomi", "canadian")
 
 
 @table.command("time_settings")
@@ -28,7 +30,7 @@ def time_settings(session: Session, main_time: str, byo_yomi_time: str, byo_yomi
     main, period, stones = read_float(main_time), read_float(byo_yomi_time), read_int(byo_yomi_stones)
     control = _control("canadian" if period and stones else "absolute", main=main, period=period, stones=stones)
     unlimited = stones == 0 if period else main == 0
-    session.clock = Clock(TimeControl() if unlimited else control)
+    session.set_time(TimeControl() if unlimited else control)
     return ""
 
 
@@ -45,8 +47,8 @@ def time_left(session: Session, color: str, time: str, stones: str) -> str:
 
 @table.command("kgs-time_settings")
 def kgs_time_settings(session: Session, kind: str, *numbers: str) -> str:
-    if kind == "fischer":
-        raise GtpError("unknown time control: KGS has none, absolute, byoyomi and canadian")
+    if kind in KINDS and kind not in _KGS_KINDS:
+        raise GtpError(f"unknown time control: KGS has {', '.join(_KGS_KINDS)}")
     return _set_control(session, "kgs-time_settings", kind, numbers)
 
 
@@ -69,7 +71,8 @@ def _set_control(session: Session, command: str, kind: str, numbers: Sequence[st
         raise GtpError(f"syntax error: usage is {' '.join((command, kind, *form))}")
     pairs = zip(form, numbers, strict=True)
     values = {name: read_int(text) if name == "stones" else read_float(text) for name, text in pairs}
-    session.clock = Clock(_control(kind, **values))
+    unused = [name for name in ("most", "most_per_move") if values.get(name, 0) < 0]  # as KataGo says it
+    session.set_time(_control(kind, **{name: value for name, value in values.items() if name not in unused}))
     return ""
 
 

@@ -94,7 +94,7 @@ def reg_genmove(session: Session, color: str) -> str:
     decision = session.player.decide(session.game_for(player_color), session.move_limit(player_color))
     if decision.resign:
         return "resign"
-    _check_own_move(session, player_color, decision.move)
+    check_own_move(session, player_color, decision.move)
     return format_vertex(decision.move, session.game.size)
 
 
@@ -115,12 +115,12 @@ def play_decision(session: Session, color: int) -> str:
 
 
 def play_own_move(session: Session, color: int, move: int) -> str:
-    _check_own_move(session, color, move)
+    check_own_move(session, color, move)
     session.game.play(move, color)
     return format_vertex(move, session.game.size)
 
 
-def _check_own_move(session: Session, color: int, move: int) -> None:
+def check_own_move(session: Session, color: int, move: int) -> None:
     reason = session.game.why_illegal(move, color)
     if reason is not None:
         raise GtpError(f"{session.player.name} wants to play {IllegalMove(move, reason, session.game.size)}")

@@ -29,6 +29,14 @@ def set_rules(session: Session, *rules: str) -> str:
     return ""
 
 
+@table.command("kata-set-rule")
+def set_rule(session: Session, key: str, value: str) -> str:
+    """Change one of them, under its name in the JSON form."""
+    rules = session.game.rules.to_json()
+    rules[key] = {"true": True, "false": False}.get(value.lower(), value)
+    return set_rules(session, json.dumps(rules))
+
+
 @table.command("kgs-rules")
 def kgs_rules(session: Session, name: str) -> str:
     if name.lower() not in _KGS_RULES:

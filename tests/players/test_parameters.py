@@ -1,0 +1,164 @@
+"""Parameters: settings that a text can change, and what a player that searches offers of its own over GTP."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from threading import Event
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.go.game import Game
+from katachi.gtp.engine import GtpEngine
+from katachi.interfaces import EvaluatingPlayer, Limit, ThinkingPlayer, TunablePlayer
+from katachi.models.linear import LinearModel
+from katachi.players.parameters import change_parameter, list_parameters
+from katachi.players.search_player import SearchPlayer
+from katachi.search.alphabeta import AlphaBetaSearch
+from katachi.search.greedy import GreedySearch
+
+
+@dataclass(frozen=True)
+class Settings:
+    width: int = 3
+    share: float = 0.5
+    bound: float | None = None
+    deep: bool = False
+    mode: Literal["fast", "slow"] = "fast"
+    inner: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise ValueError("width is at least 1")
+
+
+@pytest.fixture
+def player() -> SearchPlayer:
+    features = LocalShapes(5, [ShapeSet.parse("LI 1x1"), ShapeSet.parse("LI 2x2")])
+    weights = np.random.default_rng(1).normal(size=features.size).astype(np.float32)
+    return SearchPlayer("shapes", AlphaBetaSearch(LinearModel(features, weights)), Limit(depth=3))
+
+
+def test_what_a_text_can_say_is_listed():
+    assert list_parameters("search", Settings()) == {
+        "search.width": 3,
+        "search.share": 0.5,
+        "search.bound": None,
+        "search.deep": False,
+        "search.mode": "fast",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("width", "7", 7),
+        ("width", "1", 1),
+        ("share", "1", 1.0),
+        ("bound", "2.5", 2.5),
+        ("bound", "None", None),
+        ("deep", "true", True),
+        ("deep", "0", False),
+        ("mode", "slow", "slow"),
+    ],
+)
+def test_changes(name, text, value):
+    changed = getattr(change_parameter(Settings(bound=1.0), name, text), name)
+    assert changed == value
+    assert type(changed) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("width", "wide", "width cannot be 'wide': it is an integer"),
+        ("width", "0", "width is at least 1"),
+        ("share", "none", "it is a number"),
+        ("bound", "x", "it is a number or none"),
+        ("deep", "2", "it is true or false"),
+        ("mode", "medium", "it is fast or slow"),
+    ],
+)
+def test_refusals(name, text, message):
+    with pytest.raises(ValueError, match=message):
+        change_parameter(Settings(), name, text)
+
+
+def test_a_player_that_searches_meets_the_contracts(player):
+    assert isinstance(player, TunablePlayer)
+    assert isinstance(player, EvaluatingPlayer)
+    assert isinstance(player, ThinkingPlayer)
+    assert isinstance(player.evaluator, LinearModel)
+
+
+def test_its_parameters_change_how_it_plays(player):
+    game = Game(5)
+    assert len(player.decide(game, Limit()).analysis.candidates[0].variation) == 3
+    player.set_parameter("limit.depth", "1")
+    assert len(player.decide(game, Limit()).analysis.candidates[0].variation) == 1
+    player.set_parameter("search.quiescence", "2")
+    assert player.parameters["search.quiescence"] == 2
+    player.set_parameter("resign_below", "0.999")
+    assert player.decide(game, Limit()).resign
+    player.set_parameter("resign_below", "none")
+    assert not player.decide(game, Limit()).resign
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("limit.seconds", "-1"),
+        ("limit.simulations", "0"),
+        ("limit.depth", "deep"),
+        ("resign_below", "2"),
+        ("resign_below", "x"),
+        ("search.quiescence", "1000"),
+        ("search.noSuch", "1"),
+    ],
+)
+def test_what_it_refuses_stays_as_it_was(player, name, text):
+    before = player.parameters
+    with pytest.raises(ValueError):  # noqa: PT011 - every sentence is another
+        player.set_parameter(name, text)
+    assert player.parameters == before
+
+
+def test_thinking_ends_with_the_decision(player):
+    *before, last = player.think(Game(5), Limit(), Event())
+    assert len(before) == 2, "one for each depth before the last"
+    assert last.move == player.decide(Game(5), Limit()).move
+    stop = Event()
+    stop.set()
+    assert len(list(player.think(Game(5), Limit(depth=60), stop))) == 1
+
+
+def test_thinking_with_a_search_that_does_not_deepen(player):
+    greedy = SearchPlayer("greedy", GreedySearch(player.evaluator))
+    (decision,) = greedy.think(Game(5), Limit(), Event())
+    assert len(decision.analysis.candidates) == 25, "every move it considered"
+
+
+def test_over_gtp(player):
+    engine = GtpEngine(player, size=5)
+
+    def ask(line: str) -> str:
+        answer = engine.answer(line).decode()
+        assert answer.startswith("="), answer
+        return answer[1:].strip()
+
+    assert ask("kata-set-param limit.depth 2") == ""
+    assert json.loads(ask("kata-get-params"))["limit.depth"] == 2
+    assert engine.answer("kata-set-param limit.depth 0").startswith(b"? unacceptable value")
+    ask("play b C3")
+    lines = ask("kata-genmove_analyze w interval 0 maxmoves 3").splitlines()
+    assert len(lines) == 3, "two depths and the move"
+    assert lines[-1].startswith("play ")
+    raw = ask("kata-raw-nn all").split()
+    assert raw.count("symmetry") == 8
+    values = {raw[index + 1] for index, word in enumerate(raw) if word == "whiteWin"}
+    assert len({value[:6] for value in values}) == 1, "shapes are shared by symmetry"
+    assert len(ask("katachi-shapes").splitlines()) > 3
+    assert len(ask("katachi-stone_values").splitlines()) == 5
