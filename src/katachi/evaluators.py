@@ -31,6 +31,10 @@ BoardOwnership = Callable[[Sequence[Board]], Floats]  # [B, n²] in [−1, 1]
 DEFAULT_TEMPERATURE: Final = 0.02  # a move that wins two percent less often is e times less likely
 
 
+class WrongBoardSize(ValueError):
+    """A board of a size that an evaluator cannot judge."""
+
+
 # Afterstates
 
 

@@ -50,6 +50,17 @@ def test_a_move_is_answered_and_marked(play):
     assert (record().black, record().white) == ("you", "alp")
 
 
+def test_without_a_name_it_is_what_learned_on_that_size(run_katachi):
+    ran = run_katachi("play", "--size", "5", "--seed", "1", stdin="C3\nquit\n")
+    assert ran.code == 0
+    assert "shapes-5: " in ran.out
+
+
+def test_a_board_of_another_size_is_one_sentence(run_katachi):
+    ran = run_katachi("play", "shapes-5", "--size", "7", "--color", "white", stdin="quit\n")
+    assert (ran.code, ran.err) == (2, "katachi: this model judges 5×5 boards, not 7×7\n")
+
+
 def test_the_player_begins_if_it_has_black(play):
     play("pass", "quit", options=("--color", "white"))
     first, second = moves()[:2]

@@ -11,7 +11,11 @@ from katachi.testing import check_player, sample_games
 
 @pytest.mark.parametrize("name", [player.name for player in shipped_players()])
 def test_shipped(name):
-    check_player(load_player(name, seed=1), load_player(name, seed=1))
+    """A name that ends in a number plays on boards of that size only; searches get little time."""
+    size = name.rpartition("-")[2]
+    games = sample_games(sizes=(int(size),)) if size.isdigit() else sample_games()
+    twin = None if "alphabeta" in name else load_player(name, seed=1)  # a clock does not repeat itself
+    check_player(load_player(name, seed=1), twin, games=games, limit=Limit(seconds=0.02))
 
 
 def test_gnugo(gnugo):

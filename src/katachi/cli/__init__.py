@@ -18,11 +18,17 @@ from katachi.cli._lazy import LazyCommand, LazyGroup, keep_layout
 COMMANDS: Final = {
     "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
     "gtp": LazyCommand("katachi.cli.gtp:gtp", "Be a GTP engine on standard input and output."),
+    "analysis-engine": LazyCommand(
+        "katachi.cli.analysis_engine:analysis_engine", "Answer KataGo's JSON analysis queries."
+    ),
     "match": LazyCommand("katachi.cli.match:match", "Let two players play a match."),
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.tournament:tournament", "Let many players play, and rate them."),
     "data": LazyCommand("katachi.cli.data:app", "Look through game records."),
+    "show": LazyCommand("katachi.cli.show:show", "Draw what a model has learned.", compiles=False),
+    "models": LazyCommand("katachi.cli.models:app", "List the models that ship.", compiles=False),
     "players": LazyCommand("katachi.cli.players:app", "List the players that ship.", compiles=False),
+    "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure what a paper published."),
     "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
     "doctor": LazyCommand("katachi.cli.doctor:doctor", "Check the set-up.", compiles=False),
     "warmup": LazyCommand("katachi.cli.warmup:warmup", "Compile everything now.", compiles=False),

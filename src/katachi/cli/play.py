@@ -18,7 +18,7 @@ from katachi.go.handicap import fixed_handicap_points
 from katachi.go.points import BLACK, WHITE
 from katachi.go.rules import parse_rules
 from katachi.interfaces import ClosingPlayer, Limit
-from katachi.players.specs import load_player
+from katachi.players.specs import default_player, load_player
 
 
 class Side(StrEnum):
@@ -33,8 +33,8 @@ class PlayError(ValueError):
 
 def play(
     player: Annotated[
-        str, typer.Argument(metavar="PLAYER", help="A shipped name, a TOML file or gtp:COMMAND.")
-    ] = "alp",
+        str | None, typer.Argument(metavar="PLAYER", help="A shipped name, a TOML file or gtp:COMMAND.")
+    ] = None,
     size: Annotated[int, typer.Option(min=2, max=19, help="Board size.")] = 9,
     color: Annotated[Side, typer.Option(help="Your color.")] = Side.BLACK,
     komi: Annotated[float | None, typer.Option(help="Points that White receives; the rules have a default.")] = None,
@@ -47,10 +47,13 @@ def play(
 ) -> None:
     """Play against a player in the terminal. The record is on disk after every move.
 
+    Without a name it is the player that learned local shapes on boards of this size, or alp where none did.
+
     While you play: a vertex such as D4, pass, undo, resign, score, hint, save FILE, help, quit.
 
     Examples:
       katachi play
+      katachi play shapes-alphabeta-9 --seconds 2
       katachi play influence --size 13 --color white
       katachi play "gtp:gnugo --mode gtp --level 5" --size 19 --handicap 4 --komi 0.5
     """
@@ -59,7 +62,7 @@ def play(
     game = _new_game(size, rules, komi, handicap)
     record = _new_record() if sgf is None else _check_record(sgf)
     human = {Side.BLACK: BLACK, Side.WHITE: WHITE}.get(color) or random.Random(seed).choice((BLACK, WHITE))
-    opponent = load_player(player, seed)
+    opponent = load_player(player or default_player(size), seed)
     limit = Limit(simulations=simulations, seconds=seconds)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # bytes that are no text are no vertex either

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 import typer
 
@@ -52,6 +52,21 @@ def _playouts() -> None:
     run_playouts(Board(5), 1, seed=0, first_plays=True)
 
 
+def _informed_playouts() -> None:
+    import numpy as np
+
+    from katachi.go.board import Board
+    from katachi.learning.pattern_learning import judge, learn_weights, list_choices
+    from katachi.search._pattern_prior import fill_pattern_prior
+    from katachi.search.playouts import PlayoutSettings, new_playouts, run_informed_playouts
+    from katachi.sgf import parse_sgf
+
+    run_informed_playouts(Board(5), PlayoutSettings(), 1, seed=0)
+    fill_pattern_prior(Board(5).record, new_playouts(PlayoutSettings(), 1, seed=0), np.zeros(25))
+    choices = list_choices(parse_sgf("(;SZ[5];B[aa];W[bb];B[cc])")[0], step=1, first=0)
+    judge(learn_weights(choices, iterations=1), choices)
+
+
 def _scoring() -> None:
     from katachi.go.board import Board
     from katachi.go.scoring import area_score, territory_score
@@ -90,11 +105,18 @@ def _players() -> None:
         player.decide(Game(size=5), Limit())
 
 
+_FORMS: Final[tuple[tuple[Literal["fast", "online"], tuple[str, ...]], ...]] = (
+    ("fast", ("LI 2x2",)),
+    ("online", ("LI 2x2", "LI 4x3")),
+)
+
+
 def _learning() -> None:
     from katachi.learning.td import TdLearner, TdSettings, play_against_alp
 
     online = TdSettings(size=5, mode="online", sets=("LI 2x2", "LI 4x3"))
-    for settings in (TdSettings(size=5), online, online.model_copy(update={"cascade": True})):
+    liberties = [TdSettings(size=5, mode=mode, sets=sets, liberty_sets=("LI 2x2",)) for mode, sets in _FORMS]
+    for settings in (TdSettings(size=5), online, online.model_copy(update={"cascade": True}), *liberties):
         learner = TdLearner(settings, total_games=2)
         learner.train(2)
         play_against_alp(learner.features, learner.weights[0], games=2, seed=0)
@@ -108,6 +130,22 @@ def _features() -> None:
     sets = [ShapeSet.parse(name) for name in ("LI 1x1", "LD 3x3")]
     LocalShapes(5, [*sets, ShapeSet.parse("LD 4x4")]).active(Board(5))
     LibertyShapes(5, sets).active(Board(5))
+
+
+def _models() -> None:
+    import numpy as np
+
+    from katachi.features.combined_shapes import CombinedShapes
+    from katachi.features.liberty_shapes import LibertyShapes
+    from katachi.features.local_shapes import LocalShapes, ShapeSet
+    from katachi.go.board import Board
+    from katachi.models.linear import FusedLinearModel
+
+    sets = [ShapeSet.parse("LI 2x2")]
+    features = CombinedShapes(LocalShapes(5, sets), LibertyShapes(5, sets, tabled=True))
+    model = FusedLinearModel(features, np.zeros(features.size, dtype=np.float32))
+    model.evaluate([Board(5)])
+    model.kernel(Board(5).record, model.parameters)
 
 
 def _searches() -> None:
@@ -131,14 +169,33 @@ def _searches() -> None:
     no_sweep(Game(5).board.record, model.parameters, np.zeros(26))
 
 
+def _tree_search() -> None:
+    import numpy as np
+
+    from katachi.go.game import Game
+    from katachi.interfaces import Limit
+    from katachi.search._mcts import no_value
+    from katachi.search.mcts import MctsSearch
+    from katachi.search.mcts_settings import MctsSettings
+
+    search = MctsSearch(None, MctsSettings(megabytes=1, expand_after=0, shares_positions=True))
+    game = Game(5)
+    for _ in range(2):  # the second goes on with the tree of the first
+        game.play(search.search(game, Limit(simulations=50), np.random.default_rng(0)).move)
+    no_value(game.board.record, (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float32)))
+
+
 STAGES: Final[dict[str, Callable[[], None]]] = {
     "rules": _rules,
     "playouts": _playouts,
+    "informed playouts": _informed_playouts,
     "scoring": _scoring,
     "ladders": _ladders,
     "records": _records,
     "players": _players,
     "features": _features,
+    "models": _models,
     "learning": _learning,
     "searches": _searches,
+    "tree search": _tree_search,
 }
