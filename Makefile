@@ -68,7 +68,7 @@ docs: setup system
 
 # The models that ship, trained by their recipes in src/katachi/pretrained/recipes and measured; each size grows from the last.
 models: setup
-	@for name in shapes-5 shapes-9 shapes-13 shapes-19; do $(KATACHI) models make $$name --jobs $(CORES) || exit 1; done
+	@for name in shapes-5 shapes-9 shapes-liberties-9 shapes-13 shapes-19; do $(KATACHI) models make $$name --jobs $(CORES) || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

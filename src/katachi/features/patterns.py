@@ -3,7 +3,7 @@
 Seen by the player to move, so that colors need no patterns of their own; patterns that a turn or a mirror makes equal
 are one *class*. The codes are those of ``_patterns.py``; 7,455 classes cover the middle, the edge and the corner.
 
->>> number_patterns().max() + 1
+>>> int(number_patterns().max()) + 1
 7455
 """
 
