@@ -18,19 +18,10 @@ from katachi.features.patterns import NO_CLASS, count_patterns, number_patterns
 from katachi.go._kernels import play_stone, record_dtype
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE, Symmetry
+from positions import random_board
 
 VIEWS = record_dtype([("seen", np.uint16, 362)])
 STEPS = ((-1, 0), (0, -1), (0, 1), (1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
-
-
-def random_board(size: int, plies: int, seed: int) -> Board:
-    rng = np.random.default_rng(seed)
-    board = Board(size)
-    for _ in range(plies):
-        moves = np.flatnonzero(board.legal_moves()[:-1])
-        if moves.size:
-            board.play(int(rng.choice(moves)))
-    return board
 
 
 def naive_code(board: Board, point: int, color: int) -> int:

@@ -10,16 +10,7 @@ from katachi.go._kernels import OFF, count_liberties
 from katachi.go._tactics import captures, rescue, self_atari_stones
 from katachi.go.board import Board
 from katachi.go.points import EMPTY
-
-
-def random_board(size: int, plies: int, seed: int) -> Board:
-    rng = np.random.default_rng(seed)
-    board = Board(size)
-    for _ in range(plies):
-        moves = np.flatnonzero(board.legal_moves()[:-1])
-        if moves.size:
-            board.play(int(rng.choice(moves)))
-    return board
+from positions import random_board
 
 
 @pytest.mark.parametrize("seed", range(8))

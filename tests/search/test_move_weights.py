@@ -33,21 +33,12 @@ from katachi.search.move_weights import (
     save_move_weights,
 )
 from katachi.search.playouts import PlayoutSettings, new_playouts
+from positions import random_board
 
 
 def random_weights(seed: int) -> MoveWeights:
     rng = np.random.default_rng(seed)
     return MoveWeights(*(rng.lognormal(size=size).astype(np.float32) for size in group_sizes()))
-
-
-def random_board(size: int, plies: int, seed: int) -> Board:
-    rng = np.random.default_rng(seed)
-    board = Board(size)
-    for _ in range(plies):
-        moves = np.flatnonzero(board.legal_moves()[:-1])
-        if moves.size:
-            board.play(int(rng.choice(moves)))
-    return board
 
 
 def naive_tactic(board: Board, point: int, last: int) -> int:

@@ -16,20 +16,11 @@ from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.search._playouts import learn_replies, play_out
 from katachi.search.playouts import UNIFORM, PlayoutSettings, new_playouts, run_informed_playouts
+from positions import random_board
 
 
 def with_only(**on: bool) -> PlayoutSettings:
     return UNIFORM.model_copy(update=on)
-
-
-def random_board(size: int, plies: int, seed: int) -> Board:
-    rng = np.random.default_rng(seed)
-    board = Board(size)
-    for _ in range(plies):
-        moves = np.flatnonzero(board.legal_moves()[:-1])
-        if moves.size:
-            board.play(int(rng.choice(moves)))
-    return board
 
 
 def one_playout(board: Board, playouts: NDArray[Any]) -> tuple[Board, list[int], int]:

@@ -8,6 +8,7 @@ from typing import Final
 from katachi.arena.ratings import Rating
 from katachi.arena.report import ReportTable, report_conditions, report_tables
 from katachi.arena.standings import Standings
+from katachi.drawing.html import frame_page
 
 _WIDTH: Final = 640
 _LABELS: Final = 170  # what the names of the players take of the width
@@ -39,25 +40,13 @@ def format_html(standings: Standings, title: str) -> str:
     players = "".join(
         f"<li>{escape(name)}: <code>{escape(text)}</code></li>" for name, text in standings.settings.players.items()
     )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-{draw_ratings(standings.ratings.ratings)}
+    body = f"""{draw_ratings(standings.ratings.ratings)}
 {tables}
 <h2>How it was played</h2>
 <ul>{conditions}</ul>
 <h2>Players</h2>
-<ul>{players}</ul>
-</body>
-</html>
-"""
+<ul>{players}</ul>"""
+    return frame_page(title, _STYLE, body)
 
 
 def _table(table: ReportTable) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
+from katachi.drawing.html import frame_page
 from katachi.drawing.shapes import LearnedSet, LearnedShape
 from katachi.drawing.svg import describe_shape, draw_shape, format_weight
 
@@ -44,22 +45,7 @@ def format_page(title: str, sets: Sequence[LearnedSet], card: Sequence[tuple[str
     rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(value)}</dd>" for word, value in card)
     lead = _LEAD + _LIBERTIES * any(_has_liberties(learned) for row in sets for learned in row.shapes)
     sections = "\n".join(_section(row) for row in sets)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p class="lead">{lead}</p>
-<dl>{rows}</dl>
-{sections}
-</body>
-</html>
-"""
+    return frame_page(title, _STYLE, f'<p class="lead">{lead}</p>\n<dl>{rows}</dl>\n{sections}')
 
 
 def _section(row: LearnedSet) -> str:
