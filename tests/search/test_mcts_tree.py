@@ -86,7 +86,7 @@ def test_all_moves_as_first_by_hand():
     playout = search._workers.playouts[0]
     first = {int(search._tree.visits(0).argmax()): BLACK}
     color = int(playout["first_color"])
-    for move in playout["moves"][: playout["length"]].tolist():
+    for move in playout["moves"][: playout["plies"]].tolist():
         first.setdefault(move, color)
         color = -color
     expected = [first.get(point, 0) == BLACK for point in range(9)]

@@ -27,7 +27,7 @@ def one_playout(board: Board, playouts: NDArray[Any]) -> tuple[Board, list[int],
     """The board afterwards, the moves and the score."""
     after = board.copy()
     score = int(play_out(after.record[0], playouts[0]))
-    moves = playouts["moves"][0, : playouts["length"][0]].tolist()
+    moves = playouts["moves"][0, : playouts["plies"][0]].tolist()
     return after, [PASS if move == OFF else move for move in moves], score
 
 
@@ -141,7 +141,7 @@ def test_patterns_keep_play_near_the_last_move() -> None:
 
 def test_good_replies_are_remembered_and_bad_ones_forgotten() -> None:
     playouts = new_playouts(with_only(replies=True), 1, seed=1)
-    playouts["first_color"], playouts["length"] = BLACK, 4
+    playouts["first_color"], playouts["plies"] = BLACK, 4
     playouts["moves"][0, :4] = [3, 7, 11, OFF]
     learn_replies(playouts[0], WHITE)
     assert playouts["reply"][0, 1, 3] == 7  # White answered 3 with 7 and won

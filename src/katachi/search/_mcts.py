@@ -306,8 +306,8 @@ def _descend(tree, b, nodes, edges, children, stones, table, history, worker, pl
 @njit(cache=True, nogil=True)
 def _count_first_plays(playout, first):
     """Set who was the first to play on each point in the playout."""
-    color = playout.first_color if playout.length % 2 == 1 else -playout.first_color
-    for i in range(playout.length, 0, -1):
+    color = playout.first_color if playout.plies % 2 == 1 else -playout.first_color
+    for i in range(playout.plies, 0, -1):
         first[playout.moves[np.uint64(i - 1)]] = color
         color = -color
     first[OFF] = 0

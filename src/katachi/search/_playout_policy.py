@@ -41,10 +41,9 @@ _BYTE: Final = np.uint64(255)
 @njit(cache=True, nogil=True)
 def is_good(b, playout, p, color):
     """Whether a move is sensible, and no self-atari except for a throw-in or a nakade."""
-    if playout.informed:
-        empty = touching_empty(playout.seen[p])
-        if empty & (empty - np.uint16(1)):  # two liberties of its own
-            return True
+    empty = touching_empty(playout.seen[p])
+    if empty & (empty - np.uint16(1)):  # two liberties of its own
+        return True
     if not is_sensible(b, p, color):
         return False
     if not playout.self_atari:
@@ -156,7 +155,7 @@ def _random_move(b, playout, color, state):
 @njit(cache=True, nogil=True)
 def choose_move(b, playout, last, color, state):
     """The next move of a playout, OFF for a pass, and the next state of the generator."""
-    if last != OFF and playout.informed:
+    if last != OFF:
         move, state = _answer(b, playout, last, color, state)
         if move != OFF:
             return move, state

@@ -20,7 +20,7 @@ PLAYOUT: Final = record_dtype(
         ("last", np.uint16),
         ("before", np.uint16),
         # the last playout
-        ("length", np.uint32),  # how many moves it had
+        ("plies", np.uint32),
         ("first_color", np.int8),  # who played the first of them
         ("moves", np.uint16, PLIES_PER_POINT * MAX_POINTS),  # MAX_POINTS is a pass
         ("owner", np.int8, MAX_POINTS),  # of each point at the end: +1 Black, −1 White, 0 neither

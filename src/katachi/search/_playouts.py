@@ -1,6 +1,6 @@
 """The informed playout: a game to its end by the policy of ``_playout_policy.py``, and what its replies teach.
 
-With everything off this plays the very games of ``go/_playouts.py``.
+With everything off a playout is one of ``go/_playouts.py``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from numba import njit
 from katachi.features._patterns import change_views, fill_views
 from katachi.go._kernels import OFF, play_pass, play_stone
 from katachi.go._playouts import PLIES_PER_POINT, count_area
+from katachi.go._playouts import play_out as play_uniformly
 from katachi.go.points import BLACK
 from katachi.search._playout_policy import choose_move
 from katachi.search._playout_record import PLAYOUT
@@ -23,23 +24,17 @@ def _play(b, playout, move, color):
     """Play a stone, and keep the views up to date."""
     before = b.empty_count - np.uint16(1)
     play_stone(b, move, color)
-    if playout.informed:
-        change_views(b.lines, playout, move, color)
-        for i in range(before, b.empty_count):  # what was taken stands at the end of the list
-            change_views(b.lines, playout, b.empties[i], -color)
+    change_views(b.lines, playout, move, color)
+    for i in range(before, b.empty_count):  # what was taken stands at the end of the list
+        change_views(b.lines, playout, b.empties[i], -color)
 
 
 @njit(cache=True, nogil=True)
-def play_out(b, playout):
-    """Play a board to its end (two passes, or the cap on plies); returns Black's area less White's, without komi.
-
-    The first move answers ``playout.last``, which is forgotten thereafter.
-    """
+def _play_informed(b, playout):
+    """What ``go._playouts.play_out`` does, by the policy; the first move answers ``playout.last``."""
     color = b.to_play
-    playout.first_color = color
     state = playout.random
-    if playout.informed:
-        fill_views(b, playout)
+    fill_views(b, playout)
     last = playout.last
     passes = 0
     ply = np.uint64(0)
@@ -57,7 +52,20 @@ def play_out(b, playout):
         last = move
         color = -color
     playout.random = state
-    playout.length = np.uint32(ply)
+    playout.plies = np.uint32(ply)
+
+
+@njit(cache=True, nogil=True)
+def play_out(b, playout):
+    """Play a board to its end (two passes, or the cap on plies); returns Black's area less White's, without komi.
+
+    The first move answers ``playout.last``, which is forgotten thereafter.
+    """
+    playout.first_color = b.to_play
+    if playout.informed:
+        _play_informed(b, playout)
+    else:
+        play_uniformly(b, playout)
     playout.last = OFF
     playout.owner[: b.lines * b.lines] = 0
     return count_area(b, playout.owner)
@@ -67,7 +75,7 @@ def play_out(b, playout):
 def learn_replies(playout, winner):
     """Remember the winner's replies in the last playout, and forget the loser's (Baier and Drake 2010, LGRF-1)."""
     color = -playout.first_color
-    for i in range(np.uint32(1), playout.length):
+    for i in range(np.uint32(1), playout.plies):
         asked, reply = playout.moves[i - np.uint32(1)], playout.moves[i]
         if asked != OFF and reply != OFF:
             side = 0 if color == BLACK else 1
