@@ -27,7 +27,7 @@ def show_sets(sets: Sequence[LearnedSet]) -> RenderableType:
 def show_card(rows: Sequence[tuple[str, str]]) -> RenderableType:
     """What is known of a model, a line for each."""
     table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="dim", max_width=32)
     table.add_column(overflow="fold")
     for word, value in rows:
         table.add_row(word, Text(value))
