@@ -115,5 +115,5 @@ def _bars(rows: list[Row]) -> Iterator[Bar]:
     )
     for text, ours, other, at_least in wanted:
         for size in SIZES:
-            if (*other, size) in rates:
+            if (*ours, size) in rates and (*other, size) in rates:
                 yield Bar(text, size, rates[*ours, size] / rates[*other, size], at_least)
