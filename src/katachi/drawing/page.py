@@ -20,7 +20,8 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.6rem; margin-bottom: .2rem; }
 h2 { font-size: 1.1rem; margin: 0 0 .6rem; }
 .lead { color: var(--soft); margin-top: 0; max-width: 44rem; }
-dl { display: grid; grid-template-columns: fit-content(16rem) 1fr; gap: .15rem 1rem; font-variant-numeric: tabular-nums; }
+dl { display: grid; grid-template-columns: fit-content(16rem) 1fr; gap: .15rem 1rem;
+     font-variant-numeric: tabular-nums; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; }
 section { border-top: 1px solid var(--line); padding: 1rem 0; break-inside: avoid; }

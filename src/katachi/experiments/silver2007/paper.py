@@ -54,8 +54,8 @@ _DIFFERENCES: Final = (
     "trained.",
     "The Computer Go Server of the paper is gone. Our ratings come from tournaments with simple players and GNU Go, "
     f"from openings of two random moves, and {figure5.ANCHOR.player} joins the two scales.",
-    "The paper's Linear-L has liberty shapes up to 3×3, hashed into bins. Ours has them up to 2×2, each with a weight of "
-    "its own: those fuse into tables.",
+    "The paper's Linear-L has liberty shapes up to 3×3, hashed into bins. Ours has them up to 2×2, each with a "
+    "weight of its own: those fuse into tables.",
     "The paper's Linear-S had ten minutes a game. Ours searches for a fixed time a move.",
 )
 
