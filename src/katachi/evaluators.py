@@ -22,7 +22,7 @@ from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import DEFAULT_KOMI
-from katachi.interfaces import AfterstateEvaluator, Evaluation, Evaluator, Floats
+from katachi.interfaces import AfterstateEvaluator, Doubles, Evaluation, Evaluator, Floats
 
 BoardValues = Callable[[Sequence[Board]], Floats]  # P(Black wins), [B]
 BoardPolicies = Callable[[Sequence[Board]], Floats]  # not negative, [B, n²+1]; illegal moves need not be 0
@@ -50,23 +50,23 @@ def after(board: Board, move: int) -> Board:
     return child
 
 
-def sweep_afterstates(evaluator: Evaluator, board: Board) -> Floats:
+def sweep_afterstates(evaluator: Evaluator, board: Board) -> Doubles:
     """P(Black wins) after each legal move, [n²+1], NaN elsewhere: the evaluator's own sweep, or else move by move."""
     if isinstance(evaluator, AfterstateEvaluator):
         return evaluator.evaluate_afterstates(board)
     return _sweep(lambda boards: evaluator.evaluate(boards).black_wins, board)
 
 
-def _sweep(values: BoardValues, board: Board) -> Floats:
+def _sweep(values: BoardValues, board: Board) -> Doubles:
     legal = board.legal_moves()
-    sweep: Floats = np.full(legal.size, np.nan, dtype=np.float32)
+    sweep = np.full(legal.size, np.nan)
     sweep[legal] = values([after(board, move) for move in moves_of(legal)])
     return sweep
 
 
-def softmax_policy(sweep: Floats, to_play: int, temperature: float) -> Floats:
+def softmax_policy(sweep: Doubles, to_play: int, temperature: float) -> Floats:
     """A Gibbs policy over a sweep of afterstates: moves in proportion to e^(share of wins / temperature), [n²+1]."""
-    wins = np.where(np.isnan(sweep), -np.inf, to_play * sweep.astype(np.float64))
+    wins = np.where(np.isnan(sweep), -np.inf, to_play * sweep)
     weights = np.exp((wins - wins.max()) / temperature)
     policy: Floats = (weights / weights.sum()).astype(np.float32)
     return policy
@@ -96,7 +96,7 @@ class ValueEvaluator:
         ]
         return Evaluation(self._values(boards), np.stack(policies))
 
-    def evaluate_afterstates(self, board: Board) -> Floats:
+    def evaluate_afterstates(self, board: Board) -> Doubles:
         """P(Black wins) after each legal move, [n²+1]; NaN elsewhere."""
         return _sweep(self._values, board)
 

@@ -22,6 +22,7 @@ from katachi.go.game import Game
 from katachi.go.points import PASS
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Parameter = bool | int | float | str | None
 
@@ -53,8 +54,11 @@ class Evaluator(Protocol):
 class AfterstateEvaluator(Evaluator, Protocol):
     """Values every legal move in one sweep, as greedy play wants it."""
 
-    def evaluate_afterstates(self, board: Board) -> Floats:
-        """P(Black wins) after each move, [n²+1]; NaN where the move is illegal."""
+    def evaluate_afterstates(self, board: Board) -> Doubles:
+        """P(Black wins) after each move, [n²+1]; NaN where the move is illegal.
+
+        In double precision: in a won game all moves are nearly 1, and the best of them must still be told apart.
+        """
         ...
 
 

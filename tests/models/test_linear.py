@@ -72,8 +72,7 @@ def test_sweep_equals_whole_boards_to_the_last_bit(size, count):
         for move in {PASS, *rng.choice(moves, size=4).tolist()}:
             child = after(board, move)
             captures += child.captured(-board.to_play) - board.captured(-board.to_play)
-            logit = model.logit(child)
-            assert sweep[move] == np.float32(1 / (1 + np.exp(-board.to_play * logit)))
+            assert sweep[move] == model.kernel(child.record, model.parameters)
     assert captures > 100
 
 
@@ -148,7 +147,7 @@ def test_kernel_and_sweep_kernel_agree_with_evaluate():
         assert np.float32(model.kernel(board.record, model.parameters)) == model.evaluate([board]).black_wins[0]
         values = np.empty(50)
         model.sweep_kernel(board.record, model.parameters, values)
-        assert np.array_equal(values.astype(np.float32), model.evaluate_afterstates(board), equal_nan=True)
+        assert np.array_equal(values, model.evaluate_afterstates(board), equal_nan=True)
 
 
 def test_refusals():
@@ -163,3 +162,14 @@ def test_refusals():
         random_model(features).evaluate([Board(9)])
     with pytest.raises(ValueError, match="3×3 windows"):
         FusedLinearModel(shapes(5, ("4x3",), ("LI",), bins=9), np.zeros(9, dtype=np.float32))
+
+
+def test_moves_that_are_all_but_won_are_told_apart_for_both_colors():
+    features = shapes(5, ("1x1",), ("LD",))
+    model = LinearModel(features, 1 + random_model(features, scale=0.05).weights)  # 25 shapes on every board
+    for board in random_boards(5, 10):
+        logits = [model.logit(after(board, move)) for move in moves_of(board.legal_moves())]
+        wins = [board.to_play * win for win in model.evaluate_afterstates(board)[board.legal_moves()]]
+        assert min(logits) > 20
+        assert max(logits) < 36
+        assert np.argmax(wins) == np.argmax(logits)

@@ -48,8 +48,7 @@ def test_sweep_equals_whole_boards_to_the_last_bit(size, count):
         for move in {PASS, *rng.choice(moves, size=4).tolist()}:
             child = after(board, move)
             captures += child.captured(-board.to_play) - board.captured(-board.to_play)
-            logit = model.logit(child)
-            assert sweep[move] == np.float32(1 / (1 + np.exp(-board.to_play * logit)))
+            assert sweep[move] == model.kernel(child.record, model.parameters)
     assert captures > 100
 
 

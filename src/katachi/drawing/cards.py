@@ -50,7 +50,7 @@ def list_models(paths: Sequence[Path]) -> Table:
     for path in paths:
         model, card = load_model(path)
         board = f"{card.board_size}×{card.board_size}"
-        metrics = "; ".join(f"{name}: {format_metric(metric)}" for name, metric in card.metrics.items())
+        metrics = "\n".join(f"{name}: {format_metric(metric)}" for name, metric in card.metrics.items())
         row = (path.name, _kind(card), board, f"{(model.weights != 0).sum():,}", _trained(card), metrics)
         table.add_row(*map(Text, row))
     return table

@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from katachi.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, after, check_temperature, moves_of, softmax_policy
 from katachi.features.combined_shapes import CombinedShapes
 from katachi.features.local_shapes import LocalShapes
 from katachi.go.board import Board
-from katachi.interfaces import Evaluation, FeatureSet, Floats
+from katachi.interfaces import Doubles, Evaluation, FeatureSet, Floats
 from katachi.models import _linear, _linear_liberty
 from katachi.models.fused import Parameters, can_fuse, fuse
 
@@ -55,16 +54,16 @@ class LinearModel:
         ]
         return Evaluation(np.array(wins, dtype=np.float32), np.stack(policies))
 
-    def evaluate_afterstates(self, board: Board) -> Floats:
+    def evaluate_afterstates(self, board: Board) -> Doubles:
         """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
         self._check_board(board)
-        return np.asarray(self._sweep(board), dtype=np.float32)
+        return self._sweep(board)
 
     def _logit(self, board: Board) -> float:
         indices, occurrences = self.features.active(board)
         return float(self.weights[indices].astype(np.float64) @ occurrences)
 
-    def _sweep(self, board: Board) -> NDArray[np.float64]:
+    def _sweep(self, board: Board) -> Doubles:
         legal = board.legal_moves()
         values = np.full(legal.size, np.nan)
         for move in moves_of(legal):
@@ -105,7 +104,7 @@ class FusedLinearModel(LinearModel):
     def _logit(self, board: Board) -> float:
         return float(self._kernels.board_logit(board.record, self._parameters))
 
-    def _sweep(self, board: Board) -> NDArray[np.float64]:
+    def _sweep(self, board: Board) -> Doubles:
         values = np.empty(board.size**2 + 1)
         self._kernels.sweep(board.record, self._parameters, values)
         return values

@@ -13,7 +13,7 @@ import numpy as np
 from katachi.evaluators import softmax_policy, sweep_afterstates
 from katachi.go.game import Game
 from katachi.go.points import PASS
-from katachi.interfaces import Evaluator, Floats, Limit
+from katachi.interfaces import Doubles, Evaluator, Limit
 from katachi.search.moves import root_moves
 from katachi.search.results import SweepResult
 
@@ -55,12 +55,12 @@ class GreedySearch:
         """Choose a move; each one considered counts as one visit."""
         considered = root_moves(game)
         sweep = sweep_afterstates(self._evaluator, game.board)
-        sweep = np.where(considered, sweep, np.float32(np.nan))
+        sweep = np.where(considered, sweep, np.nan)
         index = self._choose(sweep, game.to_play, rng)
         move = PASS if index == sweep.size - 1 else index
         return SweepResult(move, float(sweep[index]), considered.astype(np.int64), (move,), sweep)
 
-    def _choose(self, sweep: Floats, color: int, rng: np.random.Generator) -> int:
+    def _choose(self, sweep: Doubles, color: int, rng: np.random.Generator) -> int:
         considered = np.flatnonzero(~np.isnan(sweep))
         if self._settings.epsilon and rng.random() < self._settings.epsilon:
             return int(rng.choice(considered))

@@ -157,7 +157,7 @@ class MctsSearch:
             black_wins=float(values[move]) if visits[move] else 0.5,
             visits=visits,
             variation=variations.get(move, (move,)),
-            sweep=values,
+            sweep=values.astype(np.float64),
             priors=tree.priors(),
             variations=variations,
             black_lead=self._workers.black_lead(komi_of(game)),

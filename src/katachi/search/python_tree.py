@@ -17,7 +17,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
-from katachi.interfaces import Evaluator, Floats, Ints
+from katachi.interfaces import Doubles, Evaluator, Ints
 from katachi.search.moves import komi_of, passes_before, root_moves, sensible_captures, sensible_moves
 from katachi.search.tree import ShouldStop
 
@@ -111,7 +111,7 @@ class PythonTree:
             return False
         return True
 
-    def _try(self, node: Node, move: int, sweep: Floats) -> None:
+    def _try(self, node: Node, move: int, sweep: Doubles) -> None:
         """Let a node receive what a move is worth."""
         board, color = node.board, node.board.to_play
         if move == PASS and node.passes == 1:
@@ -156,7 +156,7 @@ class PythonTree:
     def _ordered(
         self,
         moves: NDArray[np.bool_],
-        sweep: Floats,
+        sweep: Doubles,
         color: int,
         hint: tuple[int, ...],
         tie_break: NDArray[np.float64] | None = None,

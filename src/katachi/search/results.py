@@ -7,18 +7,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from katachi.interfaces import Floats, SearchResult
+from katachi.interfaces import Doubles, Floats, SearchResult
 
 
 def _no_moves() -> Floats:
     return np.empty(0, dtype=np.float32)
 
 
+def _no_sweep() -> Doubles:
+    return np.empty(0)
+
+
 @dataclass(frozen=True, slots=True)
 class SweepResult(SearchResult):
     """The result of a search that valued every move it considered: P(Black wins) after each, [n²+1], NaN elsewhere."""
 
-    sweep: Floats = field(default_factory=_no_moves)
+    sweep: Doubles = field(default_factory=_no_sweep)
 
 
 @dataclass(frozen=True, slots=True)
