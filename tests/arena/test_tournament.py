@@ -106,9 +106,10 @@ def test_games_from_a_book(tmp_path: Path, make_settings: MakeSettings) -> None:
 def test_players_that_cannot_take_part_are_refused_before_the_first_game(
     tmp_path: Path, make_settings: MakeSettings
 ) -> None:
-    for players, word in ((("random", "rnadom"), "rnadom"), (("random", "gtp:no-such-program -x"), "no-such-program")):
+    refused = {"rnadom": "rnadom", "gtp:no-such-program -x": "no-such-program", "shapes-9": "9×9 boards, not 5×5"}
+    for player, word in refused.items():
         with pytest.raises(ValueError, match=word):
-            play_tournament(make_settings(*players), tmp_path / "run")
+            play_tournament(make_settings("random", player), tmp_path / "run")
     with pytest.raises(EngineFailure, match="no-such-program"):
         play_tournament(make_settings(referee="gtp:no-such-program"), tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
+from katachi.arena.errors import ArenaError
 from katachi.arena.html import format_html
 from katachi.arena.openings import OpeningBook, Openings, RandomOpenings, read_opening_book
 from katachi.arena.orphans import end_with_parent
@@ -20,9 +21,11 @@ from katachi.arena.settings import GTP_PREFIX, TournamentSettings
 from katachi.arena.sprt import sprt_outcome
 from katachi.arena.standings import Standings, count_standings
 from katachi.arena.worker import SEED_PLACEHOLDER, FinishedGame, play_scheduled
+from katachi.evaluators import WrongBoardSize
+from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.gtp import EngineFailure, GtpError, GtpPlayer
-from katachi.interfaces import ClosingPlayer
+from katachi.interfaces import ClosingPlayer, EvaluatingPlayer
 from katachi.players.specs import load_player
 
 Watcher = Callable[[GameRecord], None]
@@ -94,8 +97,21 @@ def check_players(settings: TournamentSettings) -> None:
         if isinstance(player, GtpPlayer):
             with closing(player):
                 _check_engine(player, settings.size)
-        elif isinstance(player, ClosingPlayer):
+            continue
+        if isinstance(player, EvaluatingPlayer):
+            _check_evaluator(text, player, settings.size)
+        if isinstance(player, ClosingPlayer):
             player.close()
+
+
+def _check_evaluator(text: str, player: EvaluatingPlayer, size: int) -> None:
+    """Judge an empty board; raises ArenaError if it is of a size that the player cannot judge."""
+    if player.evaluator is None:
+        return
+    try:
+        player.evaluator.evaluate([Board(size)])
+    except WrongBoardSize as error:
+        raise ArenaError(f"{text} cannot take part: {error}") from None
 
 
 def _check_engine(player: GtpPlayer, size: int) -> None:
