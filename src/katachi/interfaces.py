@@ -55,10 +55,16 @@ class AfterstateEvaluator(Evaluator, Protocol):
     """Values every legal move in one sweep, as greedy play wants it."""
 
     def evaluate_afterstates(self, board: Board) -> Doubles:
-        """P(Black wins) after each move, [n²+1]; NaN where the move is illegal.
+        """P(Black wins) after each move, [n²+1]; NaN where the move is illegal."""
+        ...
 
-        In double precision: in a won game all moves are nearly 1, and the best of them must still be told apart.
-        """
+
+@runtime_checkable
+class LogOddsEvaluator(AfterstateEvaluator, Protocol):
+    """Tells moves apart even where P(Black wins) is 1 to the last digit of all of them, as a sum of weights can."""
+
+    def afterstate_log_odds(self, board: Board) -> Doubles:
+        """log(P / (1 − P)) of the same sweep, as far as it goes; NaN where the move is illegal."""
         ...
 
 

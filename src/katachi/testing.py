@@ -34,6 +34,7 @@ from katachi.interfaces import (
     FeatureSet,
     Learner,
     Limit,
+    LogOddsEvaluator,
     Metrics,
     OwnershipEvaluator,
     Player,
@@ -219,6 +220,20 @@ def check_afterstate_evaluator(evaluator: AfterstateEvaluator, *, games: Iterabl
             _require(np.array_equal(np.isnan(values), illegal), "NaN is not exactly at illegal moves", board)
             known = values[~illegal]
             _require(bool(((known >= 0) & (known <= 1)).all()), "a value is not between 0 and 1", board)
+
+
+def check_log_odds_evaluator(evaluator: LogOddsEvaluator, *, games: Iterable[Game] | None = None) -> None:
+    """Check that the log-odds of afterstates are those of the sweep."""
+    _require(isinstance(evaluator, LogOddsEvaluator), f"{evaluator!r} has no afterstate_log_odds")
+    for boards in _batches(games):
+        for board in boards:
+            before = [_state(board)]
+            log_odds = evaluator.afterstate_log_odds(board)
+            _require_same_boards(before, [board])
+            legal, sweep = board.legal_moves(), evaluator.evaluate_afterstates(board)
+            shares = np.exp(-np.logaddexp(0, -log_odds[legal]))
+            same = np.allclose(shares, sweep[legal], atol=_TOLERANCE) and np.isnan(log_odds[~legal]).all()
+            _require(bool(same), "the log-odds are not those of the sweep", board)
 
 
 def check_ownership_evaluator(evaluator: OwnershipEvaluator, *, games: Iterable[Game] | None = None) -> None:

@@ -20,6 +20,7 @@ from katachi.testing import (
     check_evaluator,
     check_feature_set,
     check_learner,
+    check_log_odds_evaluator,
     check_ownership_evaluator,
     check_player,
     check_search,
@@ -235,6 +236,16 @@ class Uniform:
             board.play(PASS)
         return values
 
+    def afterstate_log_odds(self, board: Board) -> np.ndarray:
+        values = np.where(board.legal_moves(), 0.0, np.nan)
+        if self.flaw == "value":
+            values += 1
+        elif self.flaw == "illegal":
+            values[:] = 0
+        elif self.flaw == "plays":
+            board.play(PASS)
+        return values
+
     def ownership(self, boards: list[Board]) -> np.ndarray:
         values = np.array([board.stones for board in boards], dtype=np.float32)
         if self.flaw == "value":
@@ -251,6 +262,7 @@ class Uniform:
 def test_right_evaluator():
     check_evaluator(Uniform(), games=games())
     check_afterstate_evaluator(Uniform(), games=games())
+    check_log_odds_evaluator(Uniform(), games=games())
     check_ownership_evaluator(Uniform(), games=games())
     check_evaluator(Uniform("batch"), games=games(), deterministic=False)
 
@@ -284,6 +296,18 @@ def test_wrong_evaluators(flaw, sentence):
 )
 def test_wrong_afterstates(flaw, sentence):
     expect(sentence, lambda: check_afterstate_evaluator(Uniform(flaw), games=games()))
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [("value", "not those of the sweep"), ("illegal", "not those of the sweep"), ("plays", "it changed a board")],
+)
+def test_wrong_log_odds(flaw, sentence):
+    class Flawed(Uniform):
+        def evaluate_afterstates(self, board: Board) -> np.ndarray:
+            return Uniform().evaluate_afterstates(board)
+
+    expect(sentence, lambda: check_log_odds_evaluator(Flawed(flaw), games=games()))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from katachi.evaluators import after, moves_of
 from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
-from katachi.interfaces import AfterstateEvaluator, CompiledEvaluator, Evaluator
+from katachi.interfaces import CompiledEvaluator, Evaluator, LogOddsEvaluator
 from katachi.models.fused import can_fuse
 from katachi.models.linear import FusedLinearModel, LinearModel
 
@@ -115,10 +115,10 @@ def test_zero_weights_know_nothing():
 def test_what_it_meets():
     fused = random_model(shapes(5))
     assert isinstance(fused, CompiledEvaluator)
-    assert isinstance(fused, AfterstateEvaluator)
+    assert isinstance(fused, LogOddsEvaluator)
     hashed = random_model(shapes(5, ("2x2", "4x3"), ("LI",), bins=50))
     assert isinstance(hashed, Evaluator)
-    assert isinstance(hashed, AfterstateEvaluator)
+    assert isinstance(hashed, LogOddsEvaluator)
     assert not isinstance(hashed, CompiledEvaluator)
     assert not can_fuse(hashed.features)
 
@@ -132,6 +132,8 @@ def test_plain_path_agrees_with_the_fused_one():
         assert plain.logit(board) == pytest.approx(fused.logit(board), abs=2e-5)
         both = plain.evaluate_afterstates(board), fused.evaluate_afterstates(board)
         assert both[0] == pytest.approx(both[1], abs=1e-5, nan_ok=True)
+        both = plain.afterstate_log_odds(board), fused.afterstate_log_odds(board)
+        assert both[0] == pytest.approx(both[1], abs=2e-5, nan_ok=True)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-6, 100.0, 1e6])

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from katachi.evaluators import ValueEvaluator, after, moves_of, sweep_afterstates
+from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import Rules
 from katachi.interfaces import Limit
+from katachi.models.linear import LinearModel
 from katachi.search.greedy import GreedySearch, GreedySettings
 from katachi.search.moves import root_moves
 from katachi.testing import check_search, sample_games
@@ -43,6 +45,18 @@ def test_ties_are_broken_at_random():
     moves = [choose(ValueEvaluator(flat), Game(3), seed).move for seed in range(400)]
     counts = np.bincount(moves, minlength=9)
     assert counts.min() > 20  # 44 expected of each, never a pass
+
+
+def test_the_best_move_is_found_even_when_all_of_them_win_for_certain():
+    features = LocalShapes(5, [ShapeSet.parse("LD 1x1")])
+    weights = np.random.default_rng(1).normal(1000, 100, features.size).astype(np.float32)
+    model = LinearModel(features, weights)
+    game = Game(5)
+    assert (model.evaluate_afterstates(game.board) == 1).all()
+    best = max(moves_of(root_moves(game)), key=lambda move: model.logit(after(game.board, move)))
+    value = model.logit(after(game.board, best))
+    for seed in range(30):
+        assert model.logit(after(game.board, choose(model, game, seed).move)) == value
 
 
 def test_epsilon_explores_uniformly():

@@ -145,6 +145,7 @@ def _models() -> None:
     features = CombinedShapes(LocalShapes(5, sets), LibertyShapes(5, sets, tabled=True))
     model = FusedLinearModel(features, np.zeros(features.size, dtype=np.float32))
     model.evaluate([Board(5)])
+    model.afterstate_log_odds(Board(5))
     model.kernel(Board(5).record, model.parameters)
 
 

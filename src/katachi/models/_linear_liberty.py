@@ -44,8 +44,8 @@ def value(boards, parameters):
 
 
 @njit(cache=True, nogil=True)
-def sweep(boards, parameters, values):
-    """P(Black wins) after each move on ``boards[0]``, [n²+1], the pass last; NaN where it is illegal."""
+def sweep_log_odds(boards, parameters, values):
+    """The log-odds of Black after each move on ``boards[0]``, [n²+1], the pass last; NaN where it is illegal."""
     ints, floats = parameters
     b = boards[0]
     color = b.to_play
@@ -74,5 +74,13 @@ def sweep(boards, parameters, values):
             gain += gain_of_capture(positions[0], spare[0], p, color, ints, first)
         else:
             gain = gains[p] + gain_of_stone(positions[0], b, p, color, ints, first)
-        values[p] = logistic(unit * (total + gain))
-    values[points] = logistic(unit * total)
+        values[p] = unit * (total + gain)
+    values[points] = unit * total
+
+
+@njit(cache=True, nogil=True)
+def sweep(boards, parameters, values):
+    """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
+    sweep_log_odds(boards, parameters, values)
+    for move in range(boards[0].lines * boards[0].lines + 1):
+        values[move] = logistic(values[move])

@@ -25,7 +25,7 @@ from katachi.models.fused import Parameters, can_fuse, fuse
 
 
 class LinearModel:
-    """A weight for each feature. Meets ``AfterstateEvaluator``; like ``pathlib.Path`` it makes the fast kind it can."""
+    """A weight for each feature. Meets ``LogOddsEvaluator``; like ``pathlib.Path`` it makes the fast kind it can."""
 
     def __new__(cls, features: FeatureSet, weights: Floats, temperature: float = DEFAULT_TEMPERATURE) -> LinearModel:  # noqa: ARG004
         """A ``FusedLinearModel`` where the features allow it."""
@@ -56,19 +56,21 @@ class LinearModel:
 
     def evaluate_afterstates(self, board: Board) -> Doubles:
         """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
+        log_odds = self.afterstate_log_odds(board)
+        return np.array([_logistic(value) for value in log_odds])
+
+    def afterstate_log_odds(self, board: Board) -> Doubles:
+        """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
         self._check_board(board)
-        return self._sweep(board)
+        legal = board.legal_moves()
+        values = np.full(legal.size, np.nan)
+        for move in moves_of(legal):
+            values[move] = board.to_play * self._logit(after(board, move))
+        return values
 
     def _logit(self, board: Board) -> float:
         indices, occurrences = self.features.active(board)
         return float(self.weights[indices].astype(np.float64) @ occurrences)
-
-    def _sweep(self, board: Board) -> Doubles:
-        legal = board.legal_moves()
-        values = np.full(legal.size, np.nan)
-        for move in moves_of(legal):
-            values[move] = _logistic(board.to_play * self._logit(after(board, move)))
-        return values
 
     def _check_board(self, board: Board) -> None:
         size = getattr(self.features, "board_size", board.size)  # feature sets of any size have none
@@ -104,9 +106,18 @@ class FusedLinearModel(LinearModel):
     def _logit(self, board: Board) -> float:
         return float(self._kernels.board_logit(board.record, self._parameters))
 
-    def _sweep(self, board: Board) -> Doubles:
+    def evaluate_afterstates(self, board: Board) -> Doubles:
+        """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
+        return self._run(self._kernels.sweep, board)
+
+    def afterstate_log_odds(self, board: Board) -> Doubles:
+        """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
+        return self._run(self._kernels.sweep_log_odds, board)
+
+    def _run(self, sweep: Any, board: Board) -> Doubles:
+        self._check_board(board)
         values = np.empty(board.size**2 + 1)
-        self._kernels.sweep(board.record, self._parameters, values)
+        sweep(board.record, self._parameters, values)
         return values
 
 

@@ -1,7 +1,8 @@
 """One ply: value the board after each sensible move and take the best, or nearly.
 
 With probability ``epsilon`` the move is uniformly random; else, at a ``temperature`` above 0, it is drawn in proportion
-to e^(share of wins / temperature) (Gibbs); else it is the best, at random among equals. Superko is respected.
+to e^(share of wins / temperature) (Gibbs); else it is the best, at random among equals. In a game that is
+won for certain the best is found by its log-odds. Superko is respected.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from katachi.evaluators import softmax_policy, sweep_afterstates
+from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
-from katachi.interfaces import Doubles, Evaluator, Limit
+from katachi.interfaces import Doubles, Evaluator, Limit, LogOddsEvaluator
 from katachi.search.moves import root_moves
 from katachi.search.results import SweepResult
 
@@ -56,16 +58,18 @@ class GreedySearch:
         considered = root_moves(game)
         sweep = sweep_afterstates(self._evaluator, game.board)
         sweep = np.where(considered, sweep, np.nan)
-        index = self._choose(sweep, game.to_play, rng)
+        index = self._choose(game.board, sweep, rng)
         move = PASS if index == sweep.size - 1 else index
         return SweepResult(move, float(sweep[index]), considered.astype(np.int64), (move,), sweep)
 
-    def _choose(self, sweep: Doubles, color: int, rng: np.random.Generator) -> int:
+    def _choose(self, board: Board, sweep: Doubles, rng: np.random.Generator) -> int:
         considered = np.flatnonzero(~np.isnan(sweep))
         if self._settings.epsilon and rng.random() < self._settings.epsilon:
             return int(rng.choice(considered))
         if self._settings.temperature:
-            policy = softmax_policy(sweep, color, self._settings.temperature).astype(np.float64)
+            policy = softmax_policy(sweep, board.to_play, self._settings.temperature).astype(np.float64)
             return int(rng.choice(sweep.size, p=policy / policy.sum()))
-        wins = color * sweep[considered]
-        return int(rng.choice(considered[wins == wins.max()]))
+        if isinstance(self._evaluator, LogOddsEvaluator):
+            sweep = self._evaluator.afterstate_log_odds(board)
+        values = board.to_play * sweep[considered]
+        return int(rng.choice(considered[values == values.max()]))
