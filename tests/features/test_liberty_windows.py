@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 import naive_shapes
+from katachi.features._liberty_gains import captures, gain_of_capture, gain_of_stone
 from katachi.features._liberty_windows import (
     CODES,
     INVERSE,
     POSITION,
-    captures,
-    gain_of_capture,
-    gain_of_stone,
     read_position,
 )
 from katachi.features.liberty_shapes import LibertyShapes

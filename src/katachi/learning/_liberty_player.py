@@ -13,14 +13,12 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from katachi.features._liberty_gains import captures, gain_of_capture, gain_of_stone
 from katachi.features._liberty_windows import (
     CODES,
     INVERSE,
     MAX_CLASSES,
     MAX_WINDOWS,
-    captures,
-    gain_of_capture,
-    gain_of_stone,
     read_position,
     window_count,
 )

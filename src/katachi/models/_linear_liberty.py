@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from katachi.features._liberty_windows import POSITION, gain_of_capture, gain_of_stone, read_position
+from katachi.features._liberty_gains import gain_of_capture, gain_of_stone
+from katachi.features._liberty_windows import POSITION, read_position
 from katachi.go._kernels import BOARD, LEGAL, illegality
 from katachi.go.points import MAX_POINTS
 from katachi.models._linear import (
