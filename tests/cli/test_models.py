@@ -55,7 +55,10 @@ def test_make_trains_measures_and_saves(run_katachi, recipes, tmp_path):
     assert against_alp.low < against_alp.value < against_alp.high or against_alp.value in (0, 1)
     assert (card.training.games, card.training.command) == (60, "katachi models make tiny")
 
-    ran = run_katachi("models", "make", "other", *arguments, "--trained", "runs/tiny")
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")
+    ran = run_katachi("models", "make", "tiny", *arguments, "--trained", "elsewhere/tiny")
+    assert ran.code == 0, ran.err
+    ran = run_katachi("models", "make", "other", *arguments, "--trained", "elsewhere/tiny")
     assert (ran.code, "the recipe other did not make this model: another seed" in ran.err) == (2, True)
 
 

@@ -82,7 +82,9 @@ def _train(name: str, settings: ShapeTraining, run: Path | None) -> Path:
 def _check_recipe(name: str, settings: ShapeTraining, card: ModelCard) -> None:
     """Refuse a model that another recipe made; how often it was looked at meanwhile does not matter."""
     wanted = settings.model_dump(mode="json", exclude={"evaluate_every", "test_games"})
-    differing = [key for key, value in wanted.items() if card.training.settings.get(key, value) != value]
+    usual = ShapeTraining().model_dump(mode="json")  # for settings that are younger than the card
+    made = usual | card.training.settings
+    differing = [key for key, value in wanted.items() if made[key] != value]
     if differing or not card.training.settings:
         why = f"another {', another '.join(differing)}" if differing else "its card does not say how it was trained"
         raise ModelError(f"the recipe {name} did not make this model: {why}")
@@ -92,6 +94,7 @@ def measure_against_alp(name: str, source: Path, card: ModelCard, games: int, jo
     """The share of distinct games from two random plies that it wins one ply deep; the games are kept in ``runs/``."""
     folder = RUNS / f"{name}-against-alp-{card.weights_sha256[:8]}"
     player = folder.with_suffix(".toml")
+    RUNS.mkdir(exist_ok=True)
     write_atomically(player, f'kind = "search"\n[evaluator]\nmodel = {json.dumps(str(source.resolve()))}\n')
     values: dict[str, Any] = {
         "players": {name: str(player), "alp": "alp"},
