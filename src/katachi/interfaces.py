@@ -9,7 +9,7 @@ all of them meet the protocols below and nothing else. Values that cross a modul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -147,6 +147,7 @@ class Candidate:
     visits: int = 0
     variation: tuple[int, ...] = ()
     black_lead: float | None = None  # expected score after the move, komi included
+    variation_visits: tuple[int, ...] = ()  # of each move of the variation, if they were counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,41 @@ class ThinkingPlayer(Player, Protocol):
 
     def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
         """Yield ever better decisions, at least one; the last is the one, soon after ``stop`` is set at the latest."""
+        ...
+
+
+class Ban(NamedTuple):
+    """A move that a color is not to consider in the first ``depth`` moves from the position on."""
+
+    color: int
+    move: int
+    depth: int = 1
+
+
+@runtime_checkable
+class SelectivePlayer(Player, Protocol):
+    """Can be told which moves are out of the question."""
+
+    def without(self, bans: Collection[Ban]) -> Player:
+        """The same player, for whom these moves do not exist as long as there is another, or the pass."""
+        ...
+
+
+@runtime_checkable
+class PonderingPlayer(Player, Protocol):
+    """Can think while it is the opponent's turn."""
+
+    def ponder(self, game: Game, stop: Event) -> None:
+        """Think ahead about a game until soon after ``stop`` is set; what it is good for shows in the next decision."""
+        ...
+
+
+@runtime_checkable
+class PreparingPlayer(Player, Protocol):
+    """Has something to load before it can decide, which is better done before a clock runs."""
+
+    def prepare(self, size: int) -> None:
+        """Do now what the first decision on a board of that size would otherwise wait for; decisions stay the same."""
         ...
 
 

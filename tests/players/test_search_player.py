@@ -175,6 +175,8 @@ def test_spec_builds_the_same_player_from_the_same_seed(model_path, search):
         ({"search": {"kind": "mcts", "quiescence": 2}}, "quiescence is no option of the mcts search"),
         ({"search": {"kind": "mcts", "exploration": -1.0}}, "exploration -1.0 is not between 0 and 100"),
         ({"search": {"kind": "mcts", "playouts": {"patern": True}}}, "patern"),
+        ({"search": {"kind": "td", "rave": 2.0}}, "rave is no option of the td search"),
+        ({"search": {"kind": "td", "guided_plies": 0}}, "guided_plies 0 is not between 1 and 1000"),
         ({"search": {"kind": "greedy", "epsilon": 2.0}}, "epsilon"),
         ({"limit": {"seconds": 0.0}}, "seconds"),
         ({"limit": {"seconds": float("nan")}}, "seconds"),
@@ -203,6 +205,29 @@ def test_tree_search_with_a_model(model_path):
     search = {"kind": "mcts", "threads": 1, "megabytes": 8.0, "priors": "synchronous", "value_share": 0.5}
     player = spec(model_path, search=search, limit={"simulations": 50}).build(5)
     assert Game(5).is_legal(player.decide(Game(5), Limit()).move)
+
+
+def test_td_search_with_a_model_and_without(model_path):
+    search = {"kind": "td", "epsilon": 0.2, "sizes": "1x1 3x3", "playouts": {"patterns": False}}
+    for parsed in (
+        spec(model_path, search=search, limit={"simulations": 50}),
+        SearchSpec.model_validate({"kind": "search", "search": search, "limit": {"simulations": 50}}),
+    ):
+        player = parsed.build(5)
+        analysis = player.decide(Game(5), Limit()).analysis
+        assert sum(candidate.visits for candidate in analysis.candidates) <= 50
+        assert analysis.ownership.shape == (25,)
+        assert player.parameters["search.epsilon"] == 0.2
+        player.set_parameter("search.sizes", "1x1 2x2")
+        assert player.parameters["search.sizes"] == "1x1 2x2"
+        with pytest.raises(ValueError, match="no windows of the size 'big'"):
+            player.set_parameter("search.sizes", "big")
+
+
+@pytest.mark.parametrize("search", [{"kind": "mcts", "td_simulations": 9}, {"kind": "td", "playouts": {"shapes": 2}}])
+def test_what_needs_a_model_of_shapes(search):
+    with pytest.raises(SpecError, match="a model of local shapes"):
+        SearchSpec.model_validate({"kind": "search", "search": search}).build(1)
 
 
 def test_a_model_that_is_not_there(tmp_path):

@@ -56,6 +56,26 @@ class Referee:
         return self.control.period - self.in_period, self.control.stones - self.played_in_period
 
 
+def test_overruns_are_allowed_for_and_slowly_forgotten():
+    clock = Clock(TimeControl("byoyomi", period=10, stones=1), lag=0.5)
+
+    def given_after(overrun: float) -> float:
+        clock.spend(BLACK, 1.0, overrun)
+        return round(clock.seconds_for_move(BLACK, size=9, moves=0), 6)
+
+    assert given_after(-8.5) == 9.5
+    assert given_after(0.2) == 9.3
+    assert given_after(0.1) == 9.5 - 0.18
+    assert given_after(0.0) == 9.5 - 0.162
+    assert given_after(20.0) < 0.01, "a first guess is always due"
+
+
+def test_what_has_run_is_taken_off():
+    clock = Clock(TimeControl("byoyomi", period=10, stones=1), lag=0.5)
+    assert clock.seconds_for_move(BLACK, size=9, moves=0, late=2.0) == 7.5
+    assert 0 < clock.seconds_for_move(BLACK, size=9, moves=0, late=20.0) < 0.01
+
+
 sizes = st.sampled_from([2, 5, 9, 13, 19])
 lags = st.sampled_from([0.001, 0.02, 0.1, 1.0])
 factors = st.floats(1.0, 50.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from threading import Event
 
 import numpy as np
 import pytest
@@ -38,6 +39,18 @@ class SlowEvaluator:
         return Evaluation(np.full(len(boards), 0.5, dtype=np.float32), policies)
 
 
+class BlockedEvaluator(SlowEvaluator):
+    """Answers nothing before its gate is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = Event()
+
+    def evaluate(self, boards):
+        assert self.gate.wait(60)
+        return super().evaluate(boards)
+
+
 def searched(evaluator, simulations=1500, **settings):
     settings = {"threads": 1, "megabytes": 16, "stops_early": False, "batch": 16, **settings}
     search = MctsSearch(evaluator, MctsSettings(**settings))
@@ -60,6 +73,27 @@ def test_nothing_is_dropped(seconds):
     assert not (states == layout.SENT).any()
     assert 0 < report.coverage <= 1
     assert report.error == result.warning == ""
+
+
+def test_the_search_does_not_wait_for_the_evaluator():
+    evaluator = BlockedEvaluator()
+    search = MctsSearch(evaluator, MctsSettings(threads=1, megabytes=16, stops_early=False))
+    result = search.search(Game(5), Limit(simulations=1500), np.random.default_rng(1))
+    assert result.simulations == 1500
+    assert result.coverage == 0, "nothing has come back"
+    evaluator.gate.set()
+    search._feeder.join()
+    report = search._source.report(search._tree)
+    assert report.sent == report.returned == report.used > 0, "what was at the evaluator is used when it comes"
+
+
+def test_coverage_and_lag_are_in_the_result():
+    result = searched(SlowEvaluator(0.01), simulations=5000)[1]
+    assert 0 < result.coverage <= 1
+    assert result.lag_simulations > 0
+    assert result.lag_seconds >= 0.01
+    plain = searched(None, simulations=100)[1]
+    assert (plain.coverage, plain.lag_simulations, plain.lag_seconds) == (0, 0, 0)
 
 
 def test_the_oldest_nodes_go_first():
@@ -110,6 +144,7 @@ def test_an_evaluator_that_fails_costs_its_priors_alone(priors, fails_at, caplog
     search, result, report = searched(evaluator, simulations=2000, priors=priors)
     assert result.simulations == 2000
     assert Game(5).is_legal(result.move), format_vertex(result.move, 5)
+    assert result.warning == report.error
     assert "the evaluator failed" in report.error
     assert "out of memory" in report.error
     assert "out of memory" in caplog.text

@@ -11,8 +11,9 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
-from katachi.interfaces import AnalyzingPlayer, Limit
+from katachi.interfaces import AnalyzingPlayer, Ban, Limit
 from katachi.players.search_player import SearchPlayer, describe_result
+from katachi.search._mcts_nodes import FREE
 from katachi.search.mcts import VARIATIONS, MctsSearch
 from katachi.search.mcts_settings import MctsSettings
 from katachi.search.playouts import UNIFORM
@@ -162,6 +163,88 @@ def test_pondering_serves_the_next_search():
     assert search.search(game, Limit(simulations=1), rng()).visits.sum() > 1
 
 
+def test_pondering_about_the_same_game_goes_on():
+    search, game, stop = mcts(), Game(5), Event()
+    stop.set()  # one simulation is always done
+    count = 0
+    for _ in range(3):
+        search.ponder(game, rng(), stop)
+        count += search._workers.simulations
+        assert search._tree.visits(search._tree.root).sum() == count
+
+
+def test_preparing_leaves_no_trace():
+    searches = [mcts(CompiledHashEvaluator(), priors="none", value_share=0.5) for _ in range(2)]
+    searches[0].prepare(5)
+    game = Game(5)
+    game.play(12)
+    for search in searches:
+        search.search(game, Limit(simulations=300), rng())
+    prepared, plain = (search._tree for search in searches)
+    in_use = plain.nodes["state"] != FREE
+    assert np.array_equal(prepared.nodes["state"] != FREE, in_use)
+    assert np.array_equal(prepared.edges[in_use], plain.edges[in_use])
+
+
+def test_a_search_that_is_watched_stops_early_only_if_asked():
+    game = game_of(".XO./XXOO/.XO./XXOO", komi=-0.5)
+    *_, result = mcts().deepen(game, Limit(seconds=600), rng(), stops_early=True)
+    assert result.move == PASS
+    *_, last = mcts().deepen(game, Limit(simulations=500), rng())
+    assert last.simulations == 500
+
+
+# Bans
+
+
+def test_banned_moves_are_not_looked_at():
+    game = game_of("XX.XX/XXXXX/OOOOO/O.O.O/OO...", komi=-7.5, to_play=WHITE)
+    free = mcts().search(game, Limit(simulations=400), rng())
+    *_, result = mcts().deepen(game, Limit(simulations=400), rng(), bans=[Ban(WHITE, free.move), Ban(BLACK, PASS)])
+    assert free.visits[free.move] > 100
+    assert result.visits[free.move] == 0
+    assert result.priors[free.move] == 0
+    assert result.move != free.move
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_bans_hold_down_to_their_depth(depth):
+    """White may not play in the middle; his first move is the second from the root, which a depth of 1 leaves out."""
+    search = mcts(expand_after=0, stops_early=False)
+    bans = [Ban(WHITE, 4, depth)]
+    *_, result = search.deepen(Game(3), Limit(simulations=3000), rng(), bans=bans)
+    tree, center = search._tree, 4
+    assert result.visits[center] > 0, "Black may"
+    replies = [tree.visits(tree.children[tree.root, move])[center] for move in range(9) if move != center]
+    assert any(replies) == (depth == 1)
+
+
+def test_the_pass_is_left_when_all_is_banned():
+    bans = [Ban(BLACK, move) for move in (*range(9), PASS)]
+    *_, result = mcts().deepen(Game(3), Limit(simulations=50), rng(), bans=bans)
+    assert result.move == PASS
+    assert result.visits[PASS] == 50
+
+
+def test_a_tree_with_bans_is_not_gone_on_with():
+    search, game = mcts(), Game(5)
+    *_, first = search.deepen(game, Limit(simulations=1000), rng(), bans=[Ban(BLACK, 0)])
+    game.play(first.move)
+    assert search.search(game, Limit(simulations=1), rng()).visits.sum() == 1
+
+
+def test_a_player_without_some_moves():
+    game = Game(5)
+    game.play(0)
+    game.play(PASS)
+    player = SearchPlayer("mcts", mcts(), Limit(simulations=200), rng(), resign_below=None)
+    favorite = player.decide(game, Limit()).move
+    decided = player.without([Ban(BLACK, favorite), Ban(BLACK, PASS)]).decide(game, Limit())
+    assert decided.move not in (favorite, PASS)
+    assert favorite not in [candidate.move for candidate in decided.analysis.candidates]
+    assert player.decide(game, Limit()).move == favorite, "the player itself is as it was"
+
+
 # Passing
 
 
@@ -191,7 +274,11 @@ def test_analysis():
     assert visits == sorted(visits, reverse=True)
     assert analysis.candidates[0].move == result.move
     assert sum(candidate.prior for candidate in analysis.candidates) <= 1
-    assert all(candidate.variation[0] == candidate.move for candidate in analysis.candidates[:VARIATIONS])
+    for candidate in analysis.candidates[:VARIATIONS]:
+        assert candidate.variation[0] == candidate.move
+        assert candidate.variation_visits[0] == candidate.visits
+        assert len(candidate.variation_visits) == len(candidate.variation)
+        assert list(candidate.variation_visits) == sorted(candidate.variation_visits, reverse=True)
     assert analysis.ownership.shape == (81,)
     assert analysis.ownership[40] > 0.3
     assert -81 - game.komi <= analysis.black_lead <= 81 - game.komi
@@ -203,6 +290,16 @@ def test_lead_and_ownership_fit():
     game = Game(9, Rules(komi=3.0))
     result = mcts().search(game, Limit(simulations=300), rng())
     assert result.black_lead == pytest.approx(result.ownership.sum() - 3.0, abs=1e-3)
+
+
+def test_leads_of_moves_make_the_lead_of_the_position():
+    game = Game(5, Rules(komi=3.0))
+    result = mcts(stops_early=False).search(game, Limit(simulations=300), rng())
+    tried = result.visits > 0
+    assert np.isnan(result.leads[~tried]).all()
+    assert np.average(result.leads[tried], weights=result.visits[tried]) == pytest.approx(result.black_lead)
+    analysis = describe_result(result, game.to_play)
+    assert all(candidate.black_lead == result.leads[candidate.move] for candidate in analysis.candidates)
 
 
 def test_criticality_is_what_winning_depends_on():

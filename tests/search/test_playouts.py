@@ -10,11 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
+from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go._kernels import OFF
 from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
+from katachi.models.linear import LinearModel
 from katachi.search._playouts import learn_replies, play_out
+from katachi.search._shape_policy import fill_entries
 from katachi.search.playouts import UNIFORM, PlayoutSettings, new_playouts, run_informed_playouts
 from positions import random_board
 
@@ -42,9 +45,13 @@ def first_moves(board: Board, settings: PlayoutSettings, last: str, count: int =
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 13])
-@pytest.mark.parametrize("settings", [PlayoutSettings(), PlayoutSettings(replies=True, self_atari=False)])
+@pytest.mark.parametrize(
+    "settings", [PlayoutSettings(), PlayoutSettings(replies=True, self_atari=False), PlayoutSettings(shapes=3)]
+)
 def test_moves_are_legal_and_fill_no_eye_and_a_pass_has_its_reason(size: int, settings: PlayoutSettings) -> None:
-    playouts = new_playouts(settings, 1, seed=size)
+    if settings.shapes and size < 3:
+        pytest.skip("there is no 3×3 window")
+    playouts = new_playouts(settings, 1, seed=size, evaluator=shape_model(max(size, 3)))
     for seed in range(4):
         board = random_board(size, seed * size * size // 4, seed)
         after, moves, score = one_playout(board, playouts)
@@ -158,6 +165,47 @@ def test_good_replies_are_remembered_and_bad_ones_forgotten() -> None:
         playouts["last"] = 7
         answers[one_playout(board, playouts)[1][0]] += 1
     assert answers[11] > 150
+
+
+def shape_model(size: int) -> LinearModel:
+    features = LocalShapes(size, [ShapeSet.parse(name) for name in ("LI 1x1", "LD 2x1", "LI 3x2", "LD 3x3")])
+    weights = np.random.default_rng(3).normal(scale=0.2, size=features.size).astype(np.float32)
+    return LinearModel(features, weights)
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_of_so_many_random_moves_shapes_choose_the_best(color: int) -> None:
+    """The move of rank r among n comes first with the chance ((n − r + 1)³ − (n − r)³) / n³, if three are drawn."""
+    board = Board.parse("..X.. / .X... / ...O. / ..... / .O...")
+    board.to_play = color
+    model, games = shape_model(5), 4000
+    worth = color * model.afterstate_log_odds(board)[:-1]
+    ranks = np.argsort(np.argsort(-np.where(np.isnan(worth), -np.inf, worth)))
+    playouts = new_playouts(UNIFORM.model_copy(update={"shapes": 3}), 1, seed=1, evaluator=model)
+    found = np.bincount([one_playout(board, playouts)[1][0] for _ in range(games)], minlength=25)
+    n = int(np.count_nonzero(~np.isnan(worth)))
+    for point in np.flatnonzero(~np.isnan(worth)).tolist():
+        share = ((n - ranks[point]) ** 3 - (n - ranks[point] - 1) ** 3) / n**3
+        assert abs(found[point] / games - share) < 4.5 * np.sqrt(share * (1 - share) / games)
+
+
+def test_the_value_of_shapes_is_followed_through_captures() -> None:
+    """After each playout the windows are those of the board as it is then."""
+    settings = PlayoutSettings(shapes=4)
+    playouts = new_playouts(settings, 1, seed=2, evaluator=shape_model(5))
+    afterwards = new_playouts(settings, 1, seed=2, evaluator=shape_model(5))
+    for seed in range(5):
+        after, moves, _ = one_playout(random_board(5, 5 * seed, seed), playouts)
+        fill_entries(after.record[0], afterwards[0])
+        assert len(moves) > 10
+        assert (playouts["entry"][0, :, :9] == afterwards["entry"][0, :, :9]).all()
+
+
+def test_shapes_need_a_model_of_shapes() -> None:
+    with pytest.raises(ValueError, match="a model of local shapes up to 3×3"):
+        new_playouts(PlayoutSettings(shapes=2), 1, seed=1)
+    with pytest.raises(ValueError, match="shapes"):
+        PlayoutSettings(shapes=-1)
 
 
 @pytest.mark.parametrize(("count", "threads"), [(0, 1), (10, 0)])

@@ -178,12 +178,29 @@ def _tree_search() -> None:
     from katachi.search._mcts import no_value
     from katachi.search.mcts import MctsSearch
     from katachi.search.mcts_settings import MctsSettings
+    from katachi.search.mcts_tree import MctsTree
 
+    MctsTree(5, megabytes=1).boards(np.zeros(1, dtype=np.int64))
     search = MctsSearch(None, MctsSettings(megabytes=1, expand_after=0, shares_positions=True))
     game = Game(5)
     for _ in range(2):  # the second goes on with the tree of the first
         game.play(search.search(game, Limit(simulations=50), np.random.default_rng(0)).move)
     no_value(game.board.record, (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float32)))
+
+
+def _td_search() -> None:
+    import numpy as np
+
+    from katachi.features.local_shapes import LocalShapes, ShapeSet
+    from katachi.go.game import Game
+    from katachi.interfaces import Limit
+    from katachi.models.linear import FusedLinearModel
+    from katachi.search.td_search import TdSearch
+
+    features = LocalShapes(5, [ShapeSet.parse("LI 2x2")])
+    search = TdSearch(FusedLinearModel(features, np.zeros(features.size, dtype=np.float32)))
+    search.search(Game(5), Limit(simulations=2), np.random.default_rng(0))
+    search.memory.evaluate([Game(5).board])
 
 
 STAGES: Final[dict[str, Callable[[], None]]] = {
@@ -199,4 +216,5 @@ STAGES: Final[dict[str, Callable[[], None]]] = {
     "learning": _learning,
     "searches": _searches,
     "tree search": _tree_search,
+    "TD search": _td_search,
 }

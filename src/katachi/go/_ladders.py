@@ -108,7 +108,7 @@ def _keep_line(frame, below):
 
 
 @njit(cache=True, nogil=True)
-def read(boards, frames, stone, attacker_first):
+def read(boards, frames, stone, attacker_first, most_nodes):
     """Read the ladder on the chain at ``stone`` from ``boards[0]``; UNDECIDED if it is too deep or too wide."""
     color = boards[0].stone[stone]
     ply = np.uint16(0)
@@ -118,7 +118,7 @@ def read(boards, frames, stone, attacker_first):
         frame = frames[ply]
         attacks = attacker_first == (ply % 2 == 0)
         if verdict == UNDECIDED and frame.next < frame.count:
-            if ply == MAX_PLIES or nodes == MAX_NODES:
+            if ply == MAX_PLIES or nodes == most_nodes:
                 return UNDECIDED
             boards[ply + 1] = boards[ply]
             play_stone(boards[ply + 1], frame.moves[frame.next], -color if attacks else color)
@@ -148,7 +148,7 @@ def captures(position, boards, frames, move, color):
         if position.stone[q] == -color and count_liberties(position, q) == 2:
             boards[0] = position
             play_stone(boards[0], move, color)
-            if read(boards, frames, q, False) == CAPTURED:
+            if read(boards, frames, q, False, MAX_NODES) == CAPTURED:
                 return True
     return False
 
@@ -161,14 +161,15 @@ def escapes(position, boards, frames, move, color):
         if position.stone[p] == color and position.head[p] == p and is_atari(position.liberties[p]):
             boards[0] = position
             play_stone(boards[0], move, color)
-            if read(boards, frames, p, True) == ESCAPED:
+            if read(boards, frames, p, True, MAX_NODES) == ESCAPED:
                 return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def _new_stack():
-    return np.empty(MAX_PLIES + 1, dtype=BOARD), np.empty(MAX_PLIES + 1, dtype=FRAME)
+def new_stack():
+    """The boards on which ladders are read, one more than that takes, and the frames."""
+    return np.empty(MAX_PLIES + 2, dtype=BOARD), np.empty(MAX_PLIES + 1, dtype=FRAME)
 
 
 # What Python calls: record arrays of one board.
@@ -177,9 +178,9 @@ def _new_stack():
 @njit(cache=True, nogil=True)
 def read_at(positions, stone, attacker_first, line):
     """Read one ladder; returns the verdict and the length of its line, which is written to ``line``."""
-    boards, frames = _new_stack()
+    boards, frames = new_stack()
     boards[0] = positions[0]
-    verdict = read(boards, frames, np.uint16(stone), attacker_first)
+    verdict = read(boards, frames, np.uint16(stone), attacker_first, MAX_NODES)
     for i in range(frames[0].length):
         line[i] = frames[0].line[i]
     return verdict, int(frames[0].length)
@@ -187,20 +188,20 @@ def read_at(positions, stone, attacker_first, line):
 
 @njit(cache=True, nogil=True)
 def captures_by(positions, move, color):
-    boards, frames = _new_stack()
+    boards, frames = new_stack()
     return captures(positions[0], boards, frames, np.uint16(move), color)
 
 
 @njit(cache=True, nogil=True)
 def escapes_by(positions, move, color):
-    boards, frames = _new_stack()
+    boards, frames = new_stack()
     return escapes(positions[0], boards, frames, np.uint16(move), color)
 
 
 @njit(cache=True, nogil=True)
 def fill_captures(positions, color, out):
     """Set ``out[point]`` for every legal move that captures in a ladder."""
-    boards, frames = _new_stack()
+    boards, frames = new_stack()
     b = positions[0]
     for first in range(b.lines * b.lines):
         p = np.uint16(first)

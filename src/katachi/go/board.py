@@ -82,6 +82,13 @@ class Board:
         self._past: list[NDArray[Any]] = []
 
     @classmethod
+    def wrap(cls, record: NDArray[Any]) -> Board:
+        """The board of a record, [1], which is shared and not copied; it has nothing to undo."""
+        board = cls.__new__(cls)
+        board.record, board._past = record, []
+        return board
+
+    @classmethod
     def parse(cls, text: str) -> Board:
         """Read a diagram (see ``diagrams.parse_diagram``); raises ValueError if it is no board."""
         diagram = parse_diagram(text)

@@ -1,15 +1,14 @@
 """Fusing: all local shapes up to 3×3 as one table for each class of 3×3 windows, and liberty shapes by 2×2 windows.
 
-A smaller shape lies in several 3×3 windows of the board; each of them gets an equal part of its weight, so that the
-sum over windows is the sum over shapes. A position then costs one look-up a window (49 on 9×9), and a move at most
-nine. Tables are in fixed point, each part rounded before it is added: equal shapes get equal numbers whatever the
-order of adding. Liberty shapes up to 2×2 (``features/liberty_windows.py``) have tables behind these, in the same unit.
+``features/window_parts.py`` says which shapes lie in a window. Tables are in fixed point, each part rounded before it
+is added: equal shapes get equal numbers whatever the order of adding. Liberty shapes up to 2×2
+(``features/liberty_windows.py``) have tables behind these, in the same unit.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,48 +16,33 @@ from numpy.typing import NDArray
 from katachi.features.combined_shapes import CombinedShapes
 from katachi.features.liberty_windows import build_liberty_windows, can_fuse_liberties
 from katachi.features.local_shapes import LocalShapes
-from katachi.features.shape_windows import find_windows
+from katachi.features.window_parts import CODES, Part, has_parts, part_windows
 from katachi.go._kernels import OFF
 from katachi.interfaces import Floats
 from katachi.models import _linear as kernels
 
 Parameters = tuple[NDArray[np.int32], NDArray[np.float32]]
 
-_SIDE: Final = 3
-_CODES: Final = 3**kernels.CELLS
 _TABLE_BITS: Final = 30  # of the 31 that an int32 has; rounding may add a little
 _UNIT_BITS: Final = 120  # no unit is finer than 2^-120 or coarser than 2^120: a float32 holds them all
-
-
-class Part(NamedTuple):
-    """A shape inside a 3×3 window: where its cells are among the window's, and the part of its weights there."""
-
-    cells: list[int]
-    weights: NDArray[np.float64]  # [3^area]
 
 
 def can_fuse(features: object) -> bool:
     """Whether these are local shapes that all lie in 3×3 windows, perhaps with liberty shapes in 2×2 windows."""
     if isinstance(features, CombinedShapes):
         return can_fuse(features.basic) and can_fuse_liberties(features.liberty)
-    if not isinstance(features, LocalShapes) or features.board_size < _SIDE:
-        return False
-    return all(features.is_tabled(shape_set) for shape_set in features.sets)
+    return has_parts(features)
 
 
 def fuse(features: LocalShapes | CombinedShapes, weights: Floats) -> Parameters:
     """What the kernels take: integers, and the unit that the tables among them count."""
     basic = features.basic if isinstance(features, CombinedShapes) else features
-    windows = find_windows(basic.board_size, _SIDE, _SIDE)
-    places = list(zip(windows.x.tolist(), windows.y.tolist(), strict=True))
-    classes = sorted(set(places))
-    parts = [_parts(basic, weights, windows.cells[places.index(place)].tolist()) for place in classes]
+    windows = part_windows(basic, weights)
     shares = _liberty_shares(features, weights)
-    unit = _unit([*(_largest(members) for members in parts), float(np.abs(shares).sum(axis=1).max(initial=0.0))])
-    tables = np.stack([_table(members, unit) for members in parts])
+    unit = _unit([*(_largest(parts) for parts in windows.parts), float(np.abs(shares).sum(axis=1).max(initial=0.0))])
+    tables = np.stack([_table(parts, unit) for parts in windows.parts])
     liberties = np.rint(shares / unit).astype(np.int64).sum(axis=1)
-    class_of = np.array([classes.index(place) for place in places])
-    ints = _lay_out(basic.board_size, windows.cells, class_of, tables, liberties)
+    ints = _lay_out(basic.board_size, windows.cells, windows.class_of, tables, liberties)
     return ints, np.array([unit], dtype=np.float32)
 
 
@@ -70,28 +54,6 @@ def _liberty_shares(features: LocalShapes | CombinedShapes, weights: Floats) -> 
     found = weights[features.basic.size :].astype(np.float64)[windows.weight]
     codes = len(windows.weight) // len(windows.share)
     return found * np.repeat(windows.share, codes, axis=0)
-
-
-def _parts(features: LocalShapes, weights: Floats, window: list[int]) -> list[Part]:
-    """All placements that lie in a window."""
-    tables = features.tables
-    expanded = weights[tables.canonical].astype(np.float64) * tables.signs
-    inside: NDArray[np.bool_] = np.all(np.isin(tables.cells, [*window, int(OFF)]), axis=1)
-    parts = []
-    for placement in np.flatnonzero(inside[tables.placement_window]).tolist():
-        cells = [p for p in tables.cells[tables.placement_window[placement]].tolist() if p != OFF]
-        base = int(tables.placement_base[placement])
-        shared = expanded[base : base + 3 ** len(cells)] / _windows_around(cells, features.board_size)
-        parts.append(Part([window.index(p) for p in cells], shared))
-    return parts
-
-
-def _windows_around(cells: list[int], size: int) -> int:
-    """How many 3×3 windows contain all of these cells."""
-    count = 1
-    for lines in ([p // size for p in cells], [p % size for p in cells]):
-        count *= min(min(lines), size - _SIDE) - max(max(lines) - _SIDE + 1, 0) + 1
-    return count
 
 
 def _largest(parts: list[Part]) -> float:
@@ -108,11 +70,9 @@ def _unit(largest: list[float]) -> float:
 
 def _table(parts: list[Part], unit: float) -> NDArray[np.int64]:
     """The sum of the parts for every code of a window, [3^9]."""
-    digits = np.arange(_CODES)[:, None] // 3 ** np.arange(kernels.CELLS) % 3
-    table = np.zeros(_CODES, dtype=np.int64)
+    table = np.zeros(CODES, dtype=np.int64)
     for part in parts:
-        codes = digits[:, part.cells] @ 3 ** np.arange(len(part.cells))
-        table += np.rint(part.weights / unit).astype(np.int64)[codes]
+        table += np.rint(part.weights / unit).astype(np.int64)[part.codes()]
     return table
 
 
@@ -132,5 +92,5 @@ def _lay_out(
     sections: list[NDArray[Any]] = [cells[:, ::-1], class_of, starts, contacts, tables, liberties]
     begins = kernels.HEADER + np.cumsum([0, *(section.size for section in sections)])
     header = np.array([len(cells), *begins[:4], begins[5]])
-    sections[1] = begins[4] + class_of * _CODES
+    sections[1] = begins[4] + class_of * CODES
     return np.concatenate([header, *(section.ravel() for section in sections)]).astype(np.int32)

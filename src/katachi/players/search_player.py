@@ -6,9 +6,10 @@ It passes when the search finds nothing better, or when a pass of the opponent's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from copy import copy
 from threading import Event
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.interfaces import (
     Analysis,
+    Ban,
     Candidate,
     Decision,
     Evaluator,
@@ -27,9 +29,11 @@ from katachi.interfaces import (
 )
 from katachi.players.parameters import change_parameter, list_parameters
 from katachi.players.passing import wins_by_passing
-from katachi.search.results import SweepResult, TreeResult
+from katachi.search.results import PlayoutResult, SweepResult, TreeResult
 
 Number = TypeVar("Number", int, float)
+
+_WON: Final = Decision(PASS, comment="the board as it stands is won")
 
 
 @runtime_checkable
@@ -41,6 +45,28 @@ class DeepeningSearch(Search, Protocol):
     ) -> Iterator[SearchResult]:
         """Yield ever better results until the limit is reached or ``stop`` is set."""
         ...
+
+
+@runtime_checkable
+class TreeSearch(DeepeningSearch, Protocol):
+    """A search whose tree can do without some moves, and can be grown while the opponent thinks."""
+
+    def deepen(
+        self,
+        game: Game,
+        limit: Limit,
+        rng: np.random.Generator,
+        stop: Event | None = None,
+        *,
+        bans: Collection[Ban] = (),
+        stops_early: bool = False,
+    ) -> Iterator[SearchResult]:
+        """The same without banned moves, and if asked only until the best move is clear."""
+        ...
+
+    def ponder(self, game: Game, rng: np.random.Generator, stop: Event) -> None: ...
+
+    def prepare(self, size: int) -> None: ...
 
 
 @runtime_checkable
@@ -73,6 +99,7 @@ class SearchPlayer:
         self._rng = rng or np.random.default_rng()
         self._analysis_rng = self._rng.spawn(1)[0]  # looking at a game must not change what is played later
         self._resign_below = _check_share(resign_below)
+        self._bans: Collection[Ban] = ()
 
     @property
     def name(self) -> str:
@@ -80,16 +107,19 @@ class SearchPlayer:
 
     def decide(self, game: Game, limit: Limit) -> Decision:
         """What the search finds, unless a pass wins the game or all is lost."""
+        if self._bans:
+            *_, last = self.think(game, limit, Event())
+            return last
         if wins_by_passing(game):
-            return Decision(PASS, comment="the board as it stands is won")
+            return _WON
         return self._conclude(game, self._search.search(game, stricter(self._limit, limit), self._rng))
 
     def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
         """The same, watched: what would be decided after each result of the search."""
-        if wins_by_passing(game) or not isinstance(self._search, DeepeningSearch):
-            yield self.decide(game, limit)
+        if wins_by_passing(game) and not any(ban[:2] == (game.to_play, PASS) for ban in self._bans):
+            yield _WON
             return
-        for result in self._search.deepen(game, stricter(self._limit, limit), self._rng, stop):
+        for result in self._deepen(game, stricter(self._limit, limit), self._rng, stop, stops_early=True):
             yield self._conclude(game, result)
 
     def _conclude(self, game: Game, result: SearchResult) -> Decision:
@@ -102,14 +132,36 @@ class SearchPlayer:
 
     def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
         """Ever deeper analyses; with no limit at all it goes on until ``stop`` is set."""
-        for result in self._results(game, limit, stop):
+        if limit == Limit() and isinstance(self._search, DeepeningSearch):
+            limit = Limit(seconds=float("inf"))
+        for result in self._deepen(game, limit, self._analysis_rng, stop, stops_early=False):
             yield describe_result(result, game.to_play)
 
-    def _results(self, game: Game, limit: Limit, stop: Event) -> Iterator[SearchResult]:
-        if not isinstance(self._search, DeepeningSearch):
-            return iter([self._search.search(game, limit, self._analysis_rng)])
-        limit = Limit(seconds=float("inf")) if limit == Limit() else limit
-        return self._search.deepen(game, limit, self._analysis_rng, stop)
+    def _deepen(
+        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event, *, stops_early: bool
+    ) -> Iterator[SearchResult]:
+        """Ever better results, or the one there is."""
+        if isinstance(self._search, TreeSearch):
+            return self._search.deepen(game, limit, rng, stop, bans=self._bans, stops_early=stops_early)
+        if isinstance(self._search, DeepeningSearch):
+            return self._search.deepen(game, limit, rng, stop)
+        return iter([self._search.search(game, limit, rng)])
+
+    def without(self, bans: Collection[Ban]) -> SearchPlayer:
+        """The same player, whose tree search does not look at these moves; other searches look at all."""
+        player = copy(self)
+        player._bans = bans
+        return player
+
+    def ponder(self, game: Game, stop: Event) -> None:
+        """Grow the tree until ``stop`` is set; does nothing with a search that has none."""
+        if isinstance(self._search, TreeSearch):
+            self._search.ponder(game, self._analysis_rng, stop)
+
+    def prepare(self, size: int) -> None:
+        """Load what a tree search needs; others need little."""
+        if isinstance(self._search, TreeSearch):
+            self._search.prepare(size)
 
     @property
     def evaluator(self) -> Evaluator | None:
@@ -124,7 +176,7 @@ class SearchPlayer:
 
     def set_parameter(self, name: str, text: str) -> None:
         """Change one; the next move is searched with it."""
-        table, _, key = name.rpartition(".")
+        table, _, key = name.partition(".")
         if name not in self.parameters:
             raise ValueError(f"{self._name} has no parameter {name!r}; it has {', '.join(self.parameters)}")
         if table == "limit":
@@ -170,7 +222,7 @@ def describe_result(result: SearchResult, to_play: int) -> Analysis:
     else:
         moves.sort(key=lambda move: -result.visits[move])
     candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
-    if isinstance(result, TreeResult):
+    if isinstance(result, PlayoutResult):
         return Analysis(candidates, result.black_wins, result.black_lead, result.ownership)
     return Analysis(candidates, result.black_wins)
 
@@ -184,4 +236,13 @@ def _candidate(result: SearchResult, move: int) -> Candidate:
     visits = int(result.visits[move])
     if not isinstance(result, TreeResult):
         return Candidate(move, value, visits=visits, variation=variation)
-    return Candidate(move, value, float(result.priors[move]), visits, result.variations.get(move, variation))
+    lead = float(result.leads[move]) if result.leads.size else np.nan
+    return Candidate(
+        move,
+        value,
+        float(result.priors[move]),
+        visits,
+        result.variations.get(move, variation),
+        None if np.isnan(lead) else lead,
+        result.variation_visits.get(move, ()),
+    )

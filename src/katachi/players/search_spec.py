@@ -18,6 +18,13 @@ kind = "mcts"
 expand_after = 2
 [search.playouts]
 patterns = false
+
+TD search begins with a model of local shapes, or without one (``search/td_search.py``):
+
+kind = "search"
+[search]
+kind = "td"
+guided_plies = 6
 """
 
 from __future__ import annotations
@@ -40,11 +47,13 @@ from katachi.search.alphabeta import MAX_DEPTH, MAX_QUIESCENCE, AlphaBetaSearch,
 from katachi.search.greedy import GreedySearch, GreedySettings
 from katachi.search.mcts_settings import MctsSettings
 from katachi.search.playouts import PlayoutSettings
+from katachi.search.td_settings import TdSearchSettings
 
 _OPTIONS: Final = {
     "greedy": {"epsilon", "temperature"},
     "alphabeta": {"quiescence"},
     "mcts": {option.name for option in fields(MctsSettings)},
+    "td": {option.name for option in fields(TdSearchSettings)},
 }
 
 
@@ -61,7 +70,7 @@ class EvaluatorTable(_Table):
 class SearchTable(_Table):
     """What looks ahead; each kind has options of its own. What is not said is as that search's settings have it."""
 
-    kind: Literal["greedy", "alphabeta", "mcts"] = "greedy"
+    kind: Literal["greedy", "alphabeta", "mcts", "td"] = "greedy"
     epsilon: float = Field(default=0.0, ge=0, le=1)
     temperature: float = Field(default=0.0, ge=0)
     quiescence: int = Field(default=0, ge=0, le=MAX_QUIESCENCE)
@@ -72,13 +81,19 @@ class SearchTable(_Table):
     value_share: float | None = None
     score_share: float | None = None
     pattern_priors: bool | None = None
+    ladder_priors: bool | None = None
     priors: Literal["none", "delayed", "synchronous"] | None = None
+    td_simulations: int | None = None
     batch: int | None = None
     shares_positions: bool | None = None
     reuse: bool | None = None
     stops_early: bool | None = None
     threads: int | None = None
     megabytes: float | None = None
+    step_size: float | None = None
+    guided_plies: int | None = None
+    learned_plies: int | None = None
+    sizes: str | None = None
     simulations: int | None = None
     playouts: PlayoutSettings = PlayoutSettings()
 
@@ -88,6 +103,8 @@ class SearchTable(_Table):
             raise ValueError(f"{option} is no option of the {self.kind} search")
         if self.kind == "mcts":
             MctsSettings(**self._options())  # raises ValueError
+        if self.kind == "td":
+            TdSearchSettings(**self._options())
         return self
 
     def _options(self) -> dict[str, Any]:
@@ -96,13 +113,17 @@ class SearchTable(_Table):
 
     def build(self, evaluator: Evaluator | None) -> Search:
         """The search over an evaluator; raises SpecError if it cannot do without one, or with this one."""
-        if self.kind == "mcts":
-            from katachi.search.mcts import MctsSearch  # has many kernels: only where they are wanted
+        try:
+            if self.kind == "mcts":
+                from katachi.search.mcts import MctsSearch  # has many kernels: only where they are wanted
 
-            try:
                 return MctsSearch(evaluator, MctsSettings(**self._options()))
-            except ValueError as error:
-                raise SpecError(str(error)) from None
+            if self.kind == "td":
+                from katachi.search.td_search import TdSearch  # the same
+
+                return TdSearch(evaluator, TdSearchSettings(**self._options()))
+        except ValueError as error:
+            raise SpecError(str(error)) from None
         if evaluator is None:
             raise SpecError(f"the {self.kind} search needs an evaluator: the table 'evaluator' is missing")
         if self.kind == "greedy":

@@ -33,6 +33,7 @@ from katachi.go._kernels import (
     play_stone,
     record_dtype,
 )
+from katachi.go._ladders import FRAME, new_stack
 from katachi.go._scoring import fill_owner
 from katachi.go.points import BLACK, MAX_POINTS
 from katachi.search._keys import node_key
@@ -40,6 +41,7 @@ from katachi.search._mcts_nodes import (
     DEFAULT,
     FREE,
     MAX_DEPTH,
+    MAX_WIDTH,
     NODE,
     NONE,
     PRIOR,
@@ -73,10 +75,13 @@ TREE: Final = record_dtype(
         ("value_share", np.float64),  # of the evaluator in the value of a leaf; the rest is the playout's
         ("score_share", np.float64),  # of the score in the value of a playout; the rest is who won
         ("pattern_priors", np.bool_),  # else even ones
+        ("ladder_priors", np.bool_),  # beside those by patterns
         ("shares_positions", np.bool_),
         ("stops_early", np.bool_),
         ("wants_priors", np.bool_),
         ("waits_for_priors", np.bool_),
+        ("banned_depth", np.uint64),  # nothing is banned from this depth on
+        ("banned_until", np.uint16, (2, MAX_WIDTH)),  # the depth, for each color, Black first, and move
     ]
 )
 
@@ -192,10 +197,21 @@ def _is_allowed(tree, b, p, worker, history):
 
 
 @njit(cache=True, nogil=True)
+def _leave_out_banned(tree, b, worker, points):
+    """Take the moves that are banned at this depth off the candidates."""
+    color = np.uint64(0) if b.to_play == BLACK else np.uint64(1)
+    for p in range(points + np.uint64(1)):
+        if worker.depth < tree.banned_until[color, p]:
+            worker.scores[p] = -np.inf
+
+
+@njit(cache=True, nogil=True)
 def _choose(tree, b, node, nodes, edges, worker, history):
-    """The candidate with the best score that may be played on this path."""
+    """The candidate with the best score that may be played on this path; the pass where there is none."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
     score_moves(tree, node, nodes[node], edges, worker.scores)
+    if worker.depth < tree.banned_depth:
+        _leave_out_banned(tree, b, worker, points)
     while True:
         move = _best_move(worker.scores, points)
         if move == points or _is_allowed(tree, b, np.uint16(move), worker, history):
@@ -222,7 +238,7 @@ def _recall_moves(tree, b, worker, playout):
 
 
 @njit(cache=True, nogil=True)
-def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, playout):
+def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, playout, ladder_boards, frames):
     """The node of a board: a new one, or, where positions are shared, one that is there; NONE if there is no room."""
     slot = np.uint64(0)
     if tree.shares_positions:
@@ -248,7 +264,10 @@ def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, 
         stones,
         playout,
         tree.pattern_priors,
+        tree.ladder_priors,
         worker.scores,
+        ladder_boards,
+        frames,
     )
     worker.made = node
     if tree.shares_positions:
@@ -268,7 +287,7 @@ def area_outcome(b, komi):
 
 
 @njit(cache=True, nogil=True)
-def _descend(tree, b, nodes, edges, children, stones, table, history, worker, playout):
+def _descend(tree, b, nodes, edges, children, stones, table, history, worker, playout, ladder_boards, frames):
     """Play from the root to a leaf; returns whether the game has ended there."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
     node = np.uint64(tree.root)
@@ -295,7 +314,7 @@ def _descend(tree, b, nodes, edges, children, stones, table, history, worker, pl
         if child == NONE:
             if edges[node, VISITS, move] > tree.expand_after:
                 children[node, move] = _make_child(
-                    tree, b, passes, nodes, edges, children, stones, table, worker, playout
+                    tree, b, passes, nodes, edges, children, stones, table, worker, playout, ladder_boards, frames
                 )
             return False
         node = np.uint64(child)
@@ -324,6 +343,8 @@ def _play_out(tree, b, worker, playout):
     worker.playouts += 1
     worker.black_wins += win
     worker.black_area += area
+    worker.move_playouts[np.uint64(worker.moves[0])] += 1
+    worker.move_area[np.uint64(worker.moves[0])] += area
     for p in range(points):
         worker.ownership[p] += np.int32(playout.owner[p])
         worker.owned_by_winner[p] += winner * np.int32(playout.owner[p])
@@ -385,6 +406,7 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
     tree, b, playout = trees[0], boards[0], playouts[0]
     playout.last, playout.before = tree.last, tree.before
     work = np.zeros(MAX_POINTS, np.float32)
+    ladder_boards, frames = new_stack()
     make_node(
         b,
         tree.root_passes,
@@ -397,7 +419,10 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
         stones,
         playout,
         tree.pattern_priors,
+        tree.ladder_priors,
         work,
+        ladder_boards,
+        frames,
     )
 
 
@@ -412,6 +437,7 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
         types.uint64[::1],
         RECORDS,
         RECORDS,
+        types.Array(from_dtype(FRAME), 1, "C"),
         types.Array(from_dtype(WORKER), 1, "C"),
         types.Array(from_dtype(PLAYOUT), 1, "C"),
         VALUE,
@@ -430,18 +456,24 @@ def run_simulations(
     history,
     roots,
     boards,
+    frames,
     workers,
     playouts,
     value,
     parameters,
 ):
-    """Run a worker's simulations until it has done them, it is told to stop, or it needs something from outside."""
+    """Run a worker's simulations until it has done them, it is told to stop, or it needs something from outside.
+
+    They are played on the first board; on the others, and the frames, ladders are read.
+    """
     tree, worker, playout = trees[0], workers[0], playouts[0]
     points = np.uint64(roots[0].lines) * np.uint64(roots[0].lines)
     while worker.left > 0 and not tree.stop:
         boards[0] = roots[0]
         worker.first[:] = 0
-        if _descend(tree, boards[0], nodes, edges, children, stones, table, history, worker, playout):
+        if _descend(
+            tree, boards[0], nodes, edges, children, stones, table, history, worker, playout, boards[1:], frames
+        ):
             black_value = area_outcome(boards[0], tree.komi)
         else:
             black_value = _value_leaf(tree, boards, worker, playout, value, parameters)

@@ -19,10 +19,11 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import is_sensible, record_dtype
+from katachi.go._kernels import is_sensible, record_dtype, set_stones
 from katachi.go._playouts import next_random
 from katachi.go.points import MAX_POINTS
 from katachi.search._keys import node_key
+from katachi.search._ladder_prior import weigh_ladders
 from katachi.search._pattern_prior import pattern_prior
 
 NONE: Final = np.int32(-1)
@@ -76,6 +77,8 @@ WORKER: Final = record_dtype(
         ("playouts", np.int64),
         ("black_wins", np.float64),
         ("black_area", np.float64),  # less White's
+        ("move_playouts", np.int64, MAX_WIDTH),  # the same for each move of the root
+        ("move_area", np.float64, MAX_WIDTH),
         ("ownership", np.int32, MAX_POINTS),
         ("owned_by_winner", np.int32, MAX_POINTS),  # how often less how often not
     ]
@@ -110,23 +113,29 @@ def _fill_even_prior(b, edges, node, playout):
 
 
 @njit(cache=True, nogil=True)
-def _fill_pattern_prior(b, edges, node, playout, strengths):
-    """Give all sensible moves the prior of their patterns, mixed with an even one, and the pass little."""
+def _fill_weighed_prior(b, edges, node, strengths):
+    """Give all moves a prior in proportion to their strengths, mixed with an even one, and the pass little."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
     count = 0
-    pattern_prior(b, playout, strengths)
+    total = np.float32(0)
     for p in range(points):
         count += strengths[p] > 0
+        total += strengths[p]
     even = _EVEN_SHARE / np.float32(count + 1)
     for p in range(points):
         if strengths[p] > 0:
-            edges[node, PRIOR, p] = even + (_ONE - _EVEN_SHARE) * np.float32(strengths[p])
+            edges[node, PRIOR, p] = even + (_ONE - _EVEN_SHARE) * strengths[p] / total
     edges[node, PRIOR, points] = even if count else _ONE
 
 
 @njit(cache=True, nogil=True)
-def make_node(b, passes, born, state, node, nodes, edges, children, stones, playout, by_patterns, work):
-    """Write a fresh node for a board; ``work`` is [n²]. Its state is written last."""
+def make_node(
+    b, passes, born, state, node, nodes, edges, children, stones, playout, by_patterns, by_ladders, work, boards, frames
+):
+    """Write a fresh node for a board; ``work`` is [n²], and on the boards and frames ladders are read.
+
+    Its state is written last.
+    """
     for p in range(np.uint64(edges.shape[2])):
         edges[node, VISITS, p] = edges[node, WINS, p] = 0
         edges[node, RAVE_VISITS, p] = edges[node, RAVE_WINS, p] = 0
@@ -135,7 +144,10 @@ def make_node(b, passes, born, state, node, nodes, edges, children, stones, play
     for p in range(np.uint64(b.lines) * np.uint64(b.lines)):
         stones[node, p] = b.stone[p]
     if by_patterns:
-        _fill_pattern_prior(b, edges, node, playout, work)
+        pattern_prior(b, playout, work)
+        if by_ladders:
+            weigh_ladders(b, boards, frames, work)
+        _fill_weighed_prior(b, edges, node, work)
     else:
         _fill_even_prior(b, edges, node, playout)
     new = nodes[node]
@@ -146,6 +158,16 @@ def make_node(b, passes, born, state, node, nodes, edges, children, stones, play
     new.to_play = b.to_play
     new.passes = passes
     new.state = state
+
+
+@njit(cache=True, nogil=True)
+def restore_boards(numbers, nodes, stones, boards):
+    """Make the boards of so many nodes from empty ones."""
+    for i in range(numbers.size):
+        node = numbers[i]
+        set_stones(boards[i : i + 1], stones[node, : np.int64(boards[i].lines) ** 2])
+        boards[i].to_play = nodes[node].to_play
+        boards[i].ko = nodes[node].ko
 
 
 @njit(cache=True, nogil=True)

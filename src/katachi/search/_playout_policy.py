@@ -29,6 +29,7 @@ from katachi.go._nakade import is_nakade, vital_point
 from katachi.go._playouts import next_random, random_below
 from katachi.go._tactics import rescue, self_atari_stones
 from katachi.go.points import BLACK, EMPTY
+from katachi.search._shape_policy import shape_gain
 
 _ANSWER_SHARE: Final = np.uint64(230)  # of 256
 _ELSEWHERE: Final = 0.06  # the strength of an empty point that is not beside the last move
@@ -153,10 +154,27 @@ def _random_move(b, playout, color, state):
 
 
 @njit(cache=True, nogil=True)
+def _shape_move(b, playout, color, state):
+    """Of so many random good moves the best by its shapes, or OFF, and the next state."""
+    best, state = _random_move(b, playout, color, state)
+    if best == OFF:
+        return OFF, state
+    top = shape_gain(playout, best, color)
+    for _ in range(playout.shapes - 1):
+        p, state = _random_move(b, playout, color, state)
+        gain = shape_gain(playout, p, color)
+        if gain > top:
+            best, top = p, gain
+    return best, state
+
+
+@njit(cache=True, nogil=True)
 def choose_move(b, playout, last, color, state):
     """The next move of a playout, OFF for a pass, and the next state of the generator."""
     if last != OFF:
         move, state = _answer(b, playout, last, color, state)
         if move != OFF:
             return move, state
+    if playout.shapes:
+        return _shape_move(b, playout, color, state)
     return _random_move(b, playout, color, state)

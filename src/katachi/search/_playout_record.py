@@ -7,11 +7,14 @@ from typing import Final
 import numpy as np
 
 from katachi.features._patterns import PATTERN_CODES
+from katachi.features.window_parts import CODES, MAX_CLASSES, SIDE
 from katachi.go._kernels import record_dtype
 from katachi.go._nakade import LARGEST_NAKADE
 from katachi.go._playouts import PLIES_PER_POINT
-from katachi.go.points import MAX_POINTS
+from katachi.go.points import MAX_POINTS, MAX_SIZE
 from katachi.search._move_features import DISTANCES, TACTICS
+
+MAX_WINDOWS: Final = (MAX_SIZE - SIDE + 1) ** 2
 
 PLAYOUT: Final = record_dtype(
     [
@@ -32,15 +35,23 @@ PLAYOUT: Final = record_dtype(
         ("escapes", np.uint8),
         ("self_atari", np.uint8),  # avoids it
         ("patterns", np.uint8),
+        ("shapes", np.uint8),  # how many random moves their value chooses among
         # the gammas of move_weights.py, patterns by their codes
         ("gamma", np.float32, PATTERN_CODES),
         ("tactic_gamma", np.float32, TACTICS),
         ("last_gamma", np.float32, DISTANCES),
         ("before_gamma", np.float32, DISTANCES),
         ("reply", np.uint16, (2, MAX_POINTS)),  # Black's, White's last good reply to a move there, or OFF
+        # what _shape_policy.py needs
+        ("holders", np.uint8, MAX_POINTS),  # how many windows hold a point …
+        ("holder", np.uint16, (MAX_POINTS, 9)),  # … which …
+        ("power", np.uint16, (MAX_POINTS, 9)),  # … and the power of three at which it counts there
+        ("first_entry", np.int32, MAX_WINDOWS),
+        ("shape_value", np.int16, MAX_CLASSES * CODES),  # in a unit that makes them fit
         # work space
         ("seen", np.uint16, MAX_POINTS + 1),  # the views of features/_patterns.py
         ("region", np.uint16, LARGEST_NAKADE),
         ("sums", np.float64, 8),
+        ("entry", np.int32, (2, MAX_WINDOWS)),
     ]
 )

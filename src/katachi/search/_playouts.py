@@ -15,18 +15,23 @@ from katachi.go._playouts import play_out as play_uniformly
 from katachi.go.points import BLACK
 from katachi.search._playout_policy import choose_move
 from katachi.search._playout_record import PLAYOUT
+from katachi.search._shape_policy import change_entries, fill_entries
 
 __all__ = ["PLAYOUT", "add_informed_playouts", "learn_replies", "play_out"]
 
 
 @njit(cache=True, nogil=True)
 def _play(b, playout, move, color):
-    """Play a stone, and keep the views up to date."""
+    """Play a stone, and keep the views and windows up to date."""
     before = b.empty_count - np.uint16(1)
     play_stone(b, move, color)
     change_views(b.lines, playout, move, color)
     for i in range(before, b.empty_count):  # what was taken stands at the end of the list
         change_views(b.lines, playout, b.empties[i], -color)
+    if playout.shapes:
+        change_entries(playout, move, color, np.int32(1))
+        for i in range(before, b.empty_count):
+            change_entries(playout, b.empties[i], -color, np.int32(-1))
 
 
 @njit(cache=True, nogil=True)
@@ -35,6 +40,8 @@ def _play_informed(b, playout):
     color = b.to_play
     state = playout.random
     fill_views(b, playout)
+    if playout.shapes:
+        fill_entries(b, playout)
     last = playout.last
     passes = 0
     ply = np.uint64(0)

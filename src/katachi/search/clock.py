@@ -6,7 +6,8 @@ than ``most`` on the clock, and no move may take longer than ``most_per_move``).
 
 Every move costs a little more than we think: the way to the controller, a busy machine. As long as that is less than
 ``lag``, no game is lost on time, if its time can pay the lag of all its moves at all: each share is taken from what
-is left after the lag of the moves to come is put aside.
+is left after the lag of the moves to come is put aside. What moves took beyond their share, on a machine that is busy
+with other things, is put aside besides, and forgotten slowly.
 
 >>> clock = Clock(TimeControl("byoyomi", main=60, period=10, stones=3), lag=0.5)
 >>> clock.seconds_for_move(1, size=5, moves=0)  # a tenth of the main time and a period, less the lag
@@ -27,6 +28,7 @@ DEFAULT_LAG: Final = 0.1
 _USUAL_MOVES: Final = 0.4
 _MOST_MOVES: Final = 0.75
 _SHORTEST: Final = 0.005  # seconds, when there are none to spare: enough for a first guess
+_OVERRUN_KEPT: Final = 0.9  # of the overrun that is allowed for, after a move that had a lesser one
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class Clock:
     control: TimeControl = field(default_factory=TimeControl)
     lag: float = DEFAULT_LAG
     _left: dict[int, TimeLeft] = field(default_factory=dict)
+    _overrun: float = 0.0
 
     def restart(self) -> None:
         """Put the full time on both clocks."""
@@ -91,17 +94,22 @@ class Clock:
         """The time of one player."""
         return self._left.get(color) or time_at_start(self.control)
 
-    def spend(self, color: int, seconds: float) -> None:
-        """Take off what a move has cost, lag included."""
+    def spend(self, color: int, seconds: float, overrun: float = 0.0) -> None:
+        """Take off what a move has cost, lag included; it was so much more than ``seconds_for_move`` had said."""
+        self._overrun = max(overrun, self._overrun * _OVERRUN_KEPT)
         if self.control.kind != "none":
             self._left[color] = time_after_move(self.control, self.left(color), seconds + self.lag)
 
-    def seconds_for_move(self, color: int, *, size: int, moves: int) -> float | None:
-        """How long the next move may take, after so many of that player on a board of that size; None if no limit."""
+    def seconds_for_move(self, color: int, *, size: int, moves: int, late: float = 0.0) -> float | None:
+        """How long the next move may take, after so many of that player on a board of that size; None if no limit.
+
+        ``late`` are the seconds that the clock has already run.
+        """
         if self.control.kind == "none":
             return None
-        share = _share(self.control, self.left(color), self.lag, size * size, moves)
-        return max(_SHORTEST, min(share, self.control.most_per_move - self.lag))
+        lag = self.lag + self._overrun
+        share = _share(self.control, self.left(color), lag, size * size, moves)
+        return max(_SHORTEST, min(share, self.control.most_per_move - lag) - late)
 
 
 def time_at_start(control: TimeControl) -> TimeLeft:

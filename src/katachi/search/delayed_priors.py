@@ -19,7 +19,7 @@ from typing import Final
 from katachi.interfaces import Evaluator, Ints
 from katachi.search.mcts_tree import MctsTree
 
-_POLL_SECONDS: Final = 0.002
+_POLL_SECONDS: Final = 0.01  # a queue that has not grown for so long has stopped growing
 _log = logging.getLogger(__name__)
 
 
@@ -70,7 +70,7 @@ class PriorSource:
         start = time.perf_counter()
         self._count(sent=nodes.size)
         try:
-            policies = self._evaluator.evaluate([tree.board(node) for node in nodes.tolist()]).policy
+            policies = self._evaluator.evaluate(tree.boards(nodes)).policy
         except Exception as error:  # noqa: BLE001 (whatever goes wrong there must not end the game here)
             self._report.error = f"the evaluator failed, its priors are left out: {type(error).__name__}: {error}"
             _log.error(self._report.error)
@@ -127,7 +127,7 @@ class DelayedPriors:
     def _feed(self, tree: MctsTree, stopped: Event, previous: Thread | None) -> None:
         if previous is not None:
             previous.join()
-        before = 0
+        before = tree.count_waiting()  # what waits at the start, such as the root, goes at once
         while not stopped.is_set() and not self._source.failed:
             waiting = tree.count_waiting()
             if waiting >= self._batch or (waiting and waiting == before):

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
 from typing import Final
@@ -22,17 +23,20 @@ import numpy as np
 
 from katachi.evaluators import moves_of
 from katachi.go.game import Game
-from katachi.interfaces import CompiledEvaluator, Evaluator, Limit
+from katachi.interfaces import Ban, CompiledEvaluator, Evaluator, Limit
 from katachi.search.delayed_priors import DelayedPriors, PriorReport, PriorSource
 from katachi.search.mcts_settings import MctsSettings
 from katachi.search.mcts_tree import MctsTree
 from katachi.search.mcts_workers import MctsWorkers
 from katachi.search.moves import is_won, komi_of, playable
 from katachi.search.results import TreeResult
+from katachi.search.td_search import TdSearch
+from katachi.search.td_settings import TdSearchSettings
 
 VARIATIONS: Final = 10  # so many of the best moves are followed further
 _REPORT_SECONDS: Final = 0.1  # between the results of ``deepen``
 _SECONDS_BEFORE_STOPPING_EARLY: Final = 0.05
+_PREPARING_SIMULATIONS: Final = 200
 
 
 class MctsSearch:
@@ -41,16 +45,22 @@ class MctsSearch:
     def __init__(self, evaluator: Evaluator | None = None, settings: MctsSettings | None = None) -> None:
         self._settings = settings or MctsSettings()
         self._evaluator = evaluator
-        judge = evaluator if isinstance(evaluator, CompiledEvaluator) else None
+        self._td = None
+        if self._settings.td_simulations:
+            if evaluator is None:
+                raise ValueError("td_simulations needs a model of local shapes up to 3×3")
+            self._td = TdSearch(evaluator, TdSearchSettings(playouts=self._settings.playouts))
+        steering = evaluator if self._td is None else self._td.memory
+        judge = steering if isinstance(steering, CompiledEvaluator) else None
         if self._settings.value_share and judge is None:
             raise ValueError("value_share needs an evaluator that compiled code can call")
-        has_priors = evaluator is not None and self._settings.priors != "none"
-        self._source = PriorSource(evaluator) if evaluator is not None and has_priors else None
+        has_priors = self._settings.priors != "none"
+        self._source = PriorSource(steering) if steering is not None and has_priors else None
         self._feeder: DelayedPriors | None = None
         if self._source is not None and self._settings.priors == "delayed":
             self._feeder = DelayedPriors(self._source, self._settings.batch)
         threads = self._settings.threads or os.cpu_count() or 1
-        self._workers = MctsWorkers(threads, self._settings.playouts, judge)
+        self._workers = MctsWorkers(threads, self._settings.playouts, judge, evaluator)
         self._tree: MctsTree | None = None
 
     @property
@@ -67,67 +77,97 @@ class MctsSearch:
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
-        *_, last = self._results(game, limit, rng, None, stops_early=self._settings.stops_early)
-        return last
+        ending = _Ending(limit.seconds, stops_early=self._settings.stops_early)
+        tree = self._begin(game, rng)
+        for _ in self._grow(tree, self._quota(limit), ending):
+            pass
+        return self._result(tree, game)
 
     def deepen(
-        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None
-    ) -> Iterator[TreeResult]:
-        """Yield a result ten times a second until the limit is reached or ``stop`` is set."""
-        return self._results(game, limit, rng, stop, stops_early=False, seconds_between=_REPORT_SECONDS)
-
-    def ponder(self, game: Game, rng: np.random.Generator, stop: Event) -> None:
-        """Grow the tree of a game until ``stop`` is set; a search after the opponent's move goes on from there."""
-        for _ in self.deepen(game, Limit(seconds=float("inf")), rng, stop):
-            pass
-
-    def _results(
         self,
         game: Game,
         limit: Limit,
         rng: np.random.Generator,
-        stop: Event | None,
+        stop: Event | None = None,
         *,
-        stops_early: bool,
-        seconds_between: float = float("inf"),
+        bans: Collection[Ban] = (),
+        stops_early: bool = False,
     ) -> Iterator[TreeResult]:
-        begun = time.monotonic()
-        tree = self._begin(game, rng, stops_early)
-        quota = self._quota(limit)
-        ending = _Ending(tree, self._workers, begun, limit.seconds, stop, stops_early)
+        """Yield a result ten times a second until the limit is reached, ``stop`` is set, or, if asked, it is clear.
+
+        Bans are moves that are not looked at.
+        """
+        ending = _Ending(limit.seconds, stop, stops_early=stops_early and self._settings.stops_early)
+        tree = self._begin(game, rng, bans)
+        for _ in self._grow(tree, self._quota(limit), ending, _REPORT_SECONDS):
+            yield self._result(tree, game)
+        yield self._result(tree, game)
+
+    def ponder(self, game: Game, rng: np.random.Generator, stop: Event) -> None:
+        """Grow the tree of a game until ``stop`` is set; a search after the opponent's move goes on from there."""
+        ending = _Ending(None, stop)
+        for _ in self._grow(self._begin(game, rng, goes_on=True), None, ending):
+            pass
+
+    def prepare(self, size: int) -> None:
+        """Load and allocate what the first searches on a board of that size would wait for, and find nothing."""
+        game, rng = Game(size), np.random.default_rng(0)
+        if self._evaluator is not None:
+            self._evaluator.evaluate([game.board])  # raises if it cannot judge such boards
+        for _ in range(2):  # the second goes on with the tree of the first
+            game.play(self.search(game, Limit(simulations=_PREPARING_SIMULATIONS), rng).move)
+        if self._tree is not None:
+            self._tree.prune()
+            self._tree.forget()
+
+    def finish_priors(self) -> PriorReport:
+        """Wait for what is still at the evaluator, and tell what became of the priors of the last search."""
+        if self._feeder is not None:
+            self._feeder.join()
+        return PriorReport() if self._source is None or self._tree is None else self._source.report(self._tree)
+
+    def _grow(
+        self, tree: MctsTree, quota: int | None, ending: _Ending, pause_every: float = float("inf")
+    ) -> Iterator[None]:
+        """Run simulations to the end; yields whenever they pause."""
+        tree.control["stops_early"] = ending.stops_early
+        workers = self._workers
         if self._feeder is not None:
             self._feeder.start(tree)
         try:
-            while not (ending.has_come() or (quota is not None and self._workers.simulations >= quota)):
-                report_due = time.monotonic() + seconds_between
-                left = None if quota is None else quota - self._workers.simulations
-                self._workers.run(tree, left, partial(ending.has_come, report_due), self._serve)
+            while not (ending.has_come(tree, workers) or (quota is not None and workers.simulations >= quota)):
+                pause = time.monotonic() + pause_every
+                left = None if quota is None else quota - workers.simulations
+                workers.run(tree, left, partial(ending.has_come, tree, workers, pause), self._serve)
                 if tree.is_full:
                     tree.prune()
-                if time.monotonic() >= report_due:
-                    yield self._result(tree, game)
+                if time.monotonic() >= pause:
+                    yield
         finally:
             if self._feeder is not None:
                 self._feeder.stop()
-        yield self._result(tree, game)
 
-    def _begin(self, game: Game, rng: np.random.Generator, stops_early: bool) -> MctsTree:
+    def _begin(
+        self, game: Game, rng: np.random.Generator, bans: Collection[Ban] = (), *, goes_on: bool = False
+    ) -> MctsTree:
         """The tree for a game: the last one if it has the size, its root where the game is."""
         settings = self._settings
-        if self._evaluator is not None and settings.value_share:
+        if self._evaluator is not None and (settings.value_share or settings.playouts.shapes):
             self._evaluator.evaluate([game.board])  # raises if it cannot judge such boards; its kernel would not
+        if self._td is not None:
+            self._td.adapt(game, settings.td_simulations, rng)
         if self._tree is None or self._tree.size != game.size:
             self._tree = MctsTree(game.size, settings.megabytes, settings.shares_positions)
         tree, control = self._tree, self._tree.control
         for name in ("exploration", "rave", "first_play_reduction", "expand_after", "value_share", "score_share"):
             control[name] = getattr(settings, name)
         control["pattern_priors"] = settings.pattern_priors
-        control["stops_early"] = stops_early
+        control["ladder_priors"] = settings.ladder_priors
         control["wants_priors"] = self._source is not None
         control["waits_for_priors"] = self._source is not None and self._feeder is None
         control["decided"] = 0
         self._workers.begin(rng)
-        tree.begin(game, self._workers.playouts, settings.reuse)
+        tree.begin(game, self._workers.playouts, settings.reuse, bans, goes_on=goes_on)
         if self._source is not None:
             self._source.begin()
             if self._feeder is None:
@@ -149,7 +189,8 @@ class MctsSearch:
     def _result(self, tree: MctsTree, game: Game) -> TreeResult:
         visits, move = tree.visits(tree.root), tree.best_move()
         order = sorted(moves_of(visits > 0), key=lambda other: -visits[other])[:VARIATIONS]
-        variations = {other: playable(game, tree.line(other)) for other in order}
+        lines = {other: tree.line(other) for other in order}
+        variations = {other: playable(game, line) for other, (line, _) in lines.items()}
         priors = PriorReport() if self._source is None else self._source.report(tree)
         values = tree.values()
         return TreeResult(
@@ -160,52 +201,46 @@ class MctsSearch:
             sweep=values.astype(np.float64),
             priors=tree.priors(),
             variations=variations,
+            variation_visits={other: tuple(counts[: len(variations[other])]) for other, (_, counts) in lines.items()},
             black_lead=self._workers.black_lead(komi_of(game)),
+            leads=self._workers.move_leads(komi_of(game), tree.points),
             ownership=self._workers.ownership(tree.points),
             criticality=self._workers.criticality(tree.points),
             simulations=self._workers.simulations,
             coverage=priors.coverage,
+            lag_simulations=priors.lag_simulations,
+            lag_seconds=priors.lag_seconds,
             warning=priors.error,
         )
 
 
+@dataclass(slots=True)
 class _Ending:
-    """Whether a search is to end before its simulations are done. One is always done."""
+    """Whether a search is to end before its simulations are done. One is always done. Time counts from its making."""
 
-    def __init__(
-        self,
-        tree: MctsTree,
-        workers: MctsWorkers,
-        begun: float,
-        seconds: float | None,
-        stop: Event | None,
-        stops_early: bool,
-    ) -> None:
-        self._tree = tree
-        self._workers = workers
-        self._begun = begun
-        self._deadline = None if seconds is None else begun + seconds
-        self._stop = stop
-        self._stops_early = stops_early
+    seconds: float | None
+    stop: Event | None = None
+    stops_early: bool = False
+    begun: float = field(default_factory=time.monotonic)
 
-    def has_come(self, pause: float = float("inf")) -> bool:
+    def has_come(self, tree: MctsTree, workers: MctsWorkers, pause: float = float("inf")) -> bool:
         """Because it was told to, the time is up, or nothing can change any more; or because it is time for a pause."""
-        if not self._workers.simulations:
+        if not workers.simulations:
             return False
         now = time.monotonic()
-        if now >= pause or (self._stop is not None and self._stop.is_set()):
+        if now >= pause or (self.stop is not None and self.stop.is_set()):
             return True
-        if self._deadline is not None and now >= self._deadline:
+        if self.seconds is not None and now >= self.begun + self.seconds:
             return True
-        return self._stops_early and (self._is_decided(now) or np.count_nonzero(self._tree.priors()) == 1)
+        return self.stops_early and (self._is_decided(tree, workers, now) or np.count_nonzero(tree.priors()) == 1)
 
-    def _is_decided(self, now: float) -> bool:
+    def _is_decided(self, tree: MctsTree, workers: MctsWorkers, now: float) -> bool:
         """Whether the most visited move would stay so at the present speed; the simulations decide it themselves."""
-        if self._tree.control["decided"][0]:
+        if tree.control["decided"][0]:
             return True
-        elapsed = now - self._begun
-        if self._deadline is None or elapsed < _SECONDS_BEFORE_STOPPING_EARLY:
+        elapsed = now - self.begun
+        if self.seconds is None or elapsed < _SECONDS_BEFORE_STOPPING_EARLY:
             return False
-        left = (self._deadline - now) * self._workers.simulations / elapsed
-        second, best = np.partition(self._tree.visits(self._tree.root), -2)[-2:]
+        left = (self.seconds - elapsed) * workers.simulations / elapsed
+        second, best = np.partition(tree.visits(tree.root), -2)[-2:]
         return bool(best - second > left)

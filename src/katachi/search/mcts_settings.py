@@ -21,7 +21,9 @@ class MctsSettings:
     pattern_priors: bool = (
         True  # by the 3×3 patterns and tactics of the playouts, until an evaluator gives better; else even
     )
+    ladder_priors: bool = True  # with these: moves that catch in a ladder count more, those that run in vain less
     priors: Literal["none", "delayed", "synchronous"] = "delayed"  # how the evaluator gives them, if there is one
+    td_simulations: int = 0  # of TD search, which first adapt the evaluator, a model of local shapes, to the root
     batch: int = 128  # nodes that go to the evaluator together, if delayed
     shares_positions: bool = False  # one node for a position, however it came about
     reuse: bool = True  # of the tree, when the game goes on
@@ -39,6 +41,7 @@ class MctsSettings:
             ("expand_after", 0, 1e6),
             ("value_share", 0, 1),
             ("score_share", 0, 1),
+            ("td_simulations", 0, 1e9),
             ("batch", 1, 1e5),
             ("threads", 0, 256),
             ("megabytes", 1, 1e6),

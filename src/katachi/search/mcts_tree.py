@@ -7,7 +7,7 @@ half is cut off and grows again where it matters. When the game goes on, the par
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from threading import Lock
 from typing import Any, Final
 
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from katachi.go import _kernels as board_kernels
 from katachi.go.board import Board
 from katachi.go.game import Game, Play, Step
-from katachi.go.points import PASS
+from katachi.go.points import BLACK, PASS
 from katachi.go.rules import KoRule, Rules
-from katachi.interfaces import Floats, Ints
+from katachi.interfaces import Ban, Floats, Ints
 from katachi.search import _mcts as kernels
 from katachi.search import _mcts_nodes as layout
 from katachi.search._keys import key_of
@@ -54,7 +54,7 @@ class MctsTree:
         self.history: NDArray[np.uint64] = np.zeros(1, dtype=np.uint64)
         self.root_board = Board(size).record
         self._steps: list[Step] = []
-        self._rules: Rules | None = None
+        self._rules: Rules | None = None  # None: what has grown is of no use for any game
         self._free: list[int] = []
         self._used = 0  # nodes from here on were never taken
         self._favors_pass = False
@@ -62,30 +62,43 @@ class MctsTree:
 
     # From game to game
 
-    def begin(self, game: Game, playouts: NDArray[Any], reuse: bool) -> None:
-        """Make a game's position the root: a fresh one, or a grown one if the game has gone on since the last time."""
+    def begin(
+        self, game: Game, playouts: NDArray[Any], reuse: bool, bans: Collection[Ban] = (), *, goes_on: bool = False
+    ) -> None:
+        """Make a game's position the root: a fresh one, or a grown one if the game has gone on since the last time.
+
+        The same position again begins anew unless the search ``goes_on``, and so does what grows with bans or after.
+        """
         passes = passes_before(game)
         with self.lock:
-            root = self._grown_node(game, passes) if reuse else None
+            least_steps = len(self._steps) + (not goes_on)
+            can_reuse = reuse and not bans and len(game.steps) >= least_steps
+            root = self._grown_node(game, passes) if can_reuse else None
             self.root_board = game.board.record.copy()
             self.control["root_passes"] = passes
             self.control["last"], self.control["before"] = _last_points(game)
             self.control["komi"] = komi_of(game)
             self.control["superko"] = _SUPERKO[game.rules.ko]
             self.history = _hash_table(game.past_situations)
-            self._steps, self._rules = game.steps, game.rules
+            self._steps, self._rules = game.steps, None if bans else game.rules
             self._favors_pass = False
+            self._set_bans(bans)
             if root is None:
                 self._plant(playouts)
             else:
                 self.control["root"] = root
                 self._keep(root, 0.0)
             self._forbid(~game.legal_moves())
+            self._forbid(self._banned_at_root())
+
+    def forget(self) -> None:
+        """Let the next game begin with a fresh root."""
+        self._rules = None
 
     def _grown_node(self, game: Game, passes: int) -> int | None:
         """The node of a game that went on from the last root, if the tree has it."""
         steps, count = game.steps, len(self._steps)
-        if self._rules != game.rules or len(steps) <= count or steps[:count] != self._steps:
+        if self._rules != game.rules or steps[:count] != self._steps:
             return None
         node = self.root
         for step in steps[count:]:
@@ -123,10 +136,29 @@ class MctsTree:
         root[:, : self.points + 1][:, forbidden] = 0
         root[layout.PRIOR, : self.points + 1][forbidden] = layout.NO_CANDIDATE
 
+    def _set_bans(self, bans: Collection[Ban]) -> None:
+        """Tell the simulations down to which depth each move is banned."""
+        until = self.control["banned_until"][0]
+        until.fill(0)
+        for color, move, depth in bans:
+            at = (0 if color == BLACK else 1, self._index(move))
+            until[at] = max(until[at], min(depth, layout.MAX_DEPTH))
+        self.control["banned_depth"] = until.max()
+
+    def _banned_at_root(self) -> NDArray[np.bool_]:
+        """Which moves are banned there; the pass only if there is another candidate."""
+        color = 0 if self.nodes["to_play"][self.root] == BLACK else 1
+        banned: NDArray[np.bool_] = self.control["banned_until"][0, color, : self.points + 1] > 0
+        others = self.edges[self.root, layout.PRIOR, : self.points][~banned[:-1]]
+        banned[-1] &= bool((others >= 0).any())
+        return banned
+
     def favor_pass(self) -> None:
-        """Make the pass at the root as likely as all other moves together, whatever its prior is or will be."""
+        """Make the pass at the root, if it is allowed, as likely as all other moves together, now and later."""
         self._favors_pass = True
         prior = self.edges[self.root, layout.PRIOR, : self.points + 1]
+        if prior[-1] < 0:
+            return
         others = prior[:-1][prior[:-1] > 0].sum()
         prior[-1] = others if others > 0 else 1.0
 
@@ -155,7 +187,8 @@ class MctsTree:
             while len(self._free) < layout.FREE_NODES and self._used < self.capacity:
                 self._free.append(self._used)
                 self._used += 1
-            chunk, self._free = self._free[-layout.FREE_NODES :], self._free[: -layout.FREE_NODES]
+            chunk = self._free[-layout.FREE_NODES :]
+            del self._free[-layout.FREE_NODES :]
             worker["free"][0, : len(chunk)] = chunk[::-1]
             worker["free_left"] = len(chunk)
             self.is_full |= not chunk
@@ -186,13 +219,11 @@ class MctsTree:
         with self.lock:
             self.nodes["state"][sent[self.nodes["state"][sent] == layout.SENT]] = layout.WAITING
 
-    def board(self, node: int) -> Board:
-        """The board of a node."""
-        board = Board(self.size)
-        board_kernels.set_stones(board.record, self.stones[node, : self.points])
-        board.to_play = int(self.nodes["to_play"][node])
-        board.record["ko"] = self.nodes["ko"][node]
-        return board
+    def boards(self, nodes: Ints) -> list[Board]:
+        """The boards of nodes."""
+        records = board_kernels.new_boards(nodes.size, self.size)
+        layout.restore_boards(nodes, self.nodes, self.stones, records)
+        return [Board.wrap(records[i : i + 1]) for i in range(nodes.size)]
 
     def set_priors(self, nodes: Ints, keys: NDArray[np.uint64], policies: Floats) -> Ints:
         """Replace the priors of nodes that were sent, statistics kept; returns those that were still there."""
@@ -243,16 +274,17 @@ class MctsTree:
         visits, wins = self.edges[self.root, :2, : self.points + 1]
         return self._move(int(np.lexsort((wins, visits))[-1]))
 
-    def line(self, move: int, most: int = 40) -> list[int]:
-        """What follows a move of the root when both play what they visited most."""
-        line, node = [move], self.root
+    def line(self, move: int, most: int = 40) -> tuple[list[int], list[int]]:
+        """What follows a move of the root when both play what they visited most, and how often that was."""
+        line, counts, node = [move], [int(self.visits(self.root)[move])], self.root
         while len(line) < most:
             node = int(self.children[node, self._index(move)])
-            if node == layout.NONE or not self.visits(node).any():
+            if node == layout.NONE or not (visits := self.visits(node)).any():
                 break
-            move = self._move(int(self.visits(node).argmax()))
+            move = self._move(int(visits.argmax()))
             line.append(move)
-        return line
+            counts.append(int(visits[move]))
+        return line, counts
 
     def _index(self, move: int) -> int:
         return self.points if move == PASS else move

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go._kernels import OFF
+from katachi.go._ladders import new_stack
 from katachi.go._playouts import random_state
-from katachi.interfaces import CompiledEvaluator, Floats
+from katachi.interfaces import CompiledEvaluator, Doubles, Evaluator, Floats
 from katachi.search import _mcts as kernels
 from katachi.search import _mcts_nodes as layout
 from katachi.search._signatures import VALUE
@@ -30,15 +31,23 @@ _NO_PARAMETERS: Final = (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float
 class MctsWorkers:
     """So many threads with what each of them needs: a board, a path, a playout."""
 
-    def __init__(self, threads: int, playouts: PlayoutSettings, evaluator: CompiledEvaluator | None) -> None:
-        self._value: Any = kernels.no_value if evaluator is None else evaluator.kernel
-        self._parameters: Any = _NO_PARAMETERS if evaluator is None else evaluator.parameters
+    def __init__(
+        self,
+        threads: int,
+        playouts: PlayoutSettings,
+        judge: CompiledEvaluator | None,
+        evaluator: Evaluator | None = None,
+    ) -> None:
+        """Leaves are valued by ``judge``; playouts choose by the shapes of ``evaluator`` if their settings say so."""
+        self._value: Any = kernels.no_value if judge is None else judge.kernel
+        self._parameters: Any = _NO_PARAMETERS if judge is None else judge.parameters
         if hasattr(self._value, "compile"):  # not where the compiler is switched off
             self._value.compile(VALUE.signature)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="mcts")
         self._states = [np.zeros(1, dtype=layout.WORKER) for _ in range(threads)]
-        records = new_playouts(playouts, threads, seed=0)
+        records = new_playouts(playouts, threads, seed=0, evaluator=evaluator)
         self._playouts = [records[i : i + 1] for i in range(threads)]
+        self._stacks = [new_stack() for _ in range(threads)]
 
     @property
     def playouts(self) -> NDArray[Any]:
@@ -73,7 +82,7 @@ class MctsWorkers:
 
     def _work(self, index: int, tree: MctsTree, serve: Callable[[], object]) -> None:
         state = self._states[index]
-        board = tree.root_board.copy()
+        boards, frames = self._stacks[index]
         try:
             while state["free_left"][0] or tree.hand_out(state):
                 why = kernels.run_simulations(
@@ -85,7 +94,8 @@ class MctsWorkers:
                     tree.table,
                     tree.history,
                     tree.root_board,
-                    board,
+                    boards,
+                    frames,
                     state,
                     self._playouts[index],
                     self._value,
@@ -112,6 +122,12 @@ class MctsWorkers:
         """Black's mean area less White's, less komi; None if there was no playout."""
         playouts = self._sum("playouts")
         return float(self._sum("black_area")) / playouts - komi if playouts else None
+
+    def move_leads(self, komi: float, points: int) -> Doubles:
+        """The same after each move of the root, [n²+1]; NaN where no playout began with it."""
+        playouts, area = (self._sum(field)[: points + 1] for field in ("move_playouts", "move_area"))
+        leads: Doubles = np.divide(area, playouts, out=np.full(points + 1, np.nan), where=playouts > 0) - komi
+        return leads
 
     def ownership(self, points: int) -> Floats | None:
         """Who owned each point on average, [n²], +1 Black; None if there was no playout."""

@@ -14,15 +14,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from katachi.features.window_parts import CODES
 from katachi.go._kernels import OFF
 from katachi.go._playouts import STATISTICS, random_state
 from katachi.go.board import Board
 from katachi.go.playouts import PlayoutStatistics, summarize
 from katachi.go.rules import DEFAULT_KOMI
+from katachi.interfaces import Evaluator
 from katachi.search._playout_record import PLAYOUT
 from katachi.search._playouts import add_informed_playouts
+from katachi.search.fused_shapes import FusedShapes, fuse_shapes
 from katachi.search.move_weights import MoveWeights, load_move_weights
 
 
@@ -37,15 +40,24 @@ class PlayoutSettings(BaseModel):
     escapes: bool = True
     self_atari: bool = True  # is avoided
     patterns: bool = True
+    # how many random moves the value of shapes chooses among where there is no answer to the last move; 0 is without
+    shapes: int = Field(default=0, ge=0, le=100)
 
 
 UNIFORM = PlayoutSettings(nakade=False, captures=False, escapes=False, self_atari=False, patterns=False)
 
 
-def new_playouts(settings: PlayoutSettings, count: int, seed: int, weights: MoveWeights | None = None) -> NDArray[Any]:
+def new_playouts(
+    settings: PlayoutSettings,
+    count: int,
+    seed: int,
+    weights: MoveWeights | None = None,
+    evaluator: Evaluator | None = None,
+) -> NDArray[Any]:
     """Records to play with, one for each thread, [count]; each has its own stream of random numbers.
 
-    ``weights`` are those of the shipped file if they are not given.
+    ``weights`` are those of the shipped file if they are not given. Where shapes choose moves, the evaluator must be a
+    model of local shapes, and the records are for boards of its size; raises ValueError if it is none.
     """
     playouts = np.repeat(_shipped_record() if weights is None else _weighted_record(weights), count)
     playouts["random"] = [random_state(s) for s in np.random.SeedSequence(seed).generate_state(count, np.uint64)]
@@ -53,16 +65,24 @@ def new_playouts(settings: PlayoutSettings, count: int, seed: int, weights: Move
     for name, is_on in switches.items():
         playouts[name] = is_on
     playouts["informed"] = any(switches.values())
+    if settings.shapes:
+        _add_shapes(playouts, fuse_shapes(evaluator))
     return playouts
 
 
 def run_informed_playouts(
-    board: Board, settings: PlayoutSettings, count: int, seed: int, komi: float = DEFAULT_KOMI, threads: int = 1
+    board: Board,
+    settings: PlayoutSettings,
+    count: int,
+    seed: int,
+    komi: float = DEFAULT_KOMI,
+    threads: int = 1,
+    evaluator: Evaluator | None = None,
 ) -> PlayoutStatistics:
     """As ``go.playouts.run_playouts``, without the all-moves-as-first statistics."""
     if count < 1 or threads < 1:
         raise ValueError(f"{count} playouts on {threads} threads: both must be at least 1")
-    playouts = new_playouts(settings, threads, seed)
+    playouts = new_playouts(settings, threads, seed, evaluator=evaluator)
     statistics = np.zeros(threads, dtype=STATISTICS)
 
     def run(i: int) -> None:
@@ -89,3 +109,17 @@ def _weighted_record(weights: MoveWeights) -> NDArray[Any]:
     record["last_gamma"] = weights.last
     record["before_gamma"] = weights.before
     return record
+
+
+def _add_shapes(playouts: NDArray[Any], shapes: FusedShapes) -> None:
+    """Give records the windows of a board, and their values as whole numbers of 16 bits."""
+    unit = max(float(np.abs(shapes.values).max()), 1e-30) / np.iinfo(np.int16).max
+    values = np.rint(shapes.values / unit).ravel()
+    playouts["shape_value"][:, : values.size] = values
+    playouts["first_entry"][:, : len(shapes.cells)] = shapes.class_of * CODES
+    for window, points in enumerate(shapes.cells.tolist()):
+        for cell, point in enumerate(points):
+            k = int(playouts["holders"][0, point])
+            playouts["holder"][:, point, k] = window
+            playouts["power"][:, point, k] = 3**cell
+            playouts["holders"][:, point] = k + 1

@@ -26,14 +26,24 @@ class SweepResult(SearchResult):
 
 
 @dataclass(frozen=True, slots=True)
-class TreeResult(SweepResult):
-    """What a Monte-Carlo tree knows besides: priors [n²+1], who owns the points [n²], and how the priors came."""
+class PlayoutResult(SweepResult):
+    """What playouts tell besides: by how much, and who owns the points [n²]."""
+
+    variation_visits: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # how often each move of these
+    black_lead: float | None = None  # the mean score of the playouts, komi included
+    ownership: Floats | None = None  # +1 is Black's
+    simulations: int = 0  # new ones; visits may count what was kept, too
+
+
+@dataclass(frozen=True, slots=True)
+class TreeResult(PlayoutResult):
+    """What a Monte-Carlo tree knows besides: priors [n²+1], what follows each move, and how the priors came."""
 
     priors: Floats = field(default_factory=_no_moves)
     variations: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # what follows each of the best moves
-    black_lead: float | None = None  # the mean score of the playouts, komi included
-    ownership: Floats | None = None  # +1 is Black's
+    leads: Doubles = field(default_factory=_no_sweep)  # the mean score after each, [n²+1]; NaN where there was none
     criticality: Floats | None = None  # how far owning a point goes with winning
-    simulations: int = 0  # new ones; visits count those of a tree that was kept, too
     coverage: float = 0.0  # the share of visited nodes that have the evaluator's prior
+    lag_simulations: float = 0.0  # mean, from the making of a node to its prior
+    lag_seconds: float = 0.0  # mean, of a batch from sending to return
     warning: str = ""  # what went wrong without ending the search
