@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -14,7 +14,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.gtp.engine import GtpEngine
-from katachi.interfaces import Analysis, Candidate, Decision, Evaluation, Floats, Ints, Limit, Player
+from katachi.interfaces import Analysis, Ban, Candidate, Decision, Evaluation, Floats, Ints, Limit, Player
 
 
 def first_moves(game: Game, count: int) -> list[int]:
@@ -28,13 +28,23 @@ class FirstPlayer:
 
     name = "first"
 
+    def moves(self, game: Game) -> list[int]:
+        return first_moves(game, 3)
+
     def decide(self, game: Game, limit: Limit) -> Decision:
-        moves = first_moves(game, 3)
+        moves = self.moves(game)
         if not moves:
             return Decision(PASS)
         shares = [(0.75, 0.5), (0.5, 0.25), (0.25, 0.125)]
         candidates = [
-            Candidate(move, black_wins=wins, prior=prior, visits=100 >> order, variation=(move, PASS))
+            Candidate(
+                move,
+                black_wins=wins,
+                prior=prior,
+                visits=100 >> order,
+                variation=(move, PASS),
+                variation_visits=(100 >> order, 5),
+            )
             for order, (move, (wins, prior)) in enumerate(zip(moves, shares, strict=False))
         ]
         ownership = np.linspace(-1, 1, game.size**2).astype(np.float32)
@@ -53,6 +63,27 @@ class AnalyzingFirstPlayer(FirstPlayer):
             yield Analysis((Candidate(first_moves(game, 1)[0], black_wins=0.5, visits=visits),))
             if stop.wait(0.001):
                 return
+
+
+class SelectivePlayer(FirstPlayer):
+    """Plays the first legal point that is not banned, and does not mention the others."""
+
+    name = "selective"
+    bans: Collection[Ban] = ()
+
+    def without(self, bans: Collection[Ban]) -> SelectivePlayer:
+        player = SelectivePlayer()
+        player.bans = bans
+        return player
+
+    def moves(self, game: Game) -> list[int]:
+        banned = {ban.move for ban in self.bans if ban.color == game.to_play}
+        return [move for move in first_moves(game, 9) if move not in banned][:3]
+
+    def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
+        analysis = self.decide(game, limit).analysis
+        assert analysis is not None
+        yield analysis
 
 
 class SilentPlayer(FirstPlayer):
@@ -170,7 +201,7 @@ PLAYERS: dict[str, type[Player]] = {
     player.name: player
     for player in (
         FirstPlayer, AnalyzingFirstPlayer, SilentPlayer, ResigningPlayer, PassingPlayer, RaisingPlayer, IllegalPlayer,
-        EvaluatingPlayer, ThinkingPlayer,
+        EvaluatingPlayer, ThinkingPlayer, SelectivePlayer,
     )
 }  # fmt: skip
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from gtp.conftest import FirstPlayer
+from katachi.go.points import BLACK
+from katachi.gtp import session
 from katachi.gtp.engine import GtpEngine
 from katachi.interfaces import Limit
 
@@ -25,6 +30,38 @@ def test_the_player_is_given_what_the_clock_allows(limit_player):
     assert seconds("time_settings 0 1 0") == 2.0
     assert seconds("kata-time_settings fischer 0.5 0.1") < 0.5
     assert all(limit.simulations == 100 for limit in limit_player.limits)
+
+
+def test_what_the_clock_has_run_before_is_taken_off(limit_player, monkeypatch):
+    engine = GtpEngine(limit_player, size=9)
+    engine.answer("time_settings 0 10 10")
+    monkeypatch.setattr(session.time, "monotonic", lambda: 100.25)
+    engine._session.asked = 100.0
+    engine.answer("genmove b")
+    assert limit_player.limits[-1].seconds == pytest.approx(0.65)
+    assert engine._session.clock.left(BLACK).seconds == pytest.approx(10 - 0.25 - 0.1), "with the lag"
+    engine._session.asked = 90.0
+    engine.answer("genmove w")
+    assert 0 < limit_player.limits[-1].seconds < 0.01, "late, but a move is due"
+
+
+def test_a_player_is_prepared_before_its_clock_runs():
+    player = PreparingPlayer()
+    engine = GtpEngine(player, size=9)
+    assert player.prepared == []
+    for line in ("time_settings 0 10 10", "boardsize 5", "clear_board", "boardsize 9", "kata-time_settings none"):
+        assert engine.answer(line).startswith(b"="), "though preparing fails on 5×5"
+    assert player.prepared == [9, 5]
+
+
+class PreparingPlayer(FirstPlayer):
+    def __init__(self) -> None:
+        self.prepared: list[int] = []
+
+    def prepare(self, size: int) -> None:
+        self.prepared.append(size)
+        if size == 5:
+            raise RuntimeError("there is no model for this size")
 
 
 def test_later_moves_of_a_game_get_a_larger_share_of_what_is_left(limit_player):

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import pytest
 
+from katachi.gtp import serving
 from katachi.gtp.protocol import MAX_LINE, GtpError
 from katachi.gtp.serving import CommandTable, InputReader
 
@@ -177,6 +178,28 @@ def test_waiting_is_set_as_long_as_a_line_waits():
         writer.close()
         assert reader.waiting.wait(20)
         assert reader.next_line() is None
+
+
+def test_time_counts_from_the_line_or_from_the_answer_before_it(monkeypatch):
+    """A line that comes while we are idle counts from its coming, one that had to wait from our being free."""
+    now = [0.0]
+    monkeypatch.setattr(serving.time, "monotonic", lambda: now[0])
+    reader_end, writer_end = os.pipe()
+    with os.fdopen(reader_end, "rb") as stream, os.fdopen(writer_end, "wb", buffering=0) as writer:
+        reader = InputReader(stream)
+
+        def be_idle() -> None:
+            now[0] = 5.0
+            writer.write(b"a\nb\n")
+            assert reader.waiting.wait(20)
+            now[0] = 7.0  # it takes a while to stop what we did meanwhile
+
+        assert reader.next_line(be_idle).content == b"a"
+        assert reader.asked == 5.0
+        now[0] = 9.0
+        assert reader.waiting.wait(20)
+        assert reader.next_line(lambda: pytest.fail("a line waits")).content == b"b"
+        assert reader.asked == 9.0
 
 
 def test_a_controller_far_ahead_is_answered_in_full(make_engine):

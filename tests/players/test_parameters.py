@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Literal
 
@@ -19,6 +19,8 @@ from katachi.players.parameters import change_parameter, list_parameters
 from katachi.players.search_player import SearchPlayer
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.greedy import GreedySearch
+from katachi.search.mcts_settings import MctsSettings
+from katachi.search.playouts import PlayoutSettings
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,16 @@ def test_changes(name, text, value):
     changed = getattr(change_parameter(Settings(bound=1.0), name, text), name)
     assert changed == value
     assert type(changed) is type(value)
+
+
+def test_settings_inside_settings():
+    settings = MctsSettings(playouts=PlayoutSettings(nakade=False))
+    assert list_parameters("search", settings)["search.playouts.nakade"] is False
+    changed = change_parameter(settings, "playouts.captures", "0")
+    assert changed.playouts == PlayoutSettings(nakade=False, captures=False)
+    assert changed == replace(settings, playouts=changed.playouts), "nothing else"
+    with pytest.raises(ValueError, match="captures cannot be 'often': it is true or false"):
+        change_parameter(settings, "playouts.captures", "often")
 
 
 @pytest.mark.parametrize(

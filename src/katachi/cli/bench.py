@@ -17,17 +17,32 @@ class Bench(StrEnum):
     MCTS = "mcts"
     TD = "td"
     SHAPES = "shapes"
+    CLOCK = "clock"
+    LATENCY = "latency"
+    MEMORY = "memory"
+
+
+_ENGINES = (Bench.CLOCK, Bench.LATENCY, Bench.MEMORY)
 
 
 def bench(
     what: Annotated[Bench, typer.Argument(help="What to measure.")] = Bench.PLAYOUTS,
-    seconds: Annotated[float, typer.Option(min=0.001, max=60, help="Seconds a round of one contestant lasts.")] = 0.4,
-    rounds: Annotated[int, typer.Option(min=1, max=1000, help="Rounds; the best counts.")] = 15,
+    seconds: Annotated[
+        float, typer.Option(min=0.001, max=60, help="Seconds a round of one contestant, an analysis or a move lasts.")
+    ] = 0.4,
+    rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Rounds, of which the best counts, or games.")] = 15,
+    player: Annotated[
+        str | None, typer.Option(help="Who is measured by clock, latency and memory: a shipped name or a TOML file.")
+    ] = None,
+    busy: Annotated[
+        int | None, typer.Option(min=0, max=1000, help="How many processes keep the cores busy meanwhile, in these.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
 
-    Run it in the repository to see the C++ twin too, and with katachi[bench] installed to see OpenSpiel.
+    Run it in the repository to see the C++ twin too, and with katachi[bench] installed to see OpenSpiel. Clock, latency
+    and memory measure an engine as its controller sees it: losses on time, how soon it stops, and how much it holds.
 
     Examples:
       katachi bench playouts
@@ -35,8 +50,14 @@ def bench(
       katachi bench mcts
       katachi bench td --json
       katachi bench shapes
+      katachi bench clock --seconds 1 --rounds 300 --busy 2
+      katachi bench latency --player my_player.toml
+      katachi bench memory --rounds 40
     """
-    report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds)
+    options = {name: value for name, value in (("player", player), ("busy", busy)) if value is not None}
+    if options and what not in _ENGINES:
+        raise typer.BadParameter(f"{what.value} measures no engine", param_hint=f"--{next(iter(options))}")
+    report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:
         typer.echo(f"katachi: {note}", err=True)
     if as_json:

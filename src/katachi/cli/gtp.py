@@ -26,13 +26,14 @@ def gtp(
     lag: Annotated[
         float, typer.Option(help="Seconds that a move may cost on the clock beyond the thinking.", min=0, max=60)
     ] = 0.1,
+    ponder: Annotated[bool, typer.Option("--ponder", help="Think while the opponent does.")] = False,
 ) -> None:
     """Be a GTP engine on standard input and output.
 
     Examples:
       katachi gtp alp
       katachi gtp my_player.toml --seed 1 --log dialogue.txt
-      katachi gtp my_player.toml --lag 0.5
+      katachi gtp my_player.toml --lag 0.5 --ponder
       echo "genmove black" | katachi gtp random --rules chinese
     """
     from katachi.go.rules import parse_rules
@@ -45,7 +46,8 @@ def gtp(
         stack.callback(close_player, loaded)
         stdin, stdout = own_streams(stack)
         dialogue = stack.enter_context(log.open("ab")) if log else None
-        GtpEngine(loaded, rules=engine_rules, directory=directory, lag=lag).serve(stdin, stdout, log=dialogue)
+        engine = GtpEngine(loaded, rules=engine_rules, directory=directory, lag=lag, ponders=ponder)
+        engine.serve(stdin, stdout, log=dialogue)
 
 
 def own_streams(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:

@@ -15,13 +15,13 @@ from threading import Event
 from typing import Final, TypeVar
 
 from katachi.go.points import format_vertex
-from katachi.gtp.asking import Selection, watch_analyses
+from katachi.gtp.asking import Selection, ban_others, watch_analyses
 from katachi.gtp.commands.play import check_own_move, play_own_move
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.reports import Dialect, ReportStyle, format_report
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import Session, read_bool, read_color, read_int, read_move
-from katachi.interfaces import Analysis, AnalyzingPlayer, Decision, Limit
+from katachi.interfaces import Analysis, AnalyzingPlayer, Ban, Decision, Limit
 
 table = CommandTable[Session]()
 
@@ -29,9 +29,14 @@ T = TypeVar("T")
 
 _DEFAULT_INTERVAL: Final = 0.5
 _CANCELLED: Final = "cancelled"
-_STYLES: Final = {"rootinfo": "root", "ownership": "ownership", "ownershipstdev": "ownership_spread"}
+_STYLES: Final = {
+    "rootinfo": "root",
+    "ownership": "ownership",
+    "ownershipstdev": "ownership_spread",
+    "pvvisits": "variation_visits",
+}
 # Asked of KataGo for more fields, which a reader must be able to miss: accepted, and left out.
-_UNFILLED: Final = ("pvvisits", "pvedgevisits", "movesownership", "movesownershipstdev", "noresultvalue")
+_UNFILLED: Final = ("pvedgevisits", "movesownership", "movesownershipstdev", "noresultvalue")
 
 
 @dataclass(slots=True)
@@ -65,16 +70,13 @@ class Request:
         except IndexError:
             raise GtpError(f"syntax error: {key} needs a value") from None
 
-    def _restrict(self, key: str, color: int, vertices: str, until_depth: int, size: int) -> None:
+    def _restrict(self, key: str, color: int, vertices: str, depth: int, size: int) -> None:
         moves = {read_move(vertex, size) for vertex in vertices.split(",")}
-        if until_depth < 1:
+        if depth < 1:
             raise GtpError("syntax error: the depth of a restriction is 1 or more")
-        if color != self.color:
-            return  # says nothing about the moves at the root
-        if key == "avoid":
-            self.selection.avoided |= moves
-        else:
-            self.selection.allowed = moves
+        is_avoided = key == "avoid"
+        bans = [Ban(color, move, depth) for move in moves] if is_avoided else ban_others(color, moves, depth, size)
+        self.selection.bans += bans
 
 
 def parse_request(session: Session, dialect: Dialect, arguments: Sequence[str]) -> Request:
@@ -102,7 +104,7 @@ def _read_natural(text: str) -> int:
 def analyze(dialect: Dialect, session: Session, *arguments: str) -> Iterator[str]:
     """Report until there is input; raises GtpError if the player has nothing to say."""
     request = parse_request(session, dialect, arguments)
-    return _reports_until_input(session, request, _analyses(session, request.color))
+    return _reports_until_input(session, request, _analyses(session, request))
 
 
 def genmove_analyze(dialect: Dialect, session: Session, *arguments: str) -> Iterator[str]:
@@ -136,10 +138,11 @@ def ask_analysis(session: Session, color: int) -> Analysis:
     return analysis
 
 
-def _analyses(session: Session, color: int) -> Iterator[Analysis]:
+def _analyses(session: Session, request: Request) -> Iterator[Analysis]:
     if not isinstance(session.player, AnalyzingPlayer):
-        return iter([ask_analysis(session, color)])
-    return watch_analyses(session.player, session.game_for(color), Limit(), session.input_waiting)
+        return iter([ask_analysis(session, request.color)])
+    game, bans = session.game_for(request.color), request.selection.bans
+    return watch_analyses(session.player, game, Limit(), session.input_waiting, bans)
 
 
 # The lines
@@ -155,7 +158,7 @@ def _reports_and_move(
     session: Session, request: Request, stop: Event, make_move: Callable[[int], str]
 ) -> Iterator[str]:
     decision = Decision()
-    for decision in pick_due(session.think(request.color, stop), request.interval):
+    for decision in pick_due(session.think(request.color, stop, request.selection.bans), request.interval):
         if decision.analysis is not None:
             yield from _report(session, request, decision.analysis)
     if stop.is_set():
@@ -183,9 +186,9 @@ def pick_due(items: Iterable[T], interval: float, stop: Event | None = None) -> 
 def _choose(request: Request, decision: Decision) -> int:
     """The decided move, or the best one that is allowed."""
     candidates = decision.analysis.candidates if decision.analysis else ()
-    moves = [decision.move, *(candidate.move for candidate in candidates)]
-    for move in moves:
-        if request.selection.accepts(move):
+    banned = request.selection.banned(request.color)
+    for move in (decision.move, *(candidate.move for candidate in candidates)):
+        if move not in banned:
             return move
     raise GtpError("the player has considered none of the moves that are allowed")
 

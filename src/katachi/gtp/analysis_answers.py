@@ -17,7 +17,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, Symmetry, format_vertex
 from katachi.gtp.analysis_queries import Query
-from katachi.gtp.asking import count_visits, spread_of
+from katachi.gtp.asking import Selection, count_visits, spread_of
 from katachi.gtp.reports import lead_of, lower_bound, total_visits, win_rate
 from katachi.interfaces import Analysis, Candidate, Evaluator
 
@@ -34,7 +34,7 @@ def describe_analysis(
 ) -> Answer:
     """The answer about a turn."""
     view = query.perspective.color(game.to_play)
-    candidates = query.selection(game.to_play).choose(analysis.candidates, game)
+    candidates = Selection(list(query.bans)).choose(analysis.candidates, game)
     answer: Answer = {
         "id": query.id,
         "turnNumber": turn,
@@ -42,6 +42,7 @@ def describe_analysis(
         "moveInfos": [
             {"move": format_vertex(candidate.move, game.size), "order": order, "pv": _variation(candidate, game.size)}
             | _values(analysis, candidate, visits, game.to_play, view)
+            | _variation_visits(query, candidate)
             for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True))
         ],
         "rootInfo": _describe_root(analysis, game, view),
@@ -80,6 +81,11 @@ def _values(analysis: Analysis, candidate: Candidate | None, visits: int, to_pla
 
 def _variation(candidate: Candidate, size: int) -> list[str]:
     return [format_vertex(move, size) for move in candidate.variation or (candidate.move,)]
+
+
+def _variation_visits(query: Query, candidate: Candidate) -> Answer:
+    known = query.variation_visits and candidate.variation_visits
+    return {"pvVisits": list(candidate.variation_visits)} if known else {}
 
 
 def _policy(game: Game, analysis: Analysis, evaluator: Evaluator | None) -> list[float] | None:

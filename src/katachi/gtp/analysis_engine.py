@@ -165,7 +165,7 @@ class AnalysisEngine:
         evaluator = find_evaluator(self._player)
         interval = float("inf") if query.report_every is None else query.report_every
         due, last = time.monotonic() + interval, None
-        for last in watch_analyses(self._player, game.copy(), query.limit, task.stop):
+        for last in watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
             if time.monotonic() >= due and not task.stop.is_set():
                 send(describe_analysis(query, task.turn, game, last, evaluator, is_during_search=True))
                 due = time.monotonic() + interval

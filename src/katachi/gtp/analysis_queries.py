@@ -21,8 +21,8 @@ from katachi.go.board import Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, parse_color, parse_vertex
 from katachi.go.rules import HandicapBonus, KoRule, Rules, RulesError, parse_rules
-from katachi.gtp.asking import Selection
-from katachi.interfaces import Limit
+from katachi.gtp.asking import ban_others
+from katachi.interfaces import Ban, Limit
 
 _SIZES: Final = range(2, 20)
 _COORDINATES: Final = re.compile(r"\(([0-9]{1,2}),([0-9]{1,2})\)")
@@ -62,9 +62,9 @@ class Query:
     ownership: bool = False
     ownership_spread: bool = False
     policy: bool = False
+    variation_visits: bool = False
     report_every: float | None = None
-    avoided: Sequence[tuple[int, frozenset[int]]] = ()  # the moves that a color is not to consider
-    allowed: Sequence[tuple[int, frozenset[int]]] = ()  # the only ones that it is to consider
+    bans: Sequence[Ban] = ()
     warnings: Sequence[tuple[str, str]] = field(default=())  # a sentence, and the field that it is about
 
     def position(self, turn: int) -> Game:
@@ -75,12 +75,6 @@ class Query:
         if turn < len(self.plays):
             game.to_play = self.plays[turn][0]
         return game
-
-    def selection(self, color: int) -> Selection:
-        """Which moves that color is to consider."""
-        avoided = {move for mover, moves in self.avoided if mover == color for move in moves}
-        allowed = [set(moves) for mover, moves in self.allowed if mover == color]
-        return Selection(avoided, allowed[0] if allowed else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +127,7 @@ class _QueryForm(_Form):
     includeOwnership: bool = False
     includeOwnershipStdev: bool = False
     includePolicy: bool = False
+    includePVVisits: bool = False
     reportDuringSearchEvery: float | None = Field(default=None, ge=0.001, le=1e6)
     avoidMoves: list[_Restriction] = []
     allowMoves: list[_Restriction] = Field(default=[], max_length=1)
@@ -140,7 +135,6 @@ class _QueryForm(_Form):
 
     includeMovesOwnership: bool = False
     includeMovesOwnershipStdev: bool = False
-    includePVVisits: bool = False
     includeNoResultValue: bool = False
     rootPolicyTemperature: float | None = Field(default=None, gt=0)
     rootFpuReductionMax: float | None = Field(default=None, ge=0)
@@ -183,9 +177,9 @@ def _build(form: _QueryForm, given: Mapping[str, Any], defaults: Defaults) -> Qu
         form.includeOwnership,
         form.includeOwnershipStdev,
         form.includePolicy,
+        form.includePVVisits,
         form.reportDuringSearchEvery,
-        _restrictions(form.avoidMoves, size, "avoidMoves"),
-        _restrictions(form.allowMoves, size, "allowMoves"),
+        _bans(form, size),
         [*_unused_fields(given), *(("Unknown setting: " + name, "overrideSettings") for name in unused)],
     )
 
@@ -310,8 +304,15 @@ def _positive(value: Any, name: str) -> float | None:
     return value
 
 
-def _restrictions(restrictions: Sequence[_Restriction], size: int, field_name: str) -> list[tuple[int, frozenset[int]]]:
-    return [(one.player, frozenset(_move(text, size, field_name) for text in one.moves)) for one in restrictions]
+def _bans(form: _QueryForm, size: int) -> list[Ban]:
+    bans: list[Ban] = []
+    for avoided in form.avoidMoves:
+        moves = [_move(text, size, "avoidMoves") for text in avoided.moves]
+        bans += [Ban(avoided.player, move, avoided.untilDepth) for move in moves]
+    for allowed in form.allowMoves:
+        moves = [_move(text, size, "allowMoves") for text in allowed.moves]
+        bans += ban_others(allowed.player, moves, allowed.untilDepth, size)
+    return bans
 
 
 def _unused_fields(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,12 @@
 """Asking any player what it thinks: one that can analyze, one that can be watched, one that only decides.
 
 Also which moves an answer is to be about. Whoever asks may leave moves out (``avoid``) or name the only ones
-(``allow``): that chooses among the moves at the root; deeper in its tree a search looks at what it likes.
+(``allow``): both are bans. A player that can do without banned moves does; of what another says they are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 
@@ -14,9 +14,11 @@ import numpy as np
 
 from katachi.evaluators import moves_of
 from katachi.go.game import Game
+from katachi.go.points import PASS
 from katachi.interfaces import (
     Analysis,
     AnalyzingPlayer,
+    Ban,
     Candidate,
     Decision,
     EvaluatingPlayer,
@@ -24,22 +26,33 @@ from katachi.interfaces import (
     Floats,
     Limit,
     Player,
+    SelectivePlayer,
     ThinkingPlayer,
 )
 
 
-def watch_decisions(player: Player, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
+def watch_decisions(
+    player: Player, game: Game, limit: Limit, stop: Event, bans: Collection[Ban] = ()
+) -> Iterator[Decision]:
     """Ever better decisions, or the one there is; the last is the player's."""
+    player = _without(player, bans)
     if isinstance(player, ThinkingPlayer):
         return player.think(game, limit, stop)
     return iter([player.decide(game, limit)])
 
 
-def watch_analyses(player: Player, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
+def watch_analyses(
+    player: Player, game: Game, limit: Limit, stop: Event, bans: Collection[Ban] = ()
+) -> Iterator[Analysis]:
     """Ever better analyses, or what there is to say about a decision."""
+    player = _without(player, bans)
     if isinstance(player, AnalyzingPlayer):
         return player.analyze(game, limit, stop)
     return iter([explain(player.decide(game, limit))])
+
+
+def _without(player: Player, bans: Collection[Ban]) -> Player:
+    return player.without(bans) if bans and isinstance(player, SelectivePlayer) else player
 
 
 def explain(decision: Decision) -> Analysis:
@@ -62,24 +75,30 @@ def describe_models(player: Player) -> list[dict[str, object]]:
 
 @dataclass(slots=True)
 class Selection:
-    """Which moves an answer is about."""
+    """Which moves an answer is about: those that are not banned, and how many of them."""
 
-    avoided: set[int] = field(default_factory=set)
-    allowed: set[int] | None = None
+    bans: list[Ban] = field(default_factory=list)
     fewest: int = 0
     most: int | None = None
 
-    def accepts(self, move: int) -> bool:
-        return move not in self.avoided and (self.allowed is None or move in self.allowed)
+    def banned(self, color: int) -> set[int]:
+        """The moves that a color is not to consider in the position."""
+        return {ban.move for ban in self.bans if ban.color == color}
 
     def choose(self, candidates: Sequence[Candidate], game: Game) -> tuple[Candidate, ...]:
         """These of the candidates; if too few of them were considered, other legal moves follow."""
-        chosen = [candidate for candidate in candidates if self.accepts(candidate.move)]
+        banned = self.banned(game.to_play)
+        chosen = [candidate for candidate in candidates if candidate.move not in banned]
         if len(chosen) < self.fewest:
-            known = {candidate.move for candidate in chosen}
-            others = [move for move in moves_of(game.legal_moves()) if self.accepts(move) and move not in known]
+            known = banned | {candidate.move for candidate in chosen}
+            others = [move for move in moves_of(game.legal_moves()) if move not in known]
             chosen += [Candidate(move) for move in others[: self.fewest - len(chosen)]]
         return tuple(chosen[: self.most])
+
+
+def ban_others(color: int, allowed: Collection[int], depth: int, size: int) -> list[Ban]:
+    """Bans on everything that is not among the moves allowed."""
+    return [Ban(color, move, depth) for move in (*range(size * size), PASS) if move not in allowed]
 
 
 def count_visits(candidates: Sequence[Candidate]) -> list[int]:

@@ -70,7 +70,8 @@ class GtpEngine:
     """A session of a player: answers lines one by one, or serves two streams until the controller quits.
 
     Files named by the controller must lie in ``directory``, by default the working directory. ``lag`` are the seconds
-    that a move may cost on the controller's clock beyond the thinking.
+    that a move may cost on the controller's clock beyond the thinking. A player that ``ponders`` thinks while the
+    opponent does, until the next line comes.
     """
 
     def __init__(
@@ -82,9 +83,10 @@ class GtpEngine:
         limit: Limit | None = None,
         directory: Path | None = None,
         lag: float = DEFAULT_LAG,
+        ponders: bool = False,
     ) -> None:
         folder = Path.cwd() if directory is None else directory
-        self._session = Session(player, Game(size, rules), folder, limit or Limit(), Clock(lag=lag))
+        self._session = Session(player, Game(size, rules), folder, limit or Limit(), Clock(lag=lag), ponders=ponders)
         # Without a stream to read from, nobody could ever stop an analysis: it ends after its first report.
         self._session.input_waiting.set()
 
@@ -104,9 +106,14 @@ class GtpEngine:
         ``stdin`` may be left with a thread that still waits on it, so standard input should be given unbuffered:
         the interpreter cannot end while somebody holds the lock of a buffer.
         """
-        reader = InputReader(stdin)
-        self._session.input_waiting = reader.waiting
-        serve_lines(reader, self._answer_line, stdout, has_quit=lambda: self._session.has_quit, log=log)
+        reader, session = InputReader(stdin), self._session
+        session.input_waiting = reader.waiting
+
+        def answer_line(line: Line) -> Iterator[bytes]:
+            session.asked = reader.asked
+            return self._answer_line(line)
+
+        serve_lines(reader, answer_line, stdout, has_quit=lambda: session.has_quit, idle=session.ponder, log=log)
 
     def _answer_line(self, line: Line) -> Iterator[bytes]:
         return answer(commands, self._session, line)

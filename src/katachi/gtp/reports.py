@@ -31,6 +31,7 @@ class ReportStyle:
 
     dialect: Dialect
     root: bool = False
+    variation_visits: bool = False
     ownership: bool = False
     ownership_spread: bool = False
 
@@ -49,6 +50,8 @@ def format_report(
         words += _values(analysis, candidate, style, color)
         words += ["order", str(order), "pv"]
         words += [format_vertex(move, size) for move in candidate.variation or (candidate.move,)]
+        if style.variation_visits and candidate.variation_visits:
+            words += ["pvVisits", *map(str, candidate.variation_visits)]
     if style.root:
         visits = max(1, total_visits(analysis))
         words += ["rootInfo", "visits", str(visits), *_values(analysis, None, style, color)]

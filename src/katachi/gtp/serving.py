@@ -5,12 +5,14 @@ that returns an iterator of lines *streams*: ``=`` is sent at once, then every l
 
 Input is read on a thread of its own, so that a command at work can see that the controller has said something:
 ``InputReader.waiting`` is set as long as a line waits that nobody has taken, an empty one included, and after the end
-of the input. That is how ``lz-analyze`` is stopped by any input.
+of the input. That is how ``lz-analyze`` is stopped by any input. The thread also knows when a line came: a clock counts
+from there, however late we find the time to look at it.
 """
 
 from __future__ import annotations
 
 import inspect
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from threading import Condition, Event, Thread
@@ -148,18 +150,23 @@ class InputReader:
 
     def __init__(self, stream: BinaryIO) -> None:
         self.waiting = Event()
+        self.asked = time.monotonic()  # when the last line was taken to be answered next: it had come, and we were free
         self._stream = stream
-        self._lines: deque[Line] = deque()
+        self._lines: deque[tuple[Line, float]] = deque()  # with the time at which each came
         self._ended = False
         self._changed = Condition()
         Thread(target=self._read_all, name="gtp-input", daemon=True).start()
 
-    def next_line(self) -> Line | None:
-        """Wait for a line; None at the end of the input."""
+    def next_line(self, idle: Callable[[], object] | None = None) -> Line | None:
+        """Wait for a line; None at the end of the input. ``idle`` is run first unless one waits already."""
+        free = time.monotonic()
+        if idle is not None and not self.waiting.is_set():
+            idle()
         with self._changed:
             while not self._lines and not self._ended:
                 self._changed.wait()
-            line = self._lines.popleft() if self._lines else None
+            line, came = self._lines.popleft() if self._lines else (None, free)
+            self.asked = max(free, came)
             if not self._lines and not self._ended:
                 self.waiting.clear()
             self._changed.notify_all()
@@ -174,10 +181,11 @@ class InputReader:
             self._changed.notify_all()
 
     def _keep(self, line: Line) -> None:
+        came = time.monotonic()
         with self._changed:
             while len(self._lines) >= _MAX_WAITING_LINES:
                 self._changed.wait()
-            self._lines.append(line)
+            self._lines.append((line, came))
             self.waiting.set()
             self._changed.notify_all()
 
@@ -188,15 +196,19 @@ def serve_lines(
     output: BinaryIO,
     *,
     has_quit: Callable[[], bool],
+    idle: Callable[[], object] | None = None,
     log: BinaryIO | None = None,
 ) -> None:
-    """Answer line after line until quit, the end of the input, Ctrl-C, or until nobody reads the answers."""
+    """Answer line after line until quit, the end of the input, Ctrl-C, or until nobody reads the answers.
+
+    ``idle`` is run while there is nothing to answer; it must come back soon after ``reader.waiting`` is set.
+    """
     try:
-        while not has_quit() and (line := reader.next_line()) is not None:
+        while not has_quit() and (line := reader.next_line(idle)) is not None:
             write_all(log, b"> " + line.content + b"\n")
             for piece in answer_line(line):
-                write_all(log, piece)
                 write_all(output, piece)
+                write_all(log, piece)
     except (KeyboardInterrupt, BrokenPipeError):
         return
 

@@ -116,7 +116,7 @@ def play_decision(session: Session, color: int) -> str:
 
 def play_own_move(session: Session, color: int, move: int) -> str:
     check_own_move(session, color, move)
-    session.game.play(move, color)
+    session.play_own(color, move)
     return format_vertex(move, session.game.size)
 
 
