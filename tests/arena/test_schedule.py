@@ -25,6 +25,11 @@ def test_a_gauntlet_pairs_the_first_with_all(make_settings: MakeSettings) -> Non
     assert pairs == [("a", "b"), ("a", "c")]
 
 
+def test_a_ladder_pairs_each_with_the_two_that_follow(make_settings: MakeSettings) -> None:
+    pairs = [(pair.first, pair.second) for pair in pairings(make_settings("a", "b", "c", "d", scheme="ladder"))]
+    assert pairs == [("a", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("c", "d")]
+
+
 def test_colors_alternate_and_both_sides_get_every_opening(make_settings: MakeSettings) -> None:
     games = scheduled(make_settings("a", "b", "c", games=6))
     everybody = [("a", "b"), ("b", "a"), ("a", "c"), ("c", "a"), ("b", "c"), ("c", "b")]

@@ -51,7 +51,7 @@ def test_the_limit_reaches_the_players() -> None:
         ({"sprt": {"elo0": 0.0, "elo1": 0.0}}, "elo0 must be below elo1"),
         ({"sprt": {"elo0": 0.0, "elo": 9.0}}, "sprt.elo is no setting; did you mean elo1?"),
         ({"players": ["a", "b", "c"], "sprt": {"elo0": 0.0, "elo1": 9.0}}, "is for two players"),
-        ({"scheme": "swiss"}, "scheme: Input should be 'round-robin' or 'gauntlet'"),
+        ({"scheme": "swiss"}, "scheme: Input should be 'round-robin', 'gauntlet' or 'ladder'"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_name(values: dict[str, object], sentence: str) -> None:

@@ -18,7 +18,7 @@ def test_list(run_katachi):
 def test_json(run_katachi):
     players = json.loads(run_katachi("players", "--json").out)["players"]
     assert [player["name"] for player in players] == SHIPPED
-    assert set(players[0]) == {"name", "kind", "description"}
+    assert set(players[0]) == {"name", "kind", "description", "rating"}
 
 
 def test_show_prints_a_spec(run_katachi):

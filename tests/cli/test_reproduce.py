@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import sys
 
-from katachi.experiments.papers import load_paper
+from katachi.experiments.experiment import load_experiment
 
 
 def test_json_is_all_that_is_printed(run_katachi, tmp_path):
@@ -26,7 +26,7 @@ def test_the_document_is_written_from_what_was_measured(run_katachi, tmp_path):
     ran = run_katachi("reproduce", "silver2007", "--run", str(tmp_path / "run"), "--write-docs", str(tmp_path / "docs"))
     assert (ran.code, ran.out) == (0, "")
     text = (tmp_path / "docs" / "silver2007.md").read_text(encoding="utf-8")
-    assert load_paper("silver2007").title in text
+    assert load_experiment("silver2007").title in text
     assert "| LD 3×3 | 9 | 78,732 | 23,274 | 123,147 | 61,630 |" in text
 
 
@@ -34,9 +34,11 @@ def test_bad_input_gets_one_sentence(run_katachi, tmp_path, monkeypatch):
     where = ("--run", str(tmp_path))
     monkeypatch.setitem(sys.modules, "ray", None)
     for arguments, sentence in [
-        (("silver2006",), "there is no paper silver2006"),
+        (("silver2006",), "there is no experiment silver2006"),
         (("silver2007", "--table", "figure7"), "silver2007 has no table figure7"),
         (("silver2007", "--table", "cascade", "--backend", "ray"), "the backend ray needs Ray: pip install ray"),
+        (("silver2007", "--write-cards", str(tmp_path)), "silver2007 rates no players"),
+        (("search", "--write-cards", str(tmp_path)), "the table ladder has not been measured"),
         (("silver2007", "--write-docs", str(tmp_path / "docs")), "there are no results of silver2007"),
     ]:
         ran = run_katachi("reproduce", *arguments, *where)

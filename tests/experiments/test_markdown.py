@@ -26,4 +26,4 @@ def test_means():
 
 def test_rows():
     row = Row("a/b", "a win rate, %", "over 80", 81.24, (79.04, 83.01), "paper/a")
-    assert row_table([row]).splitlines()[-1] == "| a win rate, % | over 80 | 81.2 (79.0 … 83.0) | `paper/a` |"
+    assert row_table([row], "paper").splitlines()[-1] == "| a win rate, % | over 80 | 81.2 (79.0 … 83.0) | `paper/a` |"

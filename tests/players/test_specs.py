@@ -23,7 +23,7 @@ from katachi.players.specs import (
     shipped_players,
 )
 
-SHIPPED = sorted(path.stem for path in (Path(specs.__file__).parent / "shipped").glob("*.toml"))
+SHIPPED = [player.name for player in shipped_players()]
 
 
 @pytest.mark.parametrize("kind", [RandomPlayer, AlpPlayer, InfluencePlayer])
@@ -35,8 +35,16 @@ def test_shipped_names(kind):
 
 def test_shipped_players_are_described():
     shipped = shipped_players()
-    assert [player.name for player in shipped] == SHIPPED
+    assert {player.name for player in shipped} == {
+        path.stem for path in (Path(specs.__file__).parent / "shipped").glob("*.toml")
+    }
     assert all(len(player.description) > 20 for player in shipped)
+
+
+def test_shipped_players_are_ordered_by_their_numbers():
+    sizes = [name for name in SHIPPED if name.startswith("shapes-") and name[7:].isdigit()]
+    assert sizes == ["shapes-5", "shapes-9", "shapes-13", "shapes-19"]
+    assert SHIPPED.index("alp") < SHIPPED.index("random")
 
 
 def test_the_default_is_what_was_learned_on_that_size():
@@ -83,7 +91,7 @@ def test_gtp_spec_with_a_name():
     ("text", "sentence"),
     [
         ('kind = "alp"\nnmae = "x"', "spec: unknown key 'nmae'; did you mean 'name'?"),
-        ('kind = "alp"\nzzz = 1', "spec: unknown key 'zzz'; known are kind, name, description"),
+        ('kind = "alp"\nzzz = 1', "spec: unknown key 'zzz'; known are kind, name, description, rating"),
         ('kind = "apl"', "spec: unknown kind 'apl'; did you mean 'alp'?"),
         ('name = "x"', 'spec: it must say kind = "…", one of random, alp, influence, gtp, search'),
         ("kind = 3", 'spec: it must say kind = "…", one of random, alp, influence, gtp, search'),

@@ -6,14 +6,15 @@ and in however many processes the games are played, and after every interruption
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Final
 
 import numpy as np
 
 from katachi.arena.openings import Opening, Openings
-from katachi.arena.settings import TournamentSettings
+from katachi.arena.settings import Scheme, TournamentSettings
 
 _STREAM = 0  # keeps the random numbers of the players apart from those of the openings
 
@@ -63,10 +64,29 @@ def game_id(pairing: Pairing, number: int) -> str:
 
 
 def pairings(settings: TournamentSettings) -> list[Pairing]:
-    """All pairs for a round robin; the first player against each other one for a gauntlet."""
-    names = list(settings.players)
-    pairs = combinations(names, 2) if settings.scheme == "round-robin" else ((names[0], other) for other in names[1:])
+    """All pairs for a round robin; the first player against all others for a gauntlet; near ones for a ladder."""
+    pairs = _SCHEMES[settings.scheme](list(settings.players))
     return [Pairing(number, first, second) for number, (first, second) in enumerate(pairs)]
+
+
+def _round_robin(names: list[str]) -> list[tuple[str, str]]:
+    return list(combinations(names, 2))
+
+
+def _gauntlet(names: list[str]) -> list[tuple[str, str]]:
+    return [(names[0], other) for other in names[1:]]
+
+
+def _ladder(names: list[str]) -> list[tuple[str, str]]:
+    """Each against the two that follow: where players stand in the order of their strength, the others say little."""
+    return [(name, other) for number, name in enumerate(names) for other in names[number + 1 : number + 3]]
+
+
+_SCHEMES: Final[dict[Scheme, Callable[[list[str]], list[tuple[str, str]]]]] = {
+    "round-robin": _round_robin,
+    "gauntlet": _gauntlet,
+    "ladder": _ladder,
+}
 
 
 def schedule(

@@ -33,6 +33,8 @@ from katachi.go.rules import MAX_KOMI, Rules, parse_rules
 from katachi.interfaces import Limit
 
 GTP_PREFIX: Final = "gtp:"
+
+Scheme = Literal["round-robin", "gauntlet", "ladder"]
 _MOVES_PER_POINT: Final = 3  # a game is stopped and scored after this many moves for every point of the board
 
 
@@ -99,7 +101,7 @@ class TournamentSettings(_Strict):
     rules: str = "katachi"
     komi: float | None = Field(default=None, ge=-MAX_KOMI, le=MAX_KOMI)
     games: int = Field(default=100, ge=1)
-    scheme: Literal["round-robin", "gauntlet"] = "round-robin"
+    scheme: Scheme = "round-robin"
     seed: int = Field(default=0, ge=0)
     max_moves: int | None = Field(default=None, ge=1)
     referee: str = "estimate"

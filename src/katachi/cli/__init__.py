@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "show": LazyCommand("katachi.cli.show:show", "Draw what a model has learned.", compiles=False),
     "models": LazyCommand("katachi.cli.models:app", "List the models that ship.", compiles=False),
     "players": LazyCommand("katachi.cli.players:app", "List the players that ship.", compiles=False),
-    "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure what a paper published."),
+    "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure papers' results, and our own."),
     "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
     "doctor": LazyCommand("katachi.cli.doctor:doctor", "Check the set-up.", compiles=False),
     "warmup": LazyCommand("katachi.cli.warmup:warmup", "Compile everything now.", compiles=False),

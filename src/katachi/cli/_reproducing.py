@@ -14,16 +14,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from katachi.cli._arena import RUNS, print_json
+from katachi.experiments.errors import ExperimentError
+from katachi.experiments.experiment import Budget, Experiment, read_results
 from katachi.experiments.markdown import format_estimate, format_value
-from katachi.experiments.papers import Budget, Paper
 from katachi.experiments.runs import Progress as RunsDone
 
 _SECONDS_BETWEEN_LINES: Final = 30  # where standard error is no terminal
 
 
-def default_folder(paper: Paper, budget: Budget) -> Path:
+def default_folder(experiment: Experiment, budget: Budget) -> Path:
     """Where results go if nobody says; the runs of an hour are also the first of all runs."""
-    return RUNS / (f"{paper.name}-smoke" if budget is Budget.SMOKE else paper.name)
+    return RUNS / (f"{experiment.name}-smoke" if budget is Budget.SMOKE else experiment.name)
 
 
 class RunProgress:
@@ -63,9 +64,11 @@ class RunProgress:
 
 
 def _describe(done: RunsDone) -> str:
-    """``5,210 games/s, 12 min left``."""
+    """``5,210 games/s, 12 min left``; slow games are counted by the hour."""
+    rate = done.games_per_second
+    shown = f"{rate:,.0f} games/s" if rate >= 1 else f"{3600 * rate:,.0f} games/h"
     left = "" if done.seconds_left is None else f", {_format_seconds(done.seconds_left)} left"
-    return f"{done.games_per_second:,.0f} games/s{left}"
+    return shown + left
 
 
 def _format_seconds(seconds: float) -> str:
@@ -78,13 +81,20 @@ def _format_seconds(seconds: float) -> str:
     )
 
 
-def show_rows(paper: Paper, results: Mapping[str, Any], *, as_json: bool) -> None:
+def write_ratings(experiment: Experiment, run: Path, folder: Path) -> list[str]:
+    """Put what a run found into the files that it is about; returns whose. Raises ExperimentError."""
+    if experiment.write_cards is None:
+        raise ExperimentError(f"{experiment.name} rates no players")
+    return experiment.write_cards(read_results(run), folder)
+
+
+def show_rows(experiment: Experiment, results: Mapping[str, Any], *, as_json: bool) -> None:
     """The rows of what was measured, as a table or as one JSON object."""
-    rows = paper.rows(results)
+    rows = experiment.rows(results)
     if as_json:
-        print_json({"paper": paper.name, "rows": [row.to_json() for row in rows]})
+        print_json({"paper": experiment.name, "rows": [row.to_json() for row in rows]})
         return
-    shown = Table("what", "published", "ours (95 %)", title=paper.title)
+    shown = Table("what", experiment.yardstick, "ours (95 %)", title=experiment.title)
     for row in rows:
         shown.add_row(row.what, format_value(row.published), format_estimate(row.ours, row.interval))
     console = Console()

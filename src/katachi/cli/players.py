@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-from katachi.players.specs import SpecError, read_spec, shipped_players
+from katachi.players.specs import RatingTable, ShippedPlayer, SpecError, read_spec, shipped_players
 
 app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 
@@ -27,11 +27,22 @@ def players(
         return
     shipped = shipped_players()
     if as_json:
-        typer.echo(json.dumps({"players": [player._asdict() for player in shipped]}))
+        typer.echo(json.dumps({"players": [_to_json(player) for player in shipped]}))
         return
     width = max(len(player.name) for player in shipped)
     for player in shipped:
-        typer.echo(f"{player.name:{width}}  {player.description}")
+        typer.echo(f"{player.name:{width}}  {player.description}{_format_rating(player.rating)}")
+
+
+def _to_json(player: ShippedPlayer) -> dict[str, Any]:
+    return player._asdict() | {"rating": player.rating and player.rating.model_dump()}
+
+
+def _format_rating(rating: RatingTable | None) -> str:
+    """``; Elo 1,234 (1,200 … 1,268), where GNU Go level 10 is 1,800``."""
+    if rating is None:
+        return ""
+    return f"; Elo {rating.value:,} ({rating.low:,} … {rating.high:,}), {rating.scale}"
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""``katachi reproduce``: published results beside ours."""
+"""``katachi reproduce``: experiments, with what was published beside ours."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from katachi.experiments.papers import Budget, Scope, load_paper, measure
+from katachi.experiments.experiment import Budget, Scope, load_experiment, measure
 from katachi.experiments.runs import Backend, Workers
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="The paper, such as silver2007.")],
+    experiment: Annotated[str, typer.Argument(help="A paper, such as silver2007, or search.")],
     table: Annotated[str, typer.Option(help="One of its tables or figures, such as figure4.")] = "all",
     budget: Annotated[
         Budget, typer.Option(help="Seconds, an hour of two cores, or as much as the paper did.")
@@ -25,9 +25,13 @@ def reproduce(
         Path | None,
         typer.Option(metavar="DIR", help="Measure nothing: write the document there, from the results that there are."),
     ] = None,
+    write_cards: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Measure nothing: write ratings into the player files there, from the run."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Measure what a paper published, and show both side by side.
+    """Measure what a paper published, or what a part of katachi is worth, and show both side by side.
 
     Every run is kept as soon as it is through; the same command goes on after an interruption.
 
@@ -35,15 +39,20 @@ def reproduce(
       katachi reproduce silver2007
       katachi reproduce silver2007 --table figure4 --budget full --jobs 2
       katachi reproduce silver2007 --run runs/silver2007 --write-docs docs
+      katachi reproduce search --table doubling --budget hour --jobs 2
+      katachi reproduce search --run runs/search --write-cards src/katachi/players/shipped
     """
-    from katachi.cli._reproducing import RunProgress, default_folder, show_rows
+    from katachi.cli._reproducing import RunProgress, default_folder, show_rows, write_ratings
     from katachi.experiments.documents import write_document
 
-    wanted = load_paper(paper)
+    wanted = load_experiment(experiment)
     if write_docs is not None:
         typer.echo(f"katachi: {write_document(wanted, run, write_docs)} is written", err=True)
         return
     folder = run or default_folder(wanted, budget)
+    if write_cards is not None:
+        typer.echo(f"katachi: rated are {', '.join(write_ratings(wanted, folder, write_cards))}", err=True)
+        return
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with RunProgress() as progress:
         results = measure(wanted, table, Scope(folder, budget, progress.show, runs, Workers(jobs, backend)))

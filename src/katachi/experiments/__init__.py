@@ -1,1 +1,1 @@
-"""Experiments: published results remade by a command, ours beside theirs."""
+"""Experiments: published results remade by a command, and what our own parts are worth."""

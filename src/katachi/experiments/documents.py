@@ -1,9 +1,9 @@
-"""The document of a reproduction: text, tables and pictures made from results; nobody types a number.
+"""The document of an experiment: text, tables and pictures made from results; nobody types a number.
 
 ```
-DOCS/PAPER.md             the document
-DOCS/PAPER/results.json   what it is made from
-DOCS/PAPER/*.svg          its pictures
+DOCS/EXPERIMENT.md             the document
+DOCS/EXPERIMENT/results.json   what it is made from
+DOCS/EXPERIMENT/*.svg          its pictures
 ```
 """
 
@@ -14,48 +14,49 @@ from pathlib import Path
 
 from katachi.disk import write_atomically
 from katachi.experiments.errors import ExperimentError
+from katachi.experiments.experiment import Experiment, Table, keep_results, read_results
 from katachi.experiments.markdown import row_table, wrap
-from katachi.experiments.papers import Paper, Table, keep_results, read_results
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.provenance import format_program
 
 
-def write_document(paper: Paper, run: Path | None, docs: Path) -> Path:
-    """Make a paper's document from the results that it was last made from, and from those of a run where it has some.
+def write_document(experiment: Experiment, run: Path | None, docs: Path) -> Path:
+    """Make the document from the results that it was last made from, and from those of a run where it has some.
 
     Raises ExperimentError if there are no results at all.
     """
-    folder = docs / paper.name
+    folder = docs / experiment.name
     known = read_results(folder) | (read_results(run) if run else {})
-    results = {table.name: known[table.name] for table in paper.tables if table.name in known}
+    results = {table.name: known[table.name] for table in experiment.tables if table.name in known}
     if not results:
-        raise ExperimentError(f"there are no results of {paper.name} in {run or folder}: measure something first")
+        raise ExperimentError(f"there are no results of {experiment.name} in {run or folder}: measure something first")
     keep_results(folder, results)
-    path = docs / f"{paper.name}.md"
-    write_atomically(path, format_document(paper, results, folder))
+    path = docs / f"{experiment.name}.md"
+    write_atomically(path, format_document(experiment, results, folder))
     return path
 
 
-def format_document(paper: Paper, results: Mapping[str, Json], pictures: Path) -> str:
+def format_document(experiment: Experiment, results: Mapping[str, Json], pictures: Path) -> str:
     """The document as Markdown; its pictures are drawn into a folder."""
-    tables = [_section(table, results[table.name], pictures) for table in paper.tables if table.name in results]
+    tables = [_section(table, results[table.name], pictures) for table in experiment.tables if table.name in results]
     parts = [
-        f"# {paper.title}",
-        paper.head(results),
-        _comparison(paper.rows(results)),
+        f"# {experiment.title}",
+        experiment.head(results),
+        _comparison(experiment.rows(results), experiment.yardstick),
         *tables,
-        f"*This page is made by `katachi reproduce {paper.name} --write-docs docs`.*",
+        f"*This page is made by `katachi reproduce {experiment.name} --write-docs docs`.*",
     ]
     return wrap("\n\n".join(part.strip() for part in parts)) + "\n"
 
 
-def _comparison(rows: Sequence[Row]) -> str:
-    """Every figure that the paper gives, but for those that are counted and come out the same."""
+def _comparison(rows: Sequence[Row], yardstick: str) -> str:
+    """Every figure that the yardstick gives, but for those that are counted and come out the same."""
     published = [row for row in rows if row.published is not None]
     differing = [row for row in published if row.interval is not None or row.ours != row.published]
-    note = f"{len(published) - len(differing)} more of the paper's figures are counts, and ours are the same."
-    return f"## Published and measured\n\n{row_table(differing)}\n{note}"
+    same = len(published) - len(differing)
+    note = f"{same} more of the {yardstick}'s figures are counts, and ours are the same." if same else ""
+    return f"## {yardstick.capitalize()} and ours\n\n{row_table(differing, yardstick)}\n{note}"
 
 
 def _section(table: Table, results: Json, pictures: Path) -> str:

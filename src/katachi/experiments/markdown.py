@@ -49,12 +49,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)) + "\n"
 
 
-def row_table(rows: Iterable[Row]) -> str:
-    """Rows as ``what | paper | ours (interval) | run``."""
+def row_table(rows: Iterable[Row], yardstick: str) -> str:
+    """Rows as ``what | yardstick | ours (interval) | run``."""
     cells = (
         (row.what, format_value(row.published), format_estimate(row.ours, row.interval), f"`{row.run}`") for row in rows
     )
-    return table(("what", "paper", "ours (95 %)", "run"), cells)
+    return table(("what", yardstick, "ours (95 %)", "run"), cells)
 
 
 def wrap(text: str) -> str:

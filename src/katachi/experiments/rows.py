@@ -1,4 +1,4 @@
-"""Rows of a report: what a paper published beside what we measured."""
+"""Rows of a report: what a paper published, or what we set out to reach, beside what we measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Row:
 
     id: str
     what: str
-    published: Value  # None where the paper gives no figure
+    published: Value  # or wanted; None where there is no such figure
     ours: Value  # None where it could not be measured
     interval: tuple[float, float] | None
     run: str

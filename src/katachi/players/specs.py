@@ -1,7 +1,7 @@
 r"""Player specs: a player as a TOML file, a shipped name, or ``gtp:COMMAND``.
 
-A spec names its ``kind`` and gives that kind's options; ``name`` and ``description`` are for people. Reading is
-strict: a key that the kind does not know is an error which names the nearest one that it does.
+A spec names its ``kind`` and gives the options of it; ``name``, ``description`` and ``rating`` are for people. Reading
+is strict: a key that the kind does not know is an error which names the nearest one that it does.
 
 >>> load_player("alp", seed=1).name
 'alp'
@@ -38,6 +38,17 @@ class SpecError(ValueError):
     """A player spec that cannot be used, with where and why."""
 
 
+class RatingTable(BaseModel):
+    """How strong a player was found to be: an Elo rating with its interval of 95 %, and what it is counted from."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    value: int
+    low: int
+    high: int
+    scale: str = Field(min_length=1)
+
+
 class PlayerSpec(BaseModel, ABC):
     """What every spec says. Subclasses add the options of their kind."""
 
@@ -46,6 +57,7 @@ class PlayerSpec(BaseModel, ABC):
     kind: str
     name: str = Field(default="", max_length=100)
     description: str = ""
+    rating: RatingTable | None = None
 
     @abstractmethod
     def build(self, seed: int | None) -> Player:
@@ -149,14 +161,20 @@ class ShippedPlayer(NamedTuple):
     name: str
     kind: str
     description: str
+    rating: RatingTable | None
 
 
 def shipped_players() -> list[ShippedPlayer]:
-    """What comes with katachi, in the order of the alphabet."""
+    """What comes with katachi, in the order of the alphabet, but numbers by their size."""
     folder = resources.files("katachi.players") / "shipped"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    specs = [(file.name, parse_spec(file.read_text(encoding="utf-8"), file.name)) for file in files]
-    return [ShippedPlayer(name.removesuffix(".toml"), spec.kind, spec.description) for name, spec in specs]
+    names = (file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+    specs = [(name, parse_spec(*read_spec(name))) for name in sorted(names, key=_natural_order)]
+    return [ShippedPlayer(name, spec.kind, spec.description, spec.rating) for name, spec in specs]
+
+
+def _natural_order(name: str) -> list[tuple[str, int]]:
+    """A key that sorts level-10 after level-9."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]
 
 
 def default_player(size: int) -> str:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from katachi.experiments.papers import Budget, Scope
+from katachi.experiments.experiment import Budget, Scope
 from katachi.experiments.runs import Workers
 from katachi.experiments.silver2007 import cascade
 from katachi.experiments.silver2007.learning_run import Protocol

@@ -8,10 +8,10 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
-from katachi.experiments.papers import Budget, Scope
+from katachi.experiments.experiment import Budget, Scope
 from katachi.experiments.runs import Workers
 from katachi.experiments.silver2007 import figure4, figure4_plots
-from katachi.experiments.silver2007.figure4 import ALL_SETS, CUMULATIVE, EXPERIMENTS, learning_time, measure, sum_up
+from katachi.experiments.silver2007.figure4 import ALL_SETS, CUMULATIVE, LEARNERS, learning_time, measure, sum_up
 from katachi.experiments.silver2007.figure4_report import rows, section
 from katachi.experiments.silver2007.learning_run import Protocol
 
@@ -19,11 +19,11 @@ PLAN = Protocol(games=2000, test_every=500, test_games=10, final_games=20)
 
 
 def test_the_36_experiments():
-    assert len({experiment.name for experiment in EXPERIMENTS}) == 36
-    assert Counter(experiment.mode for experiment in EXPERIMENTS) == {"fast": 20, "online": 16}
-    together = [experiment for experiment in EXPERIMENTS if experiment.how == CUMULATIVE]
+    assert len({learner.name for learner in LEARNERS}) == 36
+    assert Counter(learner.mode for learner in LEARNERS) == {"fast": 20, "online": 16}
+    together = [learner for learner in LEARNERS if learner.how == CUMULATIVE]
     # Spec of the partial order: the r-th size of LI has r sets, that of LD twice as many.
-    assert [len(experiment.sets) for experiment in together] == [*range(1, 10), *range(2, 19, 2)]
+    assert [len(learner.sets) for learner in together] == [*range(1, 10), *range(2, 19, 2)]
     assert set(together[-1].sets) == set(ALL_SETS)
 
 
@@ -38,8 +38,8 @@ def test_the_first_runs_of_all_come_first():
 
 def test_measure_sums_up_each_experiment_apart(tmp_path, monkeypatch):
     results = {"LI 1x1": 1, "LD 2x2": 3}
-    some = tuple(e for e in EXPERIMENTS if e.name in {f"{name} alone" for name in results})
-    monkeypatch.setattr(figure4, "EXPERIMENTS", some)
+    some = tuple(e for e in LEARNERS if e.name in {f"{name} alone" for name in results})
+    monkeypatch.setattr(figure4, "LEARNERS", some)
     monkeypatch.setattr(figure4, "learn", lambda sets, seed, **_: result(results[sets[0]]))
     monkeypatch.setitem(figure4.PROTOCOLS, Budget.SMOKE, PLAN)
     scope = Scope(tmp_path, Budget.SMOKE, lambda progress: None, 3, Workers())
@@ -66,13 +66,13 @@ def test_sum_up():
 
 @pytest.fixture(scope="module")
 def results() -> dict:
-    """Results of all experiments: rates and times that depend on the experiment's number."""
-    experiments = {}
-    for number, experiment in enumerate(EXPERIMENTS):
+    """Results of all learners: rates and times that depend on the learner's number."""
+    learners = {}
+    for number, learner in enumerate(LEARNERS):
         curve = [[0, 0]] * (number % 4) + [[6, 6]] * (4 - number % 4)
         runs = [{"curve": curve, "final": [[number % 10, 3]] * 2, "averaged": [[5, 6]] * 2} for _ in range(3)]
-        experiments[experiment.name] = sum_up(runs, PLAN)
-    return {"protocol": PLAN.arguments, "runs": 3, "experiments": experiments}
+        learners[learner.name] = sum_up(runs, PLAN)
+    return {"protocol": PLAN.arguments, "runs": 3, "experiments": learners}
 
 
 def test_rows_compare_what_the_paper_says(results):
@@ -88,7 +88,7 @@ def test_rows_compare_what_the_paper_says(results):
 def test_runs_that_never_learn_count_as_all_their_games(results):
     changed = deepcopy(results)
     changed["experiments"]["LI 1x1 alone"]["learned after"] = [500, None, 500]
-    assert learning_time(changed, EXPERIMENTS[0]).mean == pytest.approx(1000)
+    assert learning_time(changed, LEARNERS[0]).mean == pytest.approx(1000)
     row = next(row for row in rows(changed) if row.id == "figure4/LI-1x1-alone/learned")
     assert row.ours == 1000
     assert row.what.endswith("in 2 of 3 runs")
@@ -122,10 +122,10 @@ def test_all_pictures_of_the_text_are_drawn(results, tmp_path):
 
 
 def test_a_line_is_recognized():
-    experiments = {}
-    for experiment in EXPERIMENTS:
+    learners = {}
+    for learner in LEARNERS:
         summary = sum_up([result(6)], PLAN)
-        summary["learned after"] = [100 * len(experiment.sets)]
-        experiments[experiment.name] = summary
-    found = rows({"protocol": PLAN.arguments, "runs": 1, "experiments": experiments})
+        summary["learned after"] = [100 * len(learner.sets)]
+        learners[learner.name] = summary
+    found = rows({"protocol": PLAN.arguments, "runs": 1, "experiments": learners})
     assert np.isclose(next(row.ours for row in found if row.id == "figure4/linear"), 1.0)

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from katachi.experiments.papers import Budget, Scope
+from katachi.experiments.experiment import Budget, Scope
 from katachi.experiments.runs import Progress, Workers
 from katachi.experiments.silver2007 import figure5
 from katachi.experiments.silver2007.figure5 import CONTESTANTS, GROUPS, Contestant, measure, rows, section
@@ -26,7 +26,7 @@ def scope(folder, watch=lambda progress: None) -> Scope:
 def test_all_play_and_are_rated_on_one_scale(tmp_path, simple_players):
     seen: list[Progress] = []
     results = measure(scope(tmp_path, seen.append))
-    assert results["games"] == len(seen) == 2 * (10 + 2)  # a round robin of five, and alpha-beta against two
+    assert results["games"] == len(seen) == 2 * (10 + 1)  # a round robin of five, and alpha-beta against one
     assert results["ratings"]["ALP"] == [850, 850, 850]
     by_id = {row.id: row for row in rows(results)}
     assert by_id["figure5/Linear-B"].published == 1070

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from katachi.experiments.experiment import Scope, Table
 from katachi.experiments.markdown import format_value, table
-from katachi.experiments.papers import Scope, Table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.features.shape_sets import PAPER_SIZES, Location, ShapeSet

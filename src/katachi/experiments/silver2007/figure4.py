@@ -1,6 +1,6 @@
 """Figure 4: each set of shapes alone, and with all sets that are as or more general, on 5×5.
 
-36 experiments: nine sizes, location independent (LI) and dependent (LD), alone and cumulative; in each a number of
+36 learners: nine sizes, location independent (LI) and dependent (LD), alone and cumulative; in each a number of
 runs of two agents that learn for 100,000 games (``learning_run.py``).
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from katachi.experiments.estimates import Estimate, estimate
-from katachi.experiments.papers import Budget, Scope
+from katachi.experiments.experiment import Budget, Scope
 from katachi.experiments.runs import Json, Run, do_runs, seed_of
 from katachi.experiments.silver2007.learning_run import (
     Protocol,
@@ -43,7 +43,7 @@ ALL_SETS: Final = tuple(ShapeSet(*size, location) for location in Location for s
 
 
 @dataclass(frozen=True, slots=True)
-class Experiment:
+class Learner:
     """One column of the figure: a set of shapes, alone or with all sets as or more general."""
 
     shape_set: ShapeSet
@@ -76,31 +76,30 @@ class Experiment:
         return Run(f"{self.name} {number:02d}", learn, arguments, protocol.games)
 
 
-EXPERIMENTS: Final = tuple(Experiment(shape_set, how) for how in (ALONE, CUMULATIVE) for shape_set in ALL_SETS)
+LEARNERS: Final = tuple(Learner(shape_set, how) for how in (ALONE, CUMULATIVE) for shape_set in ALL_SETS)
 
 
 def measure(scope: Scope) -> Json:
-    """Do all runs, or what is missing, and sum them up by experiment."""
+    """Do all runs, or what is missing, and sum them up by learner."""
     protocol, count = PROTOCOLS[scope.budget], scope.runs or RUNS[scope.budget]
     runs = list(_runs(count, protocol))
     results = do_runs(runs, scope.folder, scope.workers, scope.watch)
-    # The runs of one experiment are as far apart as there are experiments.
+    # The runs of one learner are as far apart as there are learners.
     summaries = {
-        experiment.name: sum_up(results[first :: len(EXPERIMENTS)], protocol)
-        for first, experiment in enumerate(EXPERIMENTS)
+        learner.name: sum_up(results[first :: len(LEARNERS)], protocol) for first, learner in enumerate(LEARNERS)
     }
     return {"protocol": protocol.arguments, "runs": count, "experiments": summaries}
 
 
 def _runs(count: int, protocol: Protocol) -> Iterator[Run]:
-    """The first run of every experiment comes before the second of any, so that a part of them is balanced."""
+    """The first run of every learner comes before the second of any, so that a part of them is balanced."""
     for number in range(count):
-        for experiment in EXPERIMENTS:
-            yield experiment.run(number, protocol)
+        for learner in LEARNERS:
+            yield learner.run(number, protocol)
 
 
 def sum_up(results: Sequence[Json], protocol: Protocol) -> Json:
-    """What is kept of the runs of one experiment: figures of each run, rates in percent, and the mean curve."""
+    """What is kept of the runs of one learner: figures of each run, rates in percent, and the mean curve."""
     curves = [result["curve"] for result in results]
     return {
         **_sum_up_final_tests(results, protocol.final_games),
@@ -137,18 +136,18 @@ def _early(curve: list[list[float]], protocol: Protocol) -> float:
 # Looking at results
 
 
-def of(results: Json, experiment: Experiment, key: str) -> list[Any]:
-    """One figure of every run of an experiment."""
-    found: list[Any] = results["experiments"][experiment.name][key]
+def of(results: Json, learner: Learner, key: str) -> list[Any]:
+    """One figure of every run of a learner."""
+    found: list[Any] = results["experiments"][learner.name][key]
     return found
 
 
-def learning_time(results: Json, experiment: Experiment, key: str = "learned after") -> Estimate:
+def learning_time(results: Json, learner: Learner, key: str = "learned after") -> Estimate:
     """The mean number of games until both agents exceed 50 %; runs that never did count as all their games."""
     games = results["protocol"]["games"]
-    return estimate([games if found is None else found for found in of(results, experiment, key)])
+    return estimate([games if found is None else found for found in of(results, learner, key)])
 
 
-def reached(results: Json, experiment: Experiment) -> int:
+def reached(results: Json, learner: Learner) -> int:
     """How many runs had both agents exceed 50 % in one test."""
-    return sum(found is not None for found in of(results, experiment, "learned after"))
+    return sum(found is not None for found in of(results, learner, "learned after"))

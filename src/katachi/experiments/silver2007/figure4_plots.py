@@ -11,7 +11,7 @@ import numpy as np
 from katachi.experiments.estimates import Estimate, estimate
 from katachi.experiments.plots import COLORS, label_axes, plot
 from katachi.experiments.runs import Json
-from katachi.experiments.silver2007.figure4 import ALONE, CUMULATIVE, Experiment, learning_time, of, reached
+from katachi.experiments.silver2007.figure4 import ALONE, CUMULATIVE, Learner, learning_time, of, reached
 from katachi.experiments.silver2007.learning_run import Protocol
 from katachi.features.shape_sets import PAPER_SIZES, Location, ShapeSet
 
@@ -40,7 +40,7 @@ def _plot_sizes(results: Json, path: Path) -> None:
         words = "each set alone" if how == ALONE else "with all more general sets"
         with plot(path.with_stem(path.stem if how == ALONE else f"{path.stem}-{how}"), columns=2) as (rates, times):
             for location in Location:
-                own = [Experiment(ShapeSet(*size, location), how) for size in PAPER_SIZES]
+                own = [Learner(ShapeSet(*size, location), how) for size in PAPER_SIZES]
                 _plot_points(rates, [estimate(of(results, e, "final")) for e in own], location, _WORDS[location])
                 averaged = [estimate(of(results, e, "averaged")).mean for e in own]
                 rates.plot(averaged, ":", color=_STYLES[location][0], label="the same, averaged weights")
@@ -62,12 +62,12 @@ def _plot_points(axes: Any, found: Sequence[Estimate], location: Location, label
     axes.errorbar(range(len(means)), means, errors, color=color, marker=marker, markersize=4, capsize=2, label=label)
 
 
-def _mark_unlearned(axes: Any, results: Json, experiments: Sequence[Experiment], location: Location) -> None:
+def _mark_unlearned(axes: Any, results: Json, learners: Sequence[Learner], location: Location) -> None:
     """White inside, where some runs never learned and the mean is but a lower bound."""
     color, marker = _STYLES[location]
-    for place, experiment in enumerate(experiments):
-        if reached(results, experiment) < results["runs"]:
-            time = learning_time(results, experiment).mean
+    for place, learner in enumerate(learners):
+        if reached(results, learner) < results["runs"]:
+            time = learning_time(results, learner).mean
             axes.plot(place, time, marker, color=color, markerfacecolor="white", markersize=5, zorder=3)
 
 
@@ -86,8 +86,8 @@ def _plot_times(results: Json, path: Path) -> None:
     with plot(path) as (axes,):
         for location in Location:
             color, marker = _STYLES[location]
-            own = [Experiment(ShapeSet(*size, location), CUMULATIVE) for size in PAPER_SIZES]
-            times = [learning_time(results, experiment).mean for experiment in own]
+            own = [Learner(ShapeSet(*size, location), CUMULATIVE) for size in PAPER_SIZES]
+            times = [learning_time(results, learner).mean for learner in own]
             axes.plot([len(e.sets) for e in own], times, marker, color=color, label=_WORDS[location])
         axes.set_ylim(0)
         label_axes(axes, "Learning time, cumulative sets", "number of sets", "games until both exceed 50 %")

@@ -9,20 +9,20 @@ from typing import Final
 import numpy as np
 
 from katachi.experiments.estimates import Estimate, estimate
+from katachi.experiments.experiment import Table
 from katachi.experiments.markdown import NOTHING, format_mean, format_value, table
-from katachi.experiments.papers import Table
 from katachi.experiments.rows import Row, Value
 from katachi.experiments.runs import Json
 from katachi.experiments.silver2007.figure4 import (
     ALONE,
     CUMULATIVE,
     EARLY,
-    EXPERIMENTS,
     KOMI,
+    LEARNERS,
     NAME,
     SIZE,
     SMOOTHED,
-    Experiment,
+    Learner,
     learning_time,
     measure,
     of,
@@ -34,20 +34,20 @@ from katachi.features.shape_sets import TABLE_SIZES, Location, ShapeSet
 RUN: Final = f"silver2007/{NAME}"
 
 
-def _find(name: str, how: str) -> Experiment:
-    return Experiment(ShapeSet.parse(name), how)
+def _find(name: str, how: str) -> Learner:
+    return Learner(ShapeSet.parse(name), how)
 
 
-def _name(experiment: Experiment) -> str:
-    return experiment.name.replace("x", "×")
+def _name(learner: Learner) -> str:
+    return learner.name.replace("x", "×")
 
 
 # Rows
 
 
 def rows(results: Json) -> list[Row]:
-    """The paper's statements first, then the figures of all experiments."""
-    return [*_statements(results), *(row for experiment in EXPERIMENTS for row in _figures(results, experiment))]
+    """The paper's statements first, then the figures of all learners."""
+    return [*_statements(results), *(row for learner in LEARNERS for row in _figures(results, learner))]
 
 
 def _row(name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
@@ -65,10 +65,10 @@ def _statements(results: Json) -> Iterator[Row]:
     early = of(results, best_alone, "early")
     what = f"{_name(best_alone)}: win rate against ALP after {EARLY:,} games, %"
     yield _row("LI-2x2-alone/early", what, 25, estimate(early) if early else None)
-    for experiment, published in ((best_alone, "over 80"), (combined, "over 90")):
-        final = estimate(of(results, experiment, "final"))
-        yield _row(f"{_slug(experiment)}/statement", f"{_name(experiment)}: final win rate, %", published, final)
-    best = max((e for e in EXPERIMENTS if e.how == ALONE), key=lambda e: estimate(of(results, e, "final")).mean)
+    for learner, published in ((best_alone, "over 80"), (combined, "over 90")):
+        final = estimate(of(results, learner, "final"))
+        yield _row(f"{_slug(learner)}/statement", f"{_name(learner)}: final win rate, %", published, final)
+    best = max((e for e in LEARNERS if e.how == ALONE), key=lambda e: estimate(of(results, e, "final")).mean)
     yield _row("best-alone", "the best set alone", "2×2", _name(best).removesuffix(f" {ALONE}"))
     faster = f"{sum(_is_li_faster(results, size) for size in TABLE_SIZES)} of {len(TABLE_SIZES)}"
     yield _row("LI-faster", "sizes up to 3×3 at which LI alone learns faster than LD", "small shapes", faster)
@@ -76,7 +76,7 @@ def _statements(results: Json) -> Iterator[Row]:
 
 
 def _is_li_faster(results: Json, size: tuple[int, int]) -> bool:
-    times = [learning_time(results, Experiment(ShapeSet(*size, location), ALONE)).mean for location in Location]
+    times = [learning_time(results, Learner(ShapeSet(*size, location), ALONE)).mean for location in Location]
     return times[0] < times[1]
 
 
@@ -89,36 +89,36 @@ def _linearity(results: Json) -> Estimate | None:
 
 
 def _times_by_sets(results: Json) -> tuple[list[int], list[float]]:
-    """Of the cumulative experiments in which all runs learned."""
-    learned = [e for e in EXPERIMENTS if e.how == CUMULATIVE and reached(results, e) == results["runs"]]
+    """Of the cumulative learners all of whose runs learned."""
+    learned = [e for e in LEARNERS if e.how == CUMULATIVE and reached(results, e) == results["runs"]]
     return [len(e.sets) for e in learned], [learning_time(results, e).mean for e in learned]
 
 
-def _slug(experiment: Experiment) -> str:
-    return experiment.name.replace(" ", "-")
+def _slug(learner: Learner) -> str:
+    return learner.name.replace(" ", "-")
 
 
-def _figures(results: Json, experiment: Experiment) -> Iterator[Row]:
-    slug, name = _slug(experiment), _name(experiment)
+def _figures(results: Json, learner: Learner) -> Iterator[Row]:
+    slug, name = _slug(learner), _name(learner)
     for key, words in (("final", "final win rate, %"), ("averaged", "final win rate of averaged weights, %")):
-        yield _row(f"{slug}/{key}", f"{name}: {words}", None, estimate(of(results, experiment, key)))
+        yield _row(f"{slug}/{key}", f"{name}: {words}", None, estimate(of(results, learner, key)))
     for color in ("as Black", "as White"):
-        found = estimate(of(results, experiment, color))
+        found = estimate(of(results, learner, color))
         yield _row(f"{slug}/{color.split()[1].lower()}", f"{name}: final win rate {color}, %", None, found)
-    count = reached(results, experiment)
+    count = reached(results, learner)
     what = f"{name}: games until both agents exceed 50 %, in {count} of {results['runs']} runs"
-    yield _row(f"{slug}/learned", what, None, learning_time(results, experiment) if count else None)
+    yield _row(f"{slug}/learned", what, None, learning_time(results, learner) if count else None)
 
 
 # Text
 
 
 def section(results: Json, pictures: Path) -> str:
-    """What was measured, the plots, and a table of all experiments."""
+    """What was measured, the plots, and a table of all learners."""
     draw_plots(results, pictures)
     protocol = results["protocol"]
     return f"""
-Each set of shapes alone, and together with all sets that are as or more general: {len(EXPERIMENTS)} experiments of
+Each set of shapes alone, and together with all sets that are as or more general: {len(LEARNERS)} learners of
 {results["runs"]} runs. In each run a pair of agents learns from {protocol["games"]:,} games on {SIZE}×{SIZE} with a
 komi of {KOMI}. Every {protocol["test_every"]:,} games each agent plays {protocol["test_games"]:,} test games
 against ALP, at the end {protocol["final_games"]:,}; half of them with each color, greedily and from the empty
@@ -153,23 +153,23 @@ def _big_table(results: Json) -> str:
         "after games",
         "smoothed",
     )
-    return table(header, (_table_row(results, experiment) for experiment in EXPERIMENTS))
+    return table(header, (_table_row(results, learner) for learner in LEARNERS))
 
 
-def _table_row(results: Json, experiment: Experiment) -> list[str]:
-    rates = [estimate(of(results, experiment, key)) for key in ("final", "averaged")]
-    plain = [estimate(of(results, experiment, key)).mean for key in ("better agent", "as Black", "as White")]
-    times = [_format_time(results, experiment, key) for key in ("learned after", "learned after, smoothed")]
-    count = f"{reached(results, experiment)} of {results['runs']}"
-    return [_name(experiment), *map(format_mean, rates), *(f"{rate:.0f}" for rate in plain), count, *times]
+def _table_row(results: Json, learner: Learner) -> list[str]:
+    rates = [estimate(of(results, learner, key)) for key in ("final", "averaged")]
+    plain = [estimate(of(results, learner, key)).mean for key in ("better agent", "as Black", "as White")]
+    times = [_format_time(results, learner, key) for key in ("learned after", "learned after, smoothed")]
+    count = f"{reached(results, learner)} of {results['runs']}"
+    return [_name(learner), *map(format_mean, rates), *(f"{rate:.0f}" for rate in plain), count, *times]
 
 
-def _format_time(results: Json, experiment: Experiment, key: str) -> str:
+def _format_time(results: Json, learner: Learner, key: str) -> str:
     """The mean, a lower bound if some runs never learned, nothing if none did."""
-    missing = [found is None for found in of(results, experiment, key)]
+    missing = [found is None for found in of(results, learner, key)]
     if all(missing):
         return NOTHING
-    return ("≥ " if any(missing) else "") + format_value(round(learning_time(results, experiment, key).mean))
+    return ("≥ " if any(missing) else "") + format_value(round(learning_time(results, learner, key).mean))
 
 
 TABLE: Final = Table(NAME, "Figure 4: shapes on 5×5, alone and together", measure, rows, section)

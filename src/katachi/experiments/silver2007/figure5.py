@@ -6,17 +6,16 @@ at −170, would be a poor one: whoever loses all games has a rating of which on
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-from katachi.arena.ratings import Anchor, wilson_interval
-from katachi.arena.settings import LimitSettings, TournamentSettings
-from katachi.experiments.markdown import NOTHING, format_value, table
-from katachi.experiments.papers import Budget, Scope, Table
+from katachi.arena.ratings import Anchor
+from katachi.arena.settings import LimitSettings, Scheme, TournamentSettings
+from katachi.experiments.experiment import Budget, Scope, Table
+from katachi.experiments.gnugo import gnugo, gnugo_name, has_gnugo
+from katachi.experiments.markdown import format_value, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.experiments.tournaments import Pair, play_tournaments, rate_games
@@ -25,7 +24,6 @@ NAME: Final = "figure5"
 RUN: Final = f"silver2007/{NAME}"
 SIZE: Final = 9
 ANCHOR: Final = Anchor("ALP", 850)
-_GNUGO: Final = "gnugo --mode gtp --level {level} --chinese-rules --capture-all-dead --seed {{seed}}"
 _SMOKE_SECONDS: Final = 0.02  # a move
 
 
@@ -44,8 +42,8 @@ CONTESTANTS: Final = {
     "Linear-B": Contestant("shapes-9", 1070),
     "Linear-L": Contestant("shapes-liberties-9", 1140),
     "Linear-S": Contestant("shapes-alphabeta-9", 1210),
-    "GNU Go level 0": Contestant("gtp:" + _GNUGO.format(level=0)),
-    "GNU Go level 10": Contestant("gtp:" + _GNUGO.format(level=10)),
+    gnugo_name(0): Contestant(gnugo(0)),
+    gnugo_name(10): Contestant(gnugo(10)),
 }
 
 
@@ -53,7 +51,7 @@ CONTESTANTS: Final = {
 class Group:
     """A tournament and how many games of each pair a budget allows; in a gauntlet the first plays all others."""
 
-    scheme: Literal["round-robin", "gauntlet"]
+    scheme: Scheme
     players: tuple[str, ...]
     games: dict[Budget, int]
 
@@ -99,13 +97,10 @@ def _is_here(player: str, budget: Budget) -> bool:
     """GNU Go may not be installed, and its level 10 takes longer than a smoke test may."""
     if not player.startswith("GNU Go"):
         return True
-    is_installed = shutil.which("gnugo", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/games"))) is not None
-    return is_installed and not (budget is Budget.SMOKE and player.endswith("10"))
+    return has_gnugo() and not (budget is Budget.SMOKE and player.endswith("10"))
 
 
-def _settings(
-    players: dict[str, str], scheme: Literal["round-robin", "gauntlet"], games: int, scope: Scope
-) -> TournamentSettings:
+def _settings(players: dict[str, str], scheme: Scheme, games: int, scope: Scope) -> TournamentSettings:
     seconds = _SMOKE_SECONDS if scope.budget is Budget.SMOKE else None
     return TournamentSettings(
         players=players,
@@ -162,10 +157,8 @@ def _pair_table(results: Json) -> str:
 
 
 def _pair_line(pair: Pair) -> tuple[str, ...]:
-    low, high = wilson_interval(pair.points, pair.games)
-    rate = 100 * pair.points / pair.games if pair.games else None
-    shown = NOTHING if rate is None else f"{rate:.1f}"
-    return f"{pair.first} – {pair.second}", str(pair.games), shown, f"{100 * low:.0f} … {100 * high:.0f}"
+    low, high = pair.percent_interval
+    return f"{pair.first} – {pair.second}", str(pair.games), f"{pair.percent:.1f}", f"{low:.0f} … {high:.0f}"
 
 
 TABLE: Final = Table(NAME, "Figure 5: ratings on 9×9", measure, rows, section)

@@ -9,7 +9,7 @@ from typing import Final
 from katachi.disk import write_atomically
 from katachi.drawing.shapes import Cell, LearnedSet, LearnedShape, Shape, largest_shapes
 from katachi.drawing.svg import draw_figure
-from katachi.experiments.papers import Scope, Table
+from katachi.experiments.experiment import Scope, Table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.experiments.silver2007.readings import cuts, makes_two_eyes, matches

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from katachi.experiments.estimates import Estimate, estimate
+from katachi.experiments.experiment import Budget, Scope, Table
 from katachi.experiments.markdown import format_value, table
-from katachi.experiments.papers import Budget, Scope, Table
 from katachi.experiments.plots import COLORS, label_axes, plot
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json, Run, do_runs, seed_of

@@ -1,15 +1,15 @@
-"""What a reproduction is made of: a paper, its tables and figures, and how much of them is to be measured.
+"""What an experiment is made of: tables and figures, what ours stand beside, and how much of them is to be measured.
 
-A *table* is one of the paper's tables or figures. Measuring it does its runs, or those that are missing, and gives
-*results*: a JSON object that is small enough to be kept, and from which rows, pictures and text can be made again
-without measuring. Nothing here knows what is measured.
+An experiment remakes a paper, or asks what a part of katachi is worth. Measuring one of its *tables* (or figures) does
+its runs, or those that are missing, and gives *results*: a JSON object that is small enough to be kept, and from which
+rows, pictures and text can be made again without measuring. Nothing here knows what is measured.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,10 @@ class Budget(StrEnum):
     FULL = "full"
 
 
+def _forget(results: Json) -> None:
+    """Results so far that nobody asks for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """How much of a table to measure, where to keep it, and who does it; ``runs`` overrides the budget's number."""
@@ -43,11 +47,12 @@ class Scope:
     watch: Watcher
     runs: int | None
     workers: Workers
+    keep: Callable[[Json], None] = _forget  # results so far, for a document of what is not through yet
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table or figure of a paper."""
+    """One table or figure of an experiment."""
 
     name: str
     title: str
@@ -57,13 +62,15 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
-    """A paper, and its document: what stands before the tables, given the results of all that were measured."""
+class Experiment:
+    """An experiment, and its document: what stands before the tables, given the results of all that were measured."""
 
     name: str
     title: str
     tables: tuple[Table, ...]
     head: Callable[[Mapping[str, Json]], str]
+    yardstick: str = "paper"  # where the figures come from that ours stand beside
+    write_cards: Callable[[Mapping[str, Json], Path], list[str]] | None = None  # into files of whom it is about
 
     def find(self, name: str) -> Iterable[Table]:
         """The table of this name, or all of them; raises ExperimentError."""
@@ -80,26 +87,29 @@ class Paper:
         return [row for table in self.tables if table.name in results for row in table.rows(results[table.name])]
 
 
-def paper_names() -> list[str]:
-    """The papers that can be reproduced: the packages beside this file."""
+def experiment_names() -> list[str]:
+    """The experiments that can be made: the packages beside this file."""
     return sorted(module.name for module in iter_modules(experiments.__path__) if module.ispkg)
 
 
-def load_paper(name: str) -> Paper:
-    """A paper by its name; raises ExperimentError."""
-    if name not in paper_names():
-        raise ExperimentError(f"there is no paper {name}: there are {', '.join(paper_names())}")
-    paper: Paper = import_module(f"{experiments.__name__}.{name}.paper").PAPER
-    return paper
+def load_experiment(name: str) -> Experiment:
+    """An experiment by its name; raises ExperimentError."""
+    if name not in experiment_names():
+        raise ExperimentError(f"there is no experiment {name}: there are {', '.join(experiment_names())}")
+    experiment: Experiment = import_module(f"{experiments.__name__}.{name}.experiment").EXPERIMENT
+    return experiment
 
 
-def measure(paper: Paper, name: str, scope: Scope) -> dict[str, Json]:
+def measure(experiment: Experiment, name: str, scope: Scope) -> dict[str, Json]:
     """Measure one table or all, each in a folder of its own, and keep the results beside those of earlier times."""
-    measured = {}
-    for table in paper.find(name):
-        within = Scope(scope.folder / table.name, scope.budget, scope.watch, scope.runs, scope.workers)
-        measured[table.name] = table.measure(within) | {"budget": scope.budget.value, "program": provenance()}
-        keep_results(scope.folder, read_results(scope.folder) | measured)
+    measured: dict[str, Json] = {}
+    for table in experiment.find(name):
+
+        def keep(results: Json, name: str = table.name) -> None:
+            measured[name] = results | {"budget": scope.budget.value, "program": provenance()}
+            keep_results(scope.folder, read_results(scope.folder) | measured)
+
+        keep(table.measure(replace(scope, folder=scope.folder / table.name, keep=keep)))
     return measured
 
 

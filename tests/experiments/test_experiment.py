@@ -1,15 +1,25 @@
-"""The framework with a paper that knows no Go at all."""
+"""The framework with an experiment that knows no Go at all."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from katachi.experiments.documents import write_document
 from katachi.experiments.errors import ExperimentError
-from katachi.experiments.papers import Budget, Paper, Scope, Table, load_paper, measure, paper_names, read_results
+from katachi.experiments.experiment import (
+    Budget,
+    Experiment,
+    Scope,
+    Table,
+    experiment_names,
+    load_experiment,
+    measure,
+    read_results,
+)
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Run, Workers, do_runs
 
@@ -38,7 +48,7 @@ def make_table(name: str, sides: int) -> Table:
     return Table(name, f"The table {name}", measure_dice, rows, section)
 
 
-PAPER = Paper(
+EXPERIMENT = Experiment(
     "toy",
     "Dice",
     (make_table("small", 6), make_table("large", 2000)),
@@ -52,23 +62,42 @@ def scope(folder: Path, **changes) -> Scope:
 
 
 def test_each_table_has_a_folder_and_all_share_the_results(tmp_path):
-    assert set(measure(PAPER, "small", scope(tmp_path))) == {"small"}
-    assert set(measure(PAPER, "large", scope(tmp_path))) == {"large"}
+    assert set(measure(EXPERIMENT, "small", scope(tmp_path))) == {"small"}
+    assert set(measure(EXPERIMENT, "large", scope(tmp_path))) == {"large"}
     assert set(read_results(tmp_path)) == {"small", "large"}
     assert (tmp_path / "small" / "throw.json").exists()
     assert (tmp_path / "large" / "throw.json").exists()
-    assert measure(PAPER, "all", scope(tmp_path)).keys() == {"small", "large"}
+    assert measure(EXPERIMENT, "all", scope(tmp_path)).keys() == {"small", "large"}
+
+
+def test_results_so_far_are_kept_while_it_goes_on(tmp_path):
+    def measure_slowly(within: Scope) -> dict[str, int]:
+        within.keep({"sum": 1})
+        assert read_results(tmp_path)["slow"]["sum"] == 1
+        assert read_results(tmp_path)["slow"]["budget"] == "smoke"
+        return {"sum": 2}
+
+    slow = replace(EXPERIMENT, tables=(replace(EXPERIMENT.tables[0], name="slow", measure=measure_slowly),))
+    assert measure(slow, "slow", scope(tmp_path))["slow"]["sum"] == 2
+    assert read_results(tmp_path)["slow"]["sum"] == 2
+
+
+def test_ours_stand_beside_what_the_experiment_names(tmp_path):
+    measure(EXPERIMENT, "small", scope(tmp_path / "run"))
+    text = write_document(replace(EXPERIMENT, yardstick="bar"), tmp_path / "run", tmp_path / "docs").read_text()
+    assert "## Bar and ours" in text
+    assert "| what | bar | ours (95 %) | run |" in text
 
 
 def test_results_say_how_they_were_measured(tmp_path):
-    found = measure(PAPER, "small", scope(tmp_path, budget=Budget.HOUR))["small"]
+    found = measure(EXPERIMENT, "small", scope(tmp_path, budget=Budget.HOUR))["small"]
     assert (found["sum"], found["budget"]) == (60, "hour")
     assert found["program"]["katachi"]
-    assert measure(PAPER, "small", scope(tmp_path / "more", runs=3))["small"]["sum"] == 18
+    assert measure(EXPERIMENT, "small", scope(tmp_path / "more", runs=3))["small"]["sum"] == 18
 
 
 def test_rows_have_the_agreed_keys_in_order(tmp_path):
-    rows = [row.to_json() for row in PAPER.rows(measure(PAPER, "all", scope(tmp_path)))]
+    rows = [row.to_json() for row in EXPERIMENT.rows(measure(EXPERIMENT, "all", scope(tmp_path)))]
     assert {tuple(row) for row in rows} == {("id", "what", "published", "ours", "interval", "run")}
     assert [row["ours"] for row in rows] == [6, 6, 2000, 2000]
     assert json.loads(json.dumps(rows[0]))["interval"] == [1.0, 2.0]
@@ -76,21 +105,21 @@ def test_rows_have_the_agreed_keys_in_order(tmp_path):
 
 def test_unknown_names_are_answered_with_the_known_ones(tmp_path):
     with pytest.raises(ExperimentError, match="toy has no table big: there are small, large and all"):
-        measure(PAPER, "big", scope(tmp_path))
-    with pytest.raises(ExperimentError, match=r"there is no paper silver: there are .*silver2007"):
-        load_paper("silver")
+        measure(EXPERIMENT, "big", scope(tmp_path))
+    with pytest.raises(ExperimentError, match=r"there is no experiment silver: there are .*silver2007"):
+        load_experiment("silver")
 
 
 def test_every_paper_loads():
-    for name in paper_names():
-        paper = load_paper(name)
-        assert paper.name == name
-        assert len({table.name for table in paper.tables}) == len(paper.tables)
+    for name in experiment_names():
+        experiment = load_experiment(name)
+        assert experiment.name == name
+        assert len({table.name for table in experiment.tables}) == len(experiment.tables)
 
 
 def test_the_document_is_made_from_results(tmp_path):
-    measure(PAPER, "all", scope(tmp_path / "run"))
-    path = write_document(PAPER, tmp_path / "run", tmp_path / "docs")
+    measure(EXPERIMENT, "all", scope(tmp_path / "run"))
+    path = write_document(EXPERIMENT, tmp_path / "run", tmp_path / "docs")
     text = path.read_text(encoding="utf-8")
     assert "Measured: small, large." in text
     assert "The dice show 2,000." in text
@@ -101,23 +130,23 @@ def test_the_document_is_made_from_results(tmp_path):
 
 
 def test_the_document_can_be_made_again_without_the_run(tmp_path):
-    measure(PAPER, "all", scope(tmp_path / "run"))
-    first = write_document(PAPER, tmp_path / "run", tmp_path / "docs").read_bytes()
-    assert write_document(PAPER, None, tmp_path / "docs").read_bytes() == first
+    measure(EXPERIMENT, "all", scope(tmp_path / "run"))
+    first = write_document(EXPERIMENT, tmp_path / "run", tmp_path / "docs").read_bytes()
+    assert write_document(EXPERIMENT, None, tmp_path / "docs").read_bytes() == first
 
 
 def test_new_results_replace_those_of_their_table_alone(tmp_path):
-    measure(PAPER, "all", scope(tmp_path / "run"))
-    write_document(PAPER, tmp_path / "run", tmp_path / "docs")
-    measure(PAPER, "small", scope(tmp_path / "again", runs=7))
-    text = write_document(PAPER, tmp_path / "again", tmp_path / "docs").read_text(encoding="utf-8")
+    measure(EXPERIMENT, "all", scope(tmp_path / "run"))
+    write_document(EXPERIMENT, tmp_path / "run", tmp_path / "docs")
+    measure(EXPERIMENT, "small", scope(tmp_path / "again", runs=7))
+    text = write_document(EXPERIMENT, tmp_path / "again", tmp_path / "docs").read_text(encoding="utf-8")
     assert "The dice show 42." in text
     assert "The dice show 2,000." in text
 
 
 def test_without_results_there_is_one_clear_sentence(tmp_path):
     with pytest.raises(ExperimentError, match="there are no results of toy"):
-        write_document(PAPER, None, tmp_path / "docs")
+        write_document(EXPERIMENT, None, tmp_path / "docs")
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(ExperimentError, match="damaged: delete it and measure again"):
-        write_document(PAPER, tmp_path, tmp_path / "docs")
+        write_document(EXPERIMENT, tmp_path, tmp_path / "docs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from katachi.experiments.papers import Budget, Paper
+from katachi.experiments.experiment import Budget, Experiment
 from katachi.experiments.runs import Json
 from katachi.experiments.silver2007 import cascade, figure3, figure4, figure4_report, figure5, figure6, growing
 
@@ -13,7 +13,7 @@ from katachi.experiments.silver2007 import cascade, figure3, figure4, figure4_re
 def head(results: Mapping[str, Json]) -> str:
     """What is reproduced, how, and the numbered differences from the paper."""
     differences = "\n".join(f"{number}. {text}" for number, text in enumerate(_DIFFERENCES, start=1))
-    measured = ", ".join(table.name for table in PAPER.tables if table.name in results)
+    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
     return f"""
 David Silver, Richard Sutton and Martin Müller, *Reinforcement learning of local shape in the game of Go*, IJCAI
 2007. A player learns Go from nothing but games against itself: its value is a logistic of a sum of weights, one for
@@ -59,7 +59,7 @@ _DIFFERENCES: Final = (
     "The paper's Linear-S had ten minutes a game. Ours searches for a fixed time a move.",
 )
 
-PAPER: Final = Paper(
+EXPERIMENT: Final = Experiment(
     name="silver2007",
     title="Local shapes by temporal-difference learning",
     tables=(

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from katachi.experiments import gnugo
+from katachi.experiments.experiment import Budget, Scope
+from katachi.experiments.runs import Workers
+
+MakeScope = Callable[..., Scope]
+
+
+@pytest.fixture
+def make_scope(tmp_path: Path) -> MakeScope:
+    """Scopes in a folder that goes after the test."""
+
+    def make(budget: Budget = Budget.SMOKE, **changes) -> Scope:
+        values = {"watch": lambda progress: None, "runs": None, "workers": Workers()} | changes
+        return Scope(tmp_path / "run", budget, **values)
+
+    return make
+
+
+@pytest.fixture
+def random_gnugo(monkeypatch) -> None:
+    """The random player in the place of GNU Go, installed or not."""
+    monkeypatch.setattr(gnugo, "has_gnugo", lambda: True)
+    for module in ("doubling", "against_gnugo", "ladder"):
+        monkeypatch.setattr(f"katachi.experiments.search.{module}.gnugo", lambda level: "random")
+
+
+@pytest.fixture
+def no_gnugo(monkeypatch) -> None:
+    monkeypatch.setattr(gnugo, "has_gnugo", lambda: False)

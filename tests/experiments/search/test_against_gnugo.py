@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from katachi.experiments.experiment import Budget
+from katachi.experiments.search import against_gnugo
+from katachi.experiments.search.against_gnugo import MATCHES, measure, rows, section
+from katachi.players.specs import load_player
+
+
+@pytest.fixture
+def tiny(monkeypatch, random_gnugo):
+    """All matches on 3×3, a few games each, with a player that needs no time."""
+    monkeypatch.setattr(against_gnugo, "read_player", lambda name: {"kind": "search", "search": {"kind": "mcts"}})
+    monkeypatch.setattr(against_gnugo, "_SMOKE_SECONDS", 0.001)
+    games = {Budget.SMOKE: 2}
+    monkeypatch.setattr(against_gnugo, "MATCHES", [replace(match, size=3, games=games) for match in MATCHES])
+
+
+def test_all_matches_are_played_side_by_side(make_scope, tiny):
+    seen = []
+    results = measure(make_scope(watch=seen.append, runs=4))
+    assert {name: found["games"] for name, found in results["matches"].items()} == {
+        "strong-9-level-10": 4,
+        "strong-19-level-0": 4,
+        "strong-19-level-10": 4,
+    }
+    folders = [path for path in make_scope().folder.iterdir() if path.name != "players"]
+    assert len(folders) == 6  # rounds of two games
+    assert len(seen) == 12
+    assert "seconds = 0.001" in (make_scope().folder / "players" / "strong-9-level-10.toml").read_text()
+
+
+def test_rows_and_text_come_from_the_results(tmp_path):
+    pair = {"first": "strong-9-level-10", "second": "GNU Go level 10", "games": 200, "wins": 184, "draws": 0}
+    ratings = {"strong-9-level-10": [424, 350, 520], "GNU Go level 10": [0, 0, 0]}
+    found = {"games": 200, "distinct": 200, "pairs": [pair], "ratings": ratings, "seconds": {"strong-9-level-10": 1.5}}
+    results = {"matches": {"strong-9-level-10": found, "strong-19-level-0": {"games": 0}}}
+    best, *others = rows(results)
+    assert (best.published, best.ours) == ("≥ 90", 92.0)
+    assert [(row.published, row.ours, row.interval) for row in others] == [("> 50", None, None), (None, None, None)]
+    text = section(results, tmp_path)
+    assert "| strong-9 – GNU Go level 10 | 9×9 | 1.50 | 200 | 200 | 92 (87.4 … 95) | 424 (350 … 520) |" in text
+    assert "strong-19" not in text
+
+
+@pytest.mark.parametrize("name", sorted({match.player for match in MATCHES}))
+def test_the_players_ship(name):
+    assert load_player(name).name
+
+
+def test_the_bars_are_well_measured():
+    first, *others = MATCHES
+    assert first.games[Budget.FULL] >= 200
+    assert all(match.games[Budget.FULL] >= 20 for match in others)
+    assert len({match.name for match in MATCHES}) == len(MATCHES)

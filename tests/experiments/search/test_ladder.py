@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from katachi.experiments.errors import ExperimentError
+from katachi.experiments.search import ladder
+from katachi.experiments.search.ladder import LEVELS, RUNGS, measure, rows, section, write_cards
+from katachi.players import specs
+from katachi.players.specs import parse_spec, shipped_players
+
+SHIPPED = Path(specs.__file__).parent / "shipped"
+
+RESULTS = {
+    "games": 60,
+    "distinct": 59,
+    "ratings": {"level-2": [1900, 1800, 2000], "GNU Go level 10": [1800, 1800, 1800], "level-1": [700, 600, 790]},
+    "pairs": [
+        {"first": "level-1", "second": "GNU Go level 10", "games": 20, "wins": 1, "draws": 0},
+        {"first": "GNU Go level 10", "second": "level-2", "games": 20, "wins": 7, "draws": 0},
+    ],
+}
+
+
+def test_each_level_meets_those_near_it(make_scope, monkeypatch, random_gnugo):
+    rungs = dict.fromkeys(("random", "level-1", "level-2", "GNU Go level 10"), "random")
+    monkeypatch.setattr(ladder, "RUNGS", rungs)
+    monkeypatch.setattr(ladder, "SIZE", 3)
+    results = measure(make_scope())
+    assert results["games"] == 2 * 5
+    assert ("random", "GNU Go level 10") not in {(pair["first"], pair["second"]) for pair in results["pairs"]}
+    assert results["ratings"]["GNU Go level 10"] == [1800, 1800, 1800]
+    assert {row.id for row in rows(results)} == {f"ladder/{name.replace(' ', '-')}" for name in rungs}
+
+
+def test_the_text_comes_from_the_results(tmp_path):
+    text = section(RESULTS, tmp_path)
+    assert "60 games on 9x9, where GNU Go level 10 is 1,800" in text
+    assert "| level-2 | 1,900 (1,800 … 2,000) | 65.0 of 20 |" in text
+    assert "| GNU Go level 10 | 1,800 (1,800 … 1,800) | 95.0 of 20 |" in text
+    assert "level-1" in (tmp_path / "ladder.svg").read_text()
+
+
+def test_ratings_go_into_the_cards(tmp_path):
+    for level in ("level-1", "level-2"):
+        shutil.copy(SHIPPED / f"{level}.toml", tmp_path)
+    before = (tmp_path / "level-2.toml").read_text().partition("[rating]")[0]
+    assert write_cards({"ladder": RESULTS}, tmp_path) == ["level-1", "level-2"]
+    text = (tmp_path / "level-2.toml").read_text()
+    assert text.startswith(before)
+    spec = parse_spec(text)
+    assert (spec.rating.value, spec.rating.low, spec.rating.high) == (1900, 1800, 2000)
+    assert "GNU Go level 10 is 1,800" in spec.rating.scale
+    write_cards({"ladder": RESULTS}, tmp_path)
+    assert (tmp_path / "level-2.toml").read_text() == text
+
+
+def test_what_cannot_be_written(tmp_path):
+    with pytest.raises(ExperimentError, match="the table ladder has not been measured"):
+        write_cards({}, tmp_path)
+    with pytest.raises(ExperimentError, match=r"there is no .*level-1\.toml"):
+        write_cards({"ladder": RESULTS}, tmp_path)
+
+
+def test_all_levels_ship_and_are_on_the_ladder_in_their_order():
+    assert [player.name for player in shipped_players() if player.name.startswith("level-")] == list(LEVELS)
+    assert [name for name in RUNGS if name in LEVELS] == list(LEVELS)
