@@ -187,7 +187,8 @@ def test_a_model_that_does_not_fit_gets_one_sentence(run_katachi, small_run, tmp
     assert not (tmp_path / "run").exists()
 
 
-def test_a_model_of_another_size_does_not_play(run_katachi, small_run):
+def test_a_model_of_another_size_does_not_play(run_katachi, small_run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     ran = run_katachi("play", str(small_run / "player.toml"), "--size", "9", stdin="E5\n")
     assert ran.code != 0
     assert "5×5" in ran.err.splitlines()[-1]

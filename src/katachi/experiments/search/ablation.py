@@ -66,6 +66,7 @@ PARTS: Final = {
         "−", "patterns, in playouts and priors", {"pattern_priors": False, "playouts": {"patterns": False}}
     ),
     "pattern-priors": Part("−", "pattern priors", {"pattern_priors": False}),
+    "ladder-priors": Part("−", "ladders read for the priors", {"ladder_priors": False}),
     "captures": _playout("captures in playouts", "captures"),
     "escapes": _playout("escapes in playouts", "escapes"),
     "self-atari": _playout("avoiding self-atari in playouts", "self_atari"),
