@@ -74,7 +74,7 @@ def test_the_memory_begins_as_the_model(tied, sizes):
 
 def test_the_memory_is_an_evaluator():
     search = td(shape_model(5))
-    search.adapt(Game(5), 20, rng())
+    search.adapt(Game(5), Limit(simulations=20), rng())
     check_evaluator(search.memory, games=sample_games([5]))
     check_log_odds_evaluator(search.memory, games=sample_games([5]))
     with pytest.raises(WrongBoardSize, match="5×5 boards, not of 9×9"):
@@ -193,7 +193,7 @@ def test_the_same_seed_learns_the_same_however_it_is_interrupted():
     assert not np.array_equal(first, other)
     watched = td(shape_model(5))
     watched._slice = 3
-    watched.adapt(Game(5), 500, rng(1))
+    watched.adapt(Game(5), Limit(simulations=500), rng(1))
     assert np.array_equal(watched.memory.parameters[1], first)
 
 
@@ -217,13 +217,22 @@ def test_a_stop_ends_it():
     assert results[-1].ownership.shape == (81,)
 
 
+def test_a_tree_that_is_steered_ends_when_it_is_told():
+    stop = Event()
+    stop.set()
+    search = MctsSearch(shape_model(5), MctsSettings(td_simulations=10**9, threads=1))
+    assert search.search(Game(5), Limit(seconds=0.01), rng()).simulations >= 1
+    *_, last = search.deepen(Game(5), Limit(seconds=float("inf")), rng(), stop)
+    assert last.simulations >= 1
+
+
 @pytest.mark.parametrize(
     ("change", "keeps"), [("nothing", True), ("komi", False), ("undo", False), ("setting", False), ("same", False)]
 )
 def test_what_was_learned_is_kept_while_the_game_goes_on(change, keeps):
     search, game = td(reuse=change != "setting"), Game(5)
     game.play(12)
-    search.adapt(game, 50, rng())
+    search.adapt(game, Limit(simulations=50), rng())
     learned = search.memory.parameters[1].copy()
     if change != "same":
         game.play(7)
@@ -234,7 +243,7 @@ def test_what_was_learned_is_kept_while_the_game_goes_on(change, keeps):
         game.undo()
         game.undo()
         game.undo()
-    search.adapt(game, 0, rng())
+    search._begin(game, rng())
     assert np.array_equal(search.memory.parameters[1], learned) == keeps
     assert keeps or not search.memory.parameters[1].any()
 
@@ -286,7 +295,7 @@ def test_a_tree_is_steered_by_what_was_learned_first():
     search = mcts(model, td_simulations=200, value_share=0.5)
     adapted = search.search(game, Limit(simulations=50), rng()).priors
     alone = td(model)
-    alone.adapt(game, 200, rng())
+    alone.adapt(game, Limit(simulations=200), rng())
     expected = alone.memory.evaluate([game.board]).policy[0][:-1]
     assert np.abs(adapted[:-1] - plain[:-1]).max() > 0.01
     np.testing.assert_allclose(adapted[:-1] / adapted[:-1].sum(), expected / expected.sum(), atol=1e-5)

@@ -78,7 +78,7 @@ class MctsSearch:
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
         ending = _Ending(limit.seconds, stops_early=self._settings.stops_early)
-        tree = self._begin(game, rng)
+        tree = self._begin(game, rng, ending)
         for _ in self._grow(tree, self._quota(limit), ending):
             pass
         return self._result(tree, game)
@@ -98,7 +98,7 @@ class MctsSearch:
         Bans are moves that are not looked at.
         """
         ending = _Ending(limit.seconds, stop, stops_early=stops_early and self._settings.stops_early)
-        tree = self._begin(game, rng, bans)
+        tree = self._begin(game, rng, ending, bans)
         for _ in self._grow(tree, self._quota(limit), ending, _REPORT_SECONDS):
             yield self._result(tree, game)
         yield self._result(tree, game)
@@ -106,7 +106,7 @@ class MctsSearch:
     def ponder(self, game: Game, rng: np.random.Generator, stop: Event) -> None:
         """Grow the tree of a game until ``stop`` is set; a search after the opponent's move goes on from there."""
         ending = _Ending(None, stop)
-        for _ in self._grow(self._begin(game, rng, goes_on=True), None, ending):
+        for _ in self._grow(self._begin(game, rng, ending, goes_on=True), None, ending):
             pass
 
     def prepare(self, size: int) -> None:
@@ -148,14 +148,21 @@ class MctsSearch:
                 self._feeder.stop()
 
     def _begin(
-        self, game: Game, rng: np.random.Generator, bans: Collection[Ban] = (), *, goes_on: bool = False
+        self,
+        game: Game,
+        rng: np.random.Generator,
+        ending: _Ending,
+        bans: Collection[Ban] = (),
+        *,
+        goes_on: bool = False,
     ) -> MctsTree:
         """The tree for a game: the last one if it has the size, its root where the game is."""
         settings = self._settings
         if self._evaluator is not None and (settings.value_share or settings.playouts.shapes):
             self._evaluator.evaluate([game.board])  # raises if it cannot judge such boards; its kernel would not
-        if self._td is not None:
-            self._td.adapt(game, settings.td_simulations, rng)
+        if self._td is not None:  # it may take half of the time
+            seconds = None if ending.seconds is None else ending.seconds / 2
+            self._td.adapt(game, Limit(simulations=settings.td_simulations, seconds=seconds), rng, ending.stop)
         if self._tree is None or self._tree.size != game.size:
             self._tree = MctsTree(game.size, settings.megabytes, settings.shares_positions)
         tree, control = self._tree, self._tree.control

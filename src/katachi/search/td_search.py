@@ -84,13 +84,26 @@ class TdSearch:
             raise ValueError("there is no memory without a model before the first game")
         return self._room.memory
 
-    def adapt(self, game: Game, simulations: int, rng: np.random.Generator) -> None:
-        """Learn from so many simulations of a game's position."""
-        self._begin(game, rng).run(game, self._playouts, simulations)
+    def adapt(self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None) -> None:
+        """Learn about a game's position until the limit is reached or ``stop`` is set."""
+        for _ in self._run(game, limit, rng, stop):
+            pass
 
     def _results(
         self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None, seconds_between: float
     ) -> Iterator[PlayoutResult]:
+        for room in self._run(game, limit, rng, stop, seconds_between):
+            yield room.result(game, rng)
+
+    def _run(
+        self,
+        game: Game,
+        limit: Limit,
+        rng: np.random.Generator,
+        stop: Event | None,
+        seconds_between: float = float("inf"),
+    ) -> Iterator[_Room]:
+        """Simulate and learn; yields from time to time and at the end."""
         begun = time.monotonic()
         deadline = float("inf") if limit.seconds is None else begun + limit.seconds
         report_due = begun + seconds_between
@@ -103,8 +116,8 @@ class TdSearch:
                 break
             if now >= report_due:
                 report_due = now + seconds_between
-                yield room.result(game, rng)
-        yield room.result(game, rng)
+                yield room
+        yield room
 
     def _quota(self, limit: Limit) -> int:
         if limit.simulations is not None:

@@ -90,4 +90,5 @@ def _plot_times(results: Json, path: Path) -> None:
             times = [learning_time(results, learner).mean for learner in own]
             axes.plot([len(e.sets) for e in own], times, marker, color=color, label=_WORDS[location])
         axes.set_ylim(0)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         label_axes(axes, "Learning time, cumulative sets", "number of sets", "games until both exceed 50 %")
