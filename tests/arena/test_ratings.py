@@ -136,9 +136,17 @@ def test_an_all_win_score_has_an_honest_interval() -> None:
     assert 400 < winner.low < 800 < winner.high
 
 
+def test_ratings_lie_in_their_intervals_where_many_won_everything() -> None:
+    names = ["anchor", "b", "c", "d", "e"]
+    games = [(better, "anchor", 1.0) for better in names[1:] for _ in range(60)]
+    games += [(names[i], names[j], float(k % 5 > 0)) for i in range(1, 5) for j in range(1, i) for k in range(60)]
+    rated = rate(pair_scores(names, games), np.random.default_rng(0), anchor=Anchor("anchor", 850))
+    assert all(r.low <= r.rating <= r.high for r in rated.ratings)
+
+
 def test_resampled_tables_keep_the_number_of_games_and_the_mean() -> None:
     scores = play(np.array([0.0, 150.0]), 80, np.random.default_rng(5), draw_rate=0.3)
-    tables = resample(scores, 4000, np.random.default_rng(6))
+    tables = resample(scores, fit_ratings(scores.wins), 4000, np.random.default_rng(6))
     assert (tables + tables.swapaxes(1, 2))[:, 0, 1].tolist() == [80] * 4000
     assert tables[:, 0, 1].mean() == pytest.approx(scores.wins[0, 1], abs=0.6)
 

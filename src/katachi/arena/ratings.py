@@ -2,8 +2,8 @@
 
 P(i beats j) = 1 / (1 + 10^((rating_j − rating_i) / 400)); a draw is half a win for each. Ratings are the maximum of the
 likelihood after a small prior was added to every pair that met (``PRIOR_GAMES`` virtual games, all drawn), so that a
-player who won everything still has a finite rating. The bootstrap resamples the games of each pair from the results
-smoothed by half a win for either side; without it a score of 100–0 would come out with an interval of width zero.
+player who won everything still has a finite rating. The bootstrap draws the games of each pair anew by the fitted
+ratings: drawn from the games themselves a score of 100–0 would come out with an interval of width zero.
 
 Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (1952).
 Wilson, *Probable inference*, JASA 22 (1927).
@@ -28,7 +28,6 @@ Array = NDArray[np.float64]
 
 ELO: Final = 400 / math.log(10)  # Elo points in one unit of the natural logarithm of the odds
 PRIOR_GAMES: Final = 0.5  # virtual drawn games in every pair that met
-SMOOTHING: Final = 0.5  # wins that the bootstrap adds to either side of a pair
 CONFIDENCE: Final = 0.95
 _MAX_STEP: Final = 2.0  # Newton steps are cut to this; the likelihood is concave but flat far out
 _MAX_ITERATIONS: Final = 200
@@ -152,22 +151,23 @@ def _newton_step(ratings: Array, games: Array, scored: Array) -> Array:
     return step
 
 
-def resample(scores: PairScores, samples: int, rng: np.random.Generator) -> Array:
-    """Tables of as many games as were played, drawn from the smoothed results of each pair: [samples, n, n]."""
+def resample(scores: PairScores, ratings: Array, samples: int, rng: np.random.Generator) -> Array:
+    """Tables of as many games as were played, drawn by ratings [n] and each pair's share of draws: [samples, n, n]."""
     count = len(scores.players)
     tables = np.zeros((samples, count, count))
     for i, j in zip(*np.triu_indices(count, 1), strict=True):
         games = round(float(scores.games[i, j]))
         if games:
-            tables[:, i, j] = _resample_pair(scores.wins[i, j], scores.draws[i, j], games, rng, samples)
+            expected = 1 / (1 + math.exp((ratings[j] - ratings[i]) / ELO))
+            tables[:, i, j] = _draw_games(expected, scores.draws[i, j] / games, games, rng, samples)
             tables[:, j, i] = games - tables[:, i, j]
     return tables
 
 
-def _resample_pair(score: float, draws: float, games: int, rng: np.random.Generator, samples: int) -> Array:
-    won = score - draws / 2
-    outcomes = np.array([won + SMOOTHING, draws, games - won - draws + SMOOTHING])
-    counts = rng.multinomial(games, outcomes / outcomes.sum(), size=samples)
+def _draw_games(expected: float, draws: float, games: int, rng: np.random.Generator, samples: int) -> Array:
+    """What a player scores who expects so much of each game, where so many are draws."""
+    draws = min(draws, 2 * expected, 2 * (1 - expected))
+    counts = rng.multinomial(games, [expected - draws / 2, draws, 1 - expected - draws / 2], size=samples)
     result: Array = counts[:, 0] + counts[:, 1] / 2
     return result
 
@@ -182,7 +182,7 @@ def rate(
 ) -> RatingList:
     """Ratings best first with bootstrap intervals; without an anchor their mean is 0."""
     fitted = _anchored(fit_ratings(scores.wins), scores.players, anchor)
-    sampled = _anchored(fit_ratings(resample(scores, samples, rng)), scores.players, anchor)
+    sampled = _anchored(fit_ratings(resample(scores, fitted, samples, rng)), scores.players, anchor)
     low, high = np.quantile(sampled, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     order = sorted(range(len(fitted)), key=lambda i: (-fitted[i], i))
     ratings = (Rating(scores.players[i], *(float(values[i]) for values in (fitted, low, high))) for i in order)

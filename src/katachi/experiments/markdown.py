@@ -59,7 +59,7 @@ def row_table(rows: Iterable[Row], yardstick: str) -> str:
 
 def wrap(text: str) -> str:
     """Paragraphs and numbered items filled to lines of one width; tables, pictures, headings and code as they are."""
-    return "\n\n".join(_wrap_block(block) for block in text.strip().split("\n\n"))
+    return "\n\n".join(_wrap_block(block) for block in re.split(r"\n{2,}", text.strip()))
 
 
 def _wrap_block(block: str) -> str:
