@@ -136,12 +136,16 @@ def test_an_all_win_score_has_an_honest_interval() -> None:
     assert 400 < winner.low < 800 < winner.high
 
 
-def test_ratings_lie_in_their_intervals_where_many_won_everything() -> None:
-    names = ["anchor", "b", "c", "d", "e"]
-    games = [(better, "anchor", 1.0) for better in names[1:] for _ in range(60)]
-    games += [(names[i], names[j], float(k % 5 > 0)) for i in range(1, 5) for j in range(1, i) for k in range(60)]
-    rated = rate(pair_scores(names, games), np.random.default_rng(0), anchor=Anchor("anchor", 850))
-    assert all(r.low <= r.rating <= r.high for r in rated.ratings)
+def test_ratings_lie_in_their_intervals_where_three_won_everything_against_three() -> None:
+    names = [f"p{number}" for number in range(6)]
+    pairs = [(i, j) for i in range(6) for j in range(i)]
+    games = [
+        (names[i], names[j], 1.0 if i // 3 > j // 3 else float(number % 5 > 0))
+        for i, j in pairs
+        for number in range(60)
+    ]
+    rated = rate(pair_scores(names, games), np.random.default_rng(0), anchor=Anchor("p2", 850))
+    assert all(rating.low <= rating.rating <= rating.high for rating in rated.ratings)
 
 
 def test_resampled_tables_keep_the_number_of_games_and_the_mean() -> None:
