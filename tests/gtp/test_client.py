@@ -337,9 +337,10 @@ def test_forgotten_player_ends_its_program(fake, tmp_path):
 
 
 OWNER = """
-import sys, time
+import signal, sys, time
 from katachi.go.game import Game
 from katachi.gtp.client import GtpPlayer
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
 player = GtpPlayer(sys.argv[2:])
 player.final_status_list(Game(9), "dead")
 print(player.pid, flush=True)
