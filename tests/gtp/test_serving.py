@@ -215,13 +215,14 @@ def test_errors_inside_commands_are_told(make_engine):
 
 
 SERVE = """
-import sys
+import signal, sys
 from katachi.gtp.engine import GtpEngine
 from katachi.interfaces import Decision
 class Passer:
     name = "passer"
     def decide(self, game, limit):
         return Decision()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
 GtpEngine(Passer()).serve(sys.stdin.buffer.raw, sys.stdout.buffer)
 """
 
