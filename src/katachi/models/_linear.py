@@ -11,12 +11,12 @@ arguments.
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 import numpy as np
 from numba import njit
 
+from katachi.features._logistic import logistic, make_shares
 from katachi.go._kernels import LEGAL, NEIGHBORS, illegality, is_atari
 from katachi.go.points import EMPTY, MAX_POINTS, MAX_SIZE
 
@@ -37,15 +37,6 @@ HEADER: Final = 6
 @njit(cache=True, nogil=True)
 def _digit(stone, mover):
     return 0 if stone == EMPTY else 1 if stone == mover else 2
-
-
-@njit(cache=True, nogil=True)
-def logistic(logit):
-    """1 / (1 + e^−logit), without overflow."""
-    if logit >= 0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    power = math.exp(logit)
-    return power / (1.0 + power)
 
 
 @njit(cache=True, nogil=True)
@@ -183,5 +174,4 @@ def sweep_log_odds(boards, parameters, values):
 def sweep(boards, parameters, values):
     """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
     sweep_log_odds(boards, parameters, values)
-    for move in range(boards[0].lines * boards[0].lines + 1):
-        values[move] = logistic(values[move])
+    make_shares(values, boards[0].lines * boards[0].lines + 1)

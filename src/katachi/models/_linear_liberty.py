@@ -12,6 +12,7 @@ from numba import njit
 
 from katachi.features._liberty_gains import gain_of_capture, gain_of_stone
 from katachi.features._liberty_windows import POSITION, read_position
+from katachi.features._logistic import logistic, make_shares
 from katachi.go._kernels import BOARD, LEGAL, illegality
 from katachi.go.points import MAX_POINTS
 from katachi.models._linear import (
@@ -21,7 +22,6 @@ from katachi.models._linear import (
     fill_gains,
     gain_with_captures,
     index_windows,
-    logistic,
 )
 
 
@@ -83,5 +83,4 @@ def sweep_log_odds(boards, parameters, values):
 def sweep(boards, parameters, values):
     """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
     sweep_log_odds(boards, parameters, values)
-    for move in range(boards[0].lines * boards[0].lines + 1):
-        values[move] = logistic(values[move])
+    make_shares(values, boards[0].lines * boards[0].lines + 1)

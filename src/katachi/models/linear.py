@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from katachi.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, after, check_temperature, moves_of, softmax_policy
+from katachi.features._logistic import logistic
 from katachi.features.combined_shapes import CombinedShapes
 from katachi.features.local_shapes import LocalShapes
 from katachi.go.board import Board
@@ -122,4 +123,4 @@ class FusedLinearModel(LinearModel):
 
 
 def _logistic(logit: float) -> float:
-    return float(_linear.logistic(logit))
+    return float(logistic(logit))

@@ -11,13 +11,13 @@ Kernels trust their arguments.
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 import numpy as np
 from numba import njit
 
 from katachi.features._local_shapes import MAX_WINDOWS
+from katachi.features._logistic import logistic, make_shares
 from katachi.go._kernels import BOARD, LEGAL, illegality, play_stone
 from katachi.go._tactics import captures
 from katachi.go.points import BLACK, EMPTY
@@ -124,20 +124,10 @@ def sweep_log_odds(boards, parameters, values):
 
 
 @njit(cache=True, nogil=True)
-def logistic(logit):
-    """1 / (1 + e^−logit), without overflow."""
-    if logit >= 0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    power = math.exp(logit)
-    return power / (1.0 + power)
-
-
-@njit(cache=True, nogil=True)
 def sweep(boards, parameters, values):
     """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
     sweep_log_odds(boards, parameters, values)
-    for move in range(boards[0].lines * boards[0].lines + 1):
-        values[move] = logistic(values[move])
+    make_shares(values, boards[0].lines * boards[0].lines + 1)
 
 
 @njit(cache=True, nogil=True)

@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from katachi.features._local_shapes import MAX_WINDOWS
+from katachi.features._logistic import logistic
 from katachi.go._kernels import OFF, is_sensible, play_pass, play_stone, record_dtype
 from katachi.go._playouts import next_random, random_below
 from katachi.go._scoring import fill_owner
@@ -29,7 +30,6 @@ from katachi.search._td_memory import (
     CONTACTS_AT,
     STARTS_AT,
     find_entries,
-    logistic,
     logit_after,
     sum_entries,
     view_of,
