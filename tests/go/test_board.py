@@ -192,3 +192,15 @@ def test_eyes_and_false_eyes() -> None:
     assert eyes == {vertex(text, board) for text in ("A5", "C5", "E5", "C3")}, "A3 is false: White holds B2 at the edge"
     assert not any(board.is_own_eye(point, WHITE) for point in range(25))
     assert not board.is_own_eye(vertex("B5", board), BLACK), "a stone is no eye"
+
+
+def test_the_last_eight_moves_are_remembered() -> None:
+    board = Board(5)
+    played = [0, 7, PASS, 3, 4, 12, 13, 14, 20]
+    for move in played:
+        board.play(move)
+    assert board.recent_points == [20, 14, 13, 12, 4, 3, None, 7]
+    board.undo()
+    assert board.recent_points == [14, 13, 12, 4, 3, None, 7, 0]
+    board.place(black=[24])
+    assert board.recent_points == [None] * 8

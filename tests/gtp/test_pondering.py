@@ -65,13 +65,17 @@ def test_not_unless_it_is_told_to():
 
 
 def test_what_fails_is_told_once_and_ends_nothing(caplog):
+    has_pondered = Event()
+
     class Failing(FirstPlayer):
         def ponder(self, game: Game, stop: Event) -> None:
+            has_pondered.set()
             raise RuntimeError("out of ideas")
 
     dialogue = Dialogue(GtpEngine(Failing(), size=3, ponders=True))
     for expected in ("= A3", "= B3", "= C3"):
         dialogue.input.write(b"genmove b\n")
         assert dialogue.answer() == [expected]
+        assert has_pondered.wait(60)  # else the next line may come before there was time to ponder
     dialogue.end()
     assert caplog.text.count("first ponders no more: RuntimeError: out of ideas") == 1

@@ -26,6 +26,8 @@ from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, PASS
 
 OFF: Final = np.uint16(MAX_POINTS)
 OFF_COLOR: Final = np.int8(2)
+RECENT: Final = 8  # moves that a board remembers; a power of two
+_RECENT_MASK: Final = np.uint16(RECENT - 1)
 
 
 def record_dtype(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
@@ -42,6 +44,8 @@ BOARD: Final = record_dtype(
         ("lines", np.uint16),  # the size of the board
         ("ko", np.uint16),  # the point that simple ko forbids to the player to move, or OFF
         ("empty_count", np.uint16),
+        ("turns", np.uint16),  # played, passes included; it may wrap around
+        ("recent", np.uint16, RECENT),  # the move of turn t at t mod RECENT; OFF for a pass, and for none
         ("to_play", np.int8),
         ("stone", np.int8, MAX_POINTS + 1),
         ("captured", np.uint32, 2),  # stones lost by Black, by White
@@ -84,7 +88,7 @@ def new_boards(count: int, size: int) -> NDArray[Any]:
     boards = np.zeros(count, dtype=BOARD)
     points = size * size
     boards["lines"] = size
-    boards["ko"] = OFF
+    boards["ko"] = boards["recent"] = OFF
     boards["to_play"] = BLACK
     boards["stone"] = OFF_COLOR
     boards["stone"][:, :points] = EMPTY
@@ -168,6 +172,21 @@ def exchange_empties(b, i, j):
 
 
 @njit(cache=True, nogil=True)
+def _end_turn(b, p, color):
+    """Remember the move; the ko is lifted and the other color is to play."""
+    b.turns += np.uint16(1)
+    b.recent[b.turns & _RECENT_MASK] = p
+    b.ko = OFF
+    b.to_play = -color
+
+
+@njit(cache=True, nogil=True)
+def recent_move(b, ago):
+    """The point of the last move (1 turn ago), or of one before it, up to RECENT; OFF if it was a pass or none."""
+    return b.recent[(b.turns + np.uint16(1) - np.uint16(ago)) & _RECENT_MASK]
+
+
+@njit(cache=True, nogil=True)
 def play_stone(b, p, color):
     """Put a stone on an empty point and remove what it captures (or, in suicide, itself). Sets ko and the turn.
 
@@ -207,8 +226,7 @@ def play_stone(b, p, color):
         elif s == -color and b.liberties[b.head[q]] == 0:
             _remove_chain(b, b.head[q])
             taken = q
-    b.ko = OFF
-    b.to_play = -color
+    _end_turn(b, p, color)
     head = b.head[p]
     if b.liberties[head] == 0:
         _remove_chain(b, head)
@@ -248,8 +266,7 @@ def illegality(b, p, color, suicide):
 @njit(cache=True, nogil=True)
 def play_pass(b, color):
     """Leave the stones as they are; the ko is lifted."""
-    b.ko = OFF
-    b.to_play = -color
+    _end_turn(b, OFF, color)
 
 
 @njit(cache=True, nogil=True)
@@ -441,4 +458,5 @@ def set_stones(boards, colors):
             play_stone(b, np.uint16(p), colors[p])
             stones += 1
     b.ko = OFF
+    b.recent[:] = OFF  # nobody has played them
     return np.int64(b.empty_count) + stones == colors.size

@@ -1,5 +1,6 @@
 """A board: the stones, whose turn it is, and the simple ko. It knows neither the game's past nor its rules.
 
+(Of the past it remembers the last few moves, which networks like to look at; they are no part of what it is equal to.)
 The state is one structured record (see ``_kernels.py``); ``board.record`` is what compiled code takes. Undo keeps
 copies of the record, so that it restores every array exactly.
 
@@ -118,6 +119,13 @@ class Board:
         """The point that simple ko forbids to the player to move."""
         ko = int(self.record["ko"][0])
         return None if ko == kernels.OFF else ko
+
+    @property
+    def recent_points(self) -> list[int | None]:
+        """Where the last eight moves were played, the last one first; None for a pass, and before the first move."""
+        turns, ring = int(self.record["turns"][0]), self.record["recent"][0].tolist()
+        points = [ring[(turns - ago) % kernels.RECENT] for ago in range(kernels.RECENT)]
+        return [None if point == kernels.OFF else point for point in points]
 
     @property
     def hash(self) -> int:
