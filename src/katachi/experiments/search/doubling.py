@@ -28,7 +28,7 @@ BARS: Final = {10_000: 80}  # percent won
 GAMES: Final[Mapping[Budget, Mapping[int, int]]] = {
     Budget.SMOKE: {500: 2, 1_000: 2},
     Budget.HOUR: dict.fromkeys(POINTS, 10),
-    Budget.FULL: dict.fromkeys(POINTS, 100) | {10_000: 200, 50_000: 60},
+    Budget.FULL: dict.fromkeys(POINTS, 20) | {10_000: 200},
 }
 
 
