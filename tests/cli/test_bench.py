@@ -6,8 +6,10 @@ from importlib.util import find_spec
 
 import pytest
 
-from katachi.benchmarks import mcts, playouts, report, twins
+from katachi.benchmarks import inference, mcts, planes, playouts, report, twins
 from katachi.benchmarks.report import Contestant, Row, measure
+from katachi.models.saving import save_cnn
+from networks import tiny_config, tiny_onnx
 
 needs_compiler = pytest.mark.usefixtures("compiler")
 
@@ -34,6 +36,15 @@ def test_simulations_beside_playouts():
             assert ("katachi-informed", size, threads, "simulations/s") in contestants
             assert ("playouts", size, threads, "playouts/s") in contestants
     assert len(measured.bars) == 6
+
+
+def test_planes_of_three_sets():
+    measured = planes.run(seconds=0.001, rounds=1)
+    contestants = {(row.name, row.size, row.threads, row.unit) for row in measured.rows if row.rate > 0}
+    names = ("katachi", "katachi-mover", "katachi-reduced")
+    assert contestants == {(name, size, 1, "positions/s") for name in names for size in (9, 19)}
+    (rate,) = (row.rate for row in measured.rows if (row.name, row.size) == ("katachi", 19))
+    assert [bar.ratio for bar in measured.bars] == [rate / planes.WANTED]
 
 
 def test_table(run_katachi, monkeypatch):
@@ -100,3 +111,26 @@ def test_bars_compare_what_is_there():
         ("two threads / one", 9, 2.0),
         ("two threads / one", 19, 2.0),
     ]
+
+
+def test_inference(run_katachi, tmp_path):
+    config = tiny_config(5, rank_embedding=True)
+    save_cnn(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config))
+    quick = ("--seconds", "0.001", "--rounds", "1", "--json")
+    ran = run_katachi("bench", "inference", "--model", str(tmp_path / "net"), *quick)
+    assert ran.code == 0, ran.err
+    rows = [Row(**row) for row in json.loads(ran.out)["rows"]]
+    judges = ("fp32", "int8", "torch", "evaluate")
+    assert [row.name for row in rows] == [
+        f"{tmp_path / 'net'} {judge}, batch {batch}" for judge in judges for batch in (1, 32)
+    ]
+    assert all((row.size, row.unit) == (5, "positions/s") and row.rate > 0 for row in rows)
+    bars = list(inference._bars(rows))
+    assert len(bars) == 4
+    assert all("fp32 / torch" in bar.text or "int8 / fp32" in bar.text for bar in bars)
+
+
+@pytest.mark.parametrize(("what", "reason"), [("playouts", "measures no networks"), ("inference", "no network")])
+def test_inference_is_about_networks(run_katachi, what, reason):
+    refused = run_katachi("bench", what, "--model", "shapes-5")
+    assert (refused.code, reason in refused.err) == (2, True)

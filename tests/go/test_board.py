@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo
-from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
+from katachi.go.points import BLACK, PASS, WHITE, Symmetry, parse_vertex
 
 
 def vertex(text: str, board: Board) -> int:
@@ -204,3 +204,16 @@ def test_the_last_eight_moves_are_remembered() -> None:
     assert board.recent_points == [14, 13, 12, 4, 3, None, 7, 0]
     board.place(black=[24])
     assert board.recent_points == [None] * 8
+
+
+@pytest.mark.parametrize("symmetry", list(Symmetry))
+def test_a_transformed_board_is_the_one_on_which_the_transformed_moves_were_played(symmetry: Symmetry) -> None:
+    board, twin = Board(4), Board(4)
+    for move in (1, 2, 4, 7, 9, 10, 6, 5, PASS, 12):  # White takes a ko on the way
+        board.play(move)
+        twin.play(symmetry.apply(move, 4))
+        turned = board.transformed(symmetry)
+        assert turned == twin
+        assert turned.recent_points == twin.recent_points
+        assert (turned.captured(BLACK), turned.hash) == (twin.captured(BLACK), twin.hash)
+    assert board.captured(BLACK) == 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,6 +72,14 @@ def test_the_eight_symmetries_differ() -> None:
 def test_symmetries_compose(first: Symmetry, second: Symmetry, size: int) -> None:
     one_by_one = second.points(size)[first.points(size)]
     assert (first.then(second).points(size) == one_by_one).all()
+
+
+@given(symmetries, sizes)
+def test_grids_are_transformed_as_points_are(symmetry: Symmetry, size: int) -> None:
+    grids = np.arange(3 * size**2).reshape(3, size, size)
+    transformed = symmetry.transform(grids)
+    assert (transformed.reshape(3, -1)[:, symmetry.points(size)] == grids.reshape(3, -1)).all()
+    assert (symmetry.inverse.transform(transformed) == grids).all()
 
 
 @given(symmetries, sizes, st.data())

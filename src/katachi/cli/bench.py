@@ -17,6 +17,8 @@ class Bench(StrEnum):
     MCTS = "mcts"
     TD = "td"
     SHAPES = "shapes"
+    PLANES = "planes"
+    INFERENCE = "inference"
     CLOCK = "clock"
     LATENCY = "latency"
     MEMORY = "memory"
@@ -37,6 +39,10 @@ def bench(
     busy: Annotated[
         int | None, typer.Option(min=0, max=1000, help="How many processes keep the cores busy meanwhile, in these.")
     ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", help="A network that inference measures: a shipped name or a folder; may be repeated."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
@@ -50,13 +56,18 @@ def bench(
       katachi bench mcts
       katachi bench td --json
       katachi bench shapes
+      katachi bench planes
+      katachi bench inference --model runs/cnn/model
       katachi bench clock --seconds 1 --rounds 300 --busy 2
       katachi bench latency --player my_player.toml
       katachi bench memory --rounds 40
     """
-    options = {name: value for name, value in (("player", player), ("busy", busy)) if value is not None}
+    options: dict[str, Any] = {name: value for name, value in (("player", player), ("busy", busy)) if value is not None}
     if options and what not in _ENGINES:
         raise typer.BadParameter(f"{what.value} measures no engine", param_hint=f"--{next(iter(options))}")
+    if models and what is not Bench.INFERENCE:
+        raise typer.BadParameter(f"{what.value} measures no networks", param_hint="--model")
+    options |= {"models": models} if models else {}
     report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:
         typer.echo(f"katachi: {note}", err=True)

@@ -20,7 +20,7 @@ _PALE: Final = "#f0dcb4"
 _LINE: Final = "#5a4520"
 _BLACK: Final = "#1a1a1a"
 _WHITE: Final = "#fdfdfa"
-_MARGIN: Final = 0.62  # of the wood around the outermost points, in cells
+MARGIN: Final = 0.62  # of the wood around the outermost points, in cells
 _OVERHANG: Final = 0.5  # of lines that go on beyond what is shown, in cells
 
 _LABELS: Final = 170  # pixels that the names of sets take in a figure
@@ -39,10 +39,10 @@ _FIGURE_STYLE: Final = (
 
 def draw_shape(shape: Shape | None, title: str = "a shape") -> str:
     """A shape as an SVG of its own, or a question mark; the title is for readers who see no pictures."""
-    width, height = _extent(shape)
+    width, height = shape_extent(shape)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" role="img"><title>{escape(title)}</title>{_board(shape)}</svg>'
+        f'height="{height:g}" role="img"><title>{escape(title)}</title>{board_markup(shape)}</svg>'
     )
 
 
@@ -79,17 +79,17 @@ def describe_shape(learned: LearnedShape) -> str:
 
 def _pitch(row: LearnedSet) -> tuple[float, float]:
     """What each shape of a row takes, across with the gap, and down with the caption."""
-    extents = [_extent(learned.shape) for learned in row.shapes] or [(0.0, 0.0)]
+    extents = [shape_extent(learned.shape) for learned in row.shapes] or [(0.0, 0.0)]
     return max(_NARROWEST, *(width for width, _ in extents)) + _GAP, max(height for _, height in extents) + _CAPTION
 
 
 def _figure_cell(learned: LearnedShape, x: float, y: float, width: float, height: float) -> str:
     """A shape above its weight, in the middle of the place that it has."""
-    across, down = _extent(learned.shape)
+    across, down = shape_extent(learned.shape)
     sign = "up" if learned.weight > 0 else "down"
     middle = x + width / 2
     caption = f'<text class="{sign}" x="{middle:g}" y="{y + height + 17:g}">{format_weight(learned.weight)}</text>'
-    drawn = f'<g transform="translate({middle - across / 2:g} {y + height - down:g})">{_board(learned.shape)}</g>'
+    drawn = f'<g transform="translate({middle - across / 2:g} {y + height - down:g})">{board_markup(learned.shape)}</g>'
     return f'<g text-anchor="middle"><title>{escape(describe_shape(learned))}</title>{drawn}{caption}</g>'
 
 
@@ -104,33 +104,33 @@ def _shown(shape: Shape) -> tuple[int, int]:
     return min(x + shape.width + 1, shape.board_size), min(y + shape.height + 1, shape.board_size)
 
 
-def _extent(shape: Shape | None) -> tuple[float, float]:
+def shape_extent(shape: Shape | None) -> tuple[float, float]:
     """Width and height of a drawing in pixels."""
     if shape is None:
         return 2.0 * CELL, 2.0 * CELL
     across, down = _shown(shape)
-    return _cell(shape) * (across - 1 + 2 * _MARGIN), _cell(shape) * (down - 1 + 2 * _MARGIN)
+    return _cell(shape) * (across - 1 + 2 * MARGIN), _cell(shape) * (down - 1 + 2 * MARGIN)
 
 
 def _cell(shape: Shape) -> int:
     return CELL if shape.place is None else CORNER_CELL
 
 
-def _board(shape: Shape | None) -> str:
-    """Wood, lines, and the stones of a shape; the first point is at ``_MARGIN`` from the upper left."""
+def board_markup(shape: Shape | None) -> str:
+    """Wood, lines, and the stones of a shape; the first point is at ``MARGIN`` from the upper left."""
     if shape is None:
         return _rectangle(0, 0, 2, 2, _PALE, CELL) + _text(CELL, CELL, "?", _LINE, CELL)
     cell = _cell(shape)
-    across, down = (lines - 1 + 2 * _MARGIN for lines in _shown(shape))
+    across, down = (lines - 1 + 2 * MARGIN for lines in _shown(shape))
     x, y = shape.place or (0, 0)
     parts = [
         _rectangle(0, 0, across, down, _PALE, cell),
-        _rectangle(x, y, shape.width - 1 + 2 * _MARGIN, shape.height - 1 + 2 * _MARGIN, _WOOD, cell),
+        _rectangle(x, y, shape.width - 1 + 2 * MARGIN, shape.height - 1 + 2 * MARGIN, _WOOD, cell),
         _lines(shape, cell),
     ]
     for i, point in enumerate(shape.cells):
         column, row = x + i % shape.width, y + i // shape.width
-        parts += _stone(point, cell * (_MARGIN + column), cell * (_MARGIN + row), cell)
+        parts += _stone(point, cell * (MARGIN + column), cell * (MARGIN + row), cell)
     return "".join(parts)
 
 
@@ -138,12 +138,12 @@ def _lines(shape: Shape, cell: float) -> str:
     """The grid: lines end at an edge, which is thick, and go on where the board does."""
     across, down = _shown(shape)
     placed = shape.place is not None
-    before = _MARGIN - (0 if placed else _OVERHANG)
+    before = MARGIN - (0 if placed else _OVERHANG)
     right, bottom = (
-        _MARGIN + shown - 1 + (0 if placed and shown == shape.board_size else _OVERHANG) for shown in (across, down)
+        MARGIN + shown - 1 + (0 if placed and shown == shape.board_size else _OVERHANG) for shown in (across, down)
     )
-    thin = [(before, _MARGIN + row, right, _MARGIN + row) for row in range(down)]
-    thin += [(_MARGIN + column, before, _MARGIN + column, bottom) for column in range(across)]
+    thin = [(before, MARGIN + row, right, MARGIN + row) for row in range(down)]
+    thin += [(MARGIN + column, before, MARGIN + column, bottom) for column in range(across)]
     edges = [(before, before, right, before), (before, before, before, bottom)] if placed else []
     edges += [(right, before, right, bottom)] * (placed and across == shape.board_size)
     edges += [(before, bottom, right, bottom)] * (placed and down == shape.board_size)

@@ -70,7 +70,7 @@ def _expand_attack(b, frame, stone):
 
 
 @njit(cache=True, nogil=True)
-def _expand_defense(b, frame, stone):
+def expand_defense(b, frame, stone):
     """List the defender's moves: extend, or take a chain in atari beside his own. Decided if none is legal."""
     color = b.stone[stone]
     frame.moves[0] = atari_point(b.liberties[b.head[stone]])
@@ -95,7 +95,7 @@ def _expand(b, frame, stone, attacks):
     frame.next = np.uint16(0)
     frame.count = np.uint16(0)
     frame.length = np.uint16(0)
-    return _expand_attack(b, frame, stone) if attacks else _expand_defense(b, frame, stone)
+    return _expand_attack(b, frame, stone) if attacks else expand_defense(b, frame, stone)
 
 
 @njit(cache=True, nogil=True)
@@ -168,8 +168,8 @@ def escapes(position, boards, frames, move, color):
 
 @njit(cache=True, nogil=True)
 def new_stack():
-    """The boards on which ladders are read, one more than that takes, and the frames."""
-    return np.empty(MAX_PLIES + 2, dtype=BOARD), np.empty(MAX_PLIES + 1, dtype=FRAME)
+    """The boards and the frames on which ladders are read, one more of each than that takes."""
+    return np.empty(MAX_PLIES + 2, dtype=BOARD), np.empty(MAX_PLIES + 2, dtype=FRAME)
 
 
 # What Python calls: record arrays of one board.

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from katachi.go import _kernels as kernels
 from katachi.go.diagrams import Diagram, draw_svg, format_diagram, parse_diagram
-from katachi.go.points import BLACK, EMPTY, MAX_POINTS, PASS, WHITE, check_size, format_vertex
+from katachi.go.points import BLACK, EMPTY, MAX_POINTS, PASS, WHITE, Symmetry, check_size, format_vertex
 
 
 class Illegality(Enum):
@@ -253,6 +253,20 @@ class Board:
         twin = Board.__new__(Board)
         twin.record = self.record.copy()
         twin._past = self._past.copy()  # the records of the past are never written to
+        return twin
+
+    def transformed(self, symmetry: Symmetry) -> Board:
+        """The board turned or mirrored, with its ko and its last moves; it has nothing to undo."""
+        goes_to = np.full(MAX_POINTS + 1, kernels.OFF, dtype=np.int64)
+        goes_to[: self.size**2] = symmetry.points(self.size)
+        stones = np.empty_like(self.stones)
+        stones[goes_to[: self.size**2]] = self.stones
+        twin = Board(self.size)
+        twin._fill(stones)
+        for name in ("to_play", "captured", "turns"):
+            twin.record[name] = self.record[name]
+        for name in ("ko", "recent"):
+            twin.record[name] = goes_to[self.record[name]]
         return twin
 
     def __eq__(self, other: object) -> bool:

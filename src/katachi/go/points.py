@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import cache
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ PASS: Final = -1
 BLACK: Final = 1
 WHITE: Final = -1
 EMPTY: Final = 0
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRST"
 _SGF_LETTERS: Final = "abcdefghijklmnopqrs"
@@ -102,6 +104,8 @@ class Symmetry(IntEnum):
     <Symmetry.IDENTITY: 0>
     >>> int(Symmetry.TURN_90.points(3)[0])  # the upper left goes to the upper right
     2
+    >>> Symmetry.MIRROR.transform(np.array([[1, 2], [3, 4]])).tolist()
+    [[2, 1], [4, 3]]
     """
 
     IDENTITY = 0
@@ -133,14 +137,17 @@ class Symmetry(IntEnum):
         """Where this symmetry takes a move; a pass stays a pass."""
         return move if move == PASS else int(self.points(size)[move])
 
+    def transform(self, grids: NDArray[_Scalar]) -> NDArray[_Scalar]:
+        """Boards, planes or anything else [..., n, n] with every point where this symmetry takes it; a view."""
+        mirrored = grids[..., ::-1] if self >= 4 else grids
+        return np.rot90(mirrored, -(self % 4), axes=(-2, -1))
+
 
 @cache
 def _symmetry_tables(size: int) -> NDArray[np.int64]:
     points = np.arange(size * size).reshape(size, size)
     tables = np.empty((8, size * size), dtype=np.int64)
     for symmetry in Symmetry:
-        image = np.fliplr(points) if symmetry >= 4 else points
-        image = np.rot90(image, -(symmetry % 4))
-        tables[symmetry][image.ravel()] = points.ravel()
+        tables[symmetry][symmetry.transform(points).ravel()] = points.ravel()
     tables.setflags(write=False)
     return tables

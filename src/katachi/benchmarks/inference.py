@@ -1,0 +1,120 @@
+"""Positions a second that networks judge, on one thread: onnxruntime in fp32 and int8, and torch where it is installed.
+
+They are given the planes of the same positions, from random games, one at a time or 32. ``evaluate`` is what a player
+waits for in fp32: planes, network and policy. Of torch only the speed is measured: its weights have learned nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.benchmarks.report import Bar, Contestant, Report, Row, measure
+from katachi.benchmarks.shapes import random_positions
+from katachi.features.planes import HIGHEST_RANK, PLANES, Planes
+from katachi.go.board import Board
+from katachi.models.cards import ModelError
+from katachi.models.cnn_cards import INT8, ONNX, CnnCard
+from katachi.models.cnn_config import CnnConfig
+from katachi.models.onnx_sessions import OnnxNetwork
+from katachi.models.saving import SavedModel, find_model, open_model, shipped_models
+
+BATCHES: Final = (1, 32)
+UNIT: Final = "positions/s"
+_ANY_SIZE: Final = 19  # what is measured of a network that judges all sizes
+_POSITIONS: Final = max(BATCHES)
+
+Judge = Callable[[slice], Any]  # of some of the positions
+
+
+def run(seconds: float = 0.4, rounds: int = 15, *, models: Sequence[str] = ()) -> Report:
+    """Measure the models of these names, or all networks that ship; a round of one of them lasts about ``seconds``."""
+    names = models or [path.name for path in shipped_models() if open_model(path).card.kind == "cnn"]
+    notes = [] if names else ["no network ships: name one by --model"]
+    notes += [] if find_spec("torch") else ["torch is left out: it is not installed"]
+    rows: list[Row] = []
+    for name in names:
+        saved = open_model(find_model(name))
+        judges = dict(_judges(saved))
+        size = saved.card.board_size or _ANY_SIZE
+        counts = max(1, round(seconds * _rate(judges["fp32"]) / _POSITIONS)) * _POSITIONS
+        rows += measure(list(_contestants(name, judges)), size, UNIT, counts, rounds)
+    return Report("inference", rows, list(_bars(rows)), notes)
+
+
+def _judges(saved: SavedModel) -> Iterator[tuple[str, Judge]]:
+    """Everything that is to judge the positions, by name."""
+    card = saved.card
+    if not isinstance(card, CnnCard):
+        raise ModelError(f"{saved.path}: this model is a {card.kind}, no network")
+    records = random_positions(card.board_size or _ANY_SIZE)[:_POSITIONS]
+    boards = [Board.wrap(records[i : i + 1]) for i in range(_POSITIONS)]
+    planes = PLANES[card.config.planes].encode(boards)
+    for name, file in (("fp32", ONNX), ("int8", INT8)):
+        if file in card.files:
+            yield name, partial(_run_onnx, OnnxNetwork(saved.read(file)), card.config, planes)
+    if find_spec("torch"):
+        yield "torch", _torch_judge(card.config, planes)
+    evaluator = saved.load()
+    yield "evaluate", lambda part: evaluator.evaluate(boards[part])
+
+
+def _run_onnx(network: OnnxNetwork, config: CnnConfig, planes: Planes, part: slice) -> None:
+    rank = {"rank": _ranks(planes[part])} if config.rank_embedding else {}
+    network.run({"planes": planes[part], **rank}, ["policy"])
+
+
+def _torch_judge(config: CnnConfig, planes: Planes) -> Judge:
+    import torch  # takes seconds
+
+    from katachi.models.cnn import Cnn
+
+    torch.set_num_threads(1)
+    network, tensors, ranks = Cnn.new(config, seed=0), torch.from_numpy(planes), torch.from_numpy(_ranks(planes))
+
+    def judge(part: slice) -> None:
+        with torch.inference_mode():
+            network.predict(tensors[part], ranks[part])
+
+    return judge
+
+
+def _ranks(planes: Planes) -> NDArray[np.int64]:
+    return np.full(len(planes), HIGHEST_RANK, dtype=np.int64)
+
+
+def _rate(judge: Judge) -> float:
+    """About how many positions it judges a second: how much work makes a round."""
+    judge(slice(_POSITIONS))
+    start = time.perf_counter()
+    judge(slice(_POSITIONS))
+    return _POSITIONS / (time.perf_counter() - start)
+
+
+def _contestants(model: str, judges: dict[str, Judge]) -> Iterator[Contestant]:
+    for name, judge in judges.items():
+        judge(slice(_POSITIONS))  # compiles
+        for batch in BATCHES:
+            yield Contestant(f"{model} {name}, batch {batch}", 1, partial(_judge_all, judge, batch))
+
+
+def _judge_all(judge: Judge, batch: int, size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
+    for first in range(0, count, batch):
+        start = first % _POSITIONS
+        judge(slice(start, start + batch))
+
+
+def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
+    rates = {row.name: row.rate for row in rows}
+    for row in rows:
+        for ours, other in (("fp32", "torch"), ("int8", "fp32")):
+            base = row.name.replace(f" {ours},", f" {other},")
+            if base != row.name and base in rates:
+                text = row.name.replace(f" {ours},", f" {ours} / {other},")
+                yield Bar(text, row.size, row.rate / rates[base], 1.0)

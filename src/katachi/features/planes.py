@@ -1,0 +1,177 @@
+"""Planes: a position as a stack of boards of zeros and ones, one for each thing that a network is to see.
+
+- ``maddison-36``: those of Maddison, Huang, Sutskever and Silver (2014): absolute colors, and the rank of the player to
+  move. ``maddison-36-zero-bin`` counts the captures of a move from none, not from one.
+- ``maddison-9``: the reduced set of the paper's study of symmetric weights.
+- ``mover``: everything as the player to move sees it, without his rank.
+
+Legal is what simple ko and the ban on suicide allow. Planes about moves are 0 where the move is illegal; the
+enemy's moves are judged as if it were his turn. "3" means exactly 3, "4 or more" is the last bin of its kind.
+
+>>> board = Board.parse(". X O / X O . / . . .")
+>>> planes = PLANES["maddison-9"]
+>>> planes.encode([board])[0, planes.names.index("liberties: 1")]
+array([[0, 1, 1],
+       [0, 0, 0],
+       [0, 0, 0]], dtype=uint8)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.features._maddison_planes import fill_full, fill_reduced
+from katachi.features._mover_planes import fill_mover
+from katachi.go.board import Board
+
+HIGHEST_RANK: Final = 9
+_LAYOUT: Final = 1  # raise it when a plane changes its meaning but not its name
+
+Planes: TypeAlias = NDArray[np.uint8]
+Ranks: TypeAlias = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class PlaneKind:
+    """Planes that tell one thing: a single one, or one for each of its ``bins``."""
+
+    title: str
+    meaning: str  # of a one
+    bins: tuple[str, ...] = ("",)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.title}: {bin_}" if bin_ else self.title for bin_ in self.bins)
+
+
+@dataclass(frozen=True)
+class PlaneSet:
+    """Planes in their order, and the compiled function that fills them."""
+
+    name: str
+    kinds: tuple[PlaneKind, ...]
+    kernel: Callable[[NDArray[Any], Ranks, Planes], None]  # of boards [B], ranks [B] and planes [B, count, n²]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name of every plane, such as ``liberties after: 3``."""
+        return tuple(name for kind in self.kinds for name in kind.names)
+
+    @property
+    def count(self) -> int:
+        """How many planes there are."""
+        return len(self.names)
+
+    @property
+    def digest(self) -> str:
+        """A short text that changes with anything that fixes the meaning of a plane."""
+        return hashlib.sha256(repr((_LAYOUT, self.name, self.names)).encode()).hexdigest()[:16]
+
+    def describe(self, plane: int) -> str:
+        """A plane in words: its name, and what a one in it means."""
+        if not 0 <= plane < self.count:
+            raise ValueError(f"{plane} is no plane of {self.name}: there are {self.count}")
+        kind = [kind for kind in self.kinds for _ in kind.bins][plane]
+        return f"{self.names[plane]} ({kind.meaning})"
+
+    def fill(self, records: NDArray[Any], ranks: Ranks, out: Planes) -> None:
+        """Write the planes of boards [B] to ``out`` [B, count, n, n]; ``ranks`` [B] are 1…9 dan, 0 where unknown."""
+        lines = out.shape[-1]
+        if out.shape != (records.size, self.count, lines, lines) or not out.flags.c_contiguous:
+            raise ValueError(f"{records.size} boards need contiguous planes [{records.size}, {self.count}, n, n]")
+        if ranks.shape != records.shape or ((ranks < 0) | (ranks > HIGHEST_RANK)).any():
+            raise ValueError(f"every board needs a rank from 0, which is unknown, to {HIGHEST_RANK}")
+        if (records["lines"] != lines).any():
+            raise ValueError(f"not all of these boards are {lines}×{lines}")
+        self.kernel(records, ranks, out.reshape(records.size, self.count, lines * lines))
+
+    def encode(self, boards: Sequence[Board], ranks: int | Sequence[int] = HIGHEST_RANK) -> Planes:
+        """The planes of boards of one size, [B, count, n, n]; one rank for all of them, or one for each."""
+        if not boards:
+            raise ValueError("there are no boards to encode")
+        size = boards[0].size
+        out = np.empty((len(boards), self.count, size, size), dtype=np.uint8)
+        records = np.concatenate([board.record for board in boards])
+        self.fill(records, np.broadcast_to(np.asarray(ranks, dtype=np.int8), len(boards)).copy(), out)
+        return out
+
+
+def _up_to(last: int, first: int = 1) -> tuple[str, ...]:
+    return (*(str(count) for count in range(first, last)), f"{last} or more")
+
+
+def _full_kinds(first_capture: int) -> Iterator[PlaneKind]:
+    yield from _reduced_kinds()[:4]
+    yield PlaneKind("liberties after", "a move here leaves its chain this many liberties", _up_to(6))
+    yield _LEGAL
+    yield PlaneKind("turns since", "the stone here was played so many turns ago", _up_to(5))
+    captures = _up_to(6 + first_capture, first_capture)
+    yield PlaneKind("captures", "a move here takes this many stones", captures)
+    yield _CATCHES
+    ranks = tuple(f"{dan}d" for dan in range(1, HIGHEST_RANK + 1))
+    yield PlaneKind("rank", "the player to move is of this rank; all points are alike", ranks)
+
+
+def _reduced_kinds() -> tuple[PlaneKind, ...]:
+    return (
+        PlaneKind("black", "a black stone is here"),
+        PlaneKind("white", "a white stone is here"),
+        PlaneKind("empty", "no stone is here"),
+        PlaneKind("liberties", "the chain here has this many liberties", _up_to(4)),
+        _LEGAL,
+        PlaneKind("last move", "the stone here was played in the last turn"),
+    )
+
+
+def _mover_kinds() -> Iterator[PlaneKind]:
+    yield PlaneKind("ones", "the board is here; convolutions see its edge")
+    yield PlaneKind("own", "a stone of the player to move is here")
+    yield PlaneKind("enemy", "a stone of the enemy is here")
+    yield PlaneKind("own liberties", "the own chain here has this many liberties", _up_to(4))
+    yield PlaneKind("enemy liberties", "the enemy chain here has this many liberties", _up_to(4))
+    turns = tuple(str(ago) for ago in range(1, 9))
+    yield PlaneKind("turns since", "the stone here was played so many turns ago", turns)
+    yield PlaneKind("ko", "simple ko forbids a move here")
+    yield _LEGAL
+    yield PlaneKind("own eye", "a legal move here fills a simple eye of one's own")
+    yield PlaneKind("liberties after", "a move here leaves its chain this many liberties", _up_to(6))
+    yield PlaneKind("captures", "a move here takes this many stones", _up_to(4))
+    yield PlaneKind("self-atari", "a move here leaves its chain of this many stones in atari", _up_to(4))
+    yield PlaneKind("enemy liberties after", "a move of the enemy leaves its chain this many liberties", _up_to(4))
+    yield PlaneKind("enemy captures", "a move of the enemy takes this many stones", _up_to(4))
+    yield _CATCHES
+    yield PlaneKind("ladder escape", "a move here saves a chain in atari, and no ladder catches it")
+    yield PlaneKind("ladder in vain", "a move here extends a chain in atari, and it is caught all the same")
+    yield PlaneKind("enemy ladder capture", "a move of the enemy catches a chain of two liberties in a ladder")
+
+
+_LEGAL: Final = PlaneKind("legal", "the player to move may play here")
+_CATCHES: Final = PlaneKind("ladder capture", "a move here catches a chain of two liberties in a ladder")
+
+
+def _fill_full(records: NDArray[Any], ranks: Ranks, out: Planes, *, capture_zero_bin: bool) -> None:
+    fill_full(records, ranks, int(capture_zero_bin), out)
+
+
+def _fill_reduced(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  # noqa: ARG001
+    fill_reduced(records, out)
+
+
+def _fill_mover(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  # noqa: ARG001
+    fill_mover(records, out)
+
+
+_ALL: Final = (
+    PlaneSet("maddison-36", tuple(_full_kinds(1)), partial(_fill_full, capture_zero_bin=False)),
+    PlaneSet("maddison-36-zero-bin", tuple(_full_kinds(0)), partial(_fill_full, capture_zero_bin=True)),
+    PlaneSet("maddison-9", _reduced_kinds(), _fill_reduced),
+    PlaneSet("mover", tuple(_mover_kinds()), _fill_mover),
+)
+PLANES: Final = {planes.name: planes for planes in _ALL}
