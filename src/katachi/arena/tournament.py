@@ -14,7 +14,6 @@ from pathlib import Path
 from katachi.arena.errors import ArenaError
 from katachi.arena.html import format_html
 from katachi.arena.openings import OpeningBook, Openings, RandomOpenings, read_opening_book
-from katachi.arena.orphans import end_with_parent
 from katachi.arena.records import GameRecord, RunDirectory
 from katachi.arena.schedule import ScheduledGame, schedule
 from katachi.arena.settings import GTP_PREFIX, TournamentSettings
@@ -26,6 +25,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.gtp import EngineFailure, GtpError, GtpPlayer
 from katachi.interfaces import ClosingPlayer, EvaluatingPlayer
+from katachi.orphans import end_with_parent
 from katachi.players.specs import load_player
 
 Watcher = Callable[[GameRecord], None]

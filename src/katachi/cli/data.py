@@ -1,37 +1,40 @@
-"""``katachi data``: look at game records."""
+"""``katachi data``: look at game records, and make sets to learn from of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from katachi.cli._reading import Advance, show_reading, sizes_on_disk, useful_processes
+from katachi.cli.data_import import import_records
+
 if TYPE_CHECKING:
     from katachi.sgf.files import Piece
     from katachi.sgf.summary import Summary
 
 _BATCH_BYTES: Final = 1 << 19  # of records that one process counts at a time
-_WORTH_A_PROCESS: Final = 1 << 20  # bytes on disk; for less, starting another takes longer than the work
 _MOST_ROWS: Final = 12
-
-Advance = Callable[[Path, int], None]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
 def data() -> None:
-    """Look at game records.
+    """Look at game records, and make sets to learn from of them.
 
     Examples:
       katachi data info game.sgf
       katachi data info games/ more.zip collection.sgf.gz --json
+      katachi data import games/ --out my-games
     """
+
+
+app.command("import")(import_records)
 
 
 @app.command()
@@ -52,10 +55,10 @@ def info(
       katachi data info games/ more.zip
       katachi data info collection.sgf.gz --jobs 1 --json
     """
-    sizes = _sizes_on_disk(files)
-    processes = jobs or _useful_processes(sum(sizes.values()))
+    sizes = sizes_on_disk(files)
+    processes = jobs or useful_processes(sum(sizes.values()))
     start = perf_counter()
-    with _progress(sizes) as advance:
+    with show_reading(sizes) as advance:
         summary = _count(files, processes, advance)
     report = summary.to_json() | _speed(summary.games, perf_counter() - start, processes)
     if as_json:
@@ -64,19 +67,6 @@ def info(
         _show(report)
     if summary.errors and not summary.games:
         raise typer.Exit(1)
-
-
-def _sizes_on_disk(paths: list[Path]) -> dict[Path, int]:
-    from katachi.sgf.files import find_files
-
-    return {path: path.stat().st_size for path in find_files(paths) if path.is_file()}
-
-
-def _useful_processes(size: int) -> int:
-    from joblib import cpu_count
-
-    cores: int = cpu_count()
-    return max(1, min(cores, size // _WORTH_A_PROCESS))
 
 
 def _count(paths: list[Path], processes: int, advance: Advance) -> Summary:
@@ -100,34 +90,11 @@ def _count(paths: list[Path], processes: int, advance: Advance) -> Summary:
 
 
 def _batches(pieces: Iterable[Piece], advance: Advance) -> Iterator[list[Piece]]:
-    batch: list[Piece] = []
-    size = 0
-    for piece in pieces:
-        batch.append(piece)
-        size += len(piece.data) + 1
-        if size >= _BATCH_BYTES:
-            yield batch
-            advance(piece.file, piece.read)
-            batch, size = [], 0
-    yield batch
+    from katachi.sgf.files import batch_pieces
 
-
-@contextmanager
-def _progress(sizes: dict[Path, int]) -> Iterator[Advance]:
-    """A bar on standard error over the bytes of the files; nothing where nobody watches."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    starts: dict[Path, int] = {}
-    before = 0
-    for path, size in sizes.items():
-        starts[path] = before
-        before += size
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("reading", total=before)
-        yield lambda path, read: bar.update(task, completed=starts.get(path, 0) + read, description=path.name)
+    for batch in batch_pieces(pieces, _BATCH_BYTES):
+        yield batch
+        advance(batch[-1].file, batch[-1].read)
 
 
 def _speed(games: int, seconds: float, processes: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from katachi.disk import write_atomically
 from katachi.learning.pattern_learning import Choices, join_choices, judge, learn_weights, list_choices, uniform_weights
+from katachi.learning.ranks import grade_of
 from katachi.learning.splits import Split, split_of
 from katachi.learning.training_runs import TrainingError
 from katachi.models.cards import Metric, Training
@@ -123,13 +124,7 @@ def _strong_games(path: Path, settings: PatternTraining) -> Iterator[tuple[Split
 
 def _is_strong(record: SgfGame, weakest: str | None) -> bool:
     ranks = (record.black_rank, record.white_rank)
-    return weakest is None or all(rank is not None and _grade(rank) >= _grade(weakest) for rank in ranks)
-
-
-def _grade(rank: str) -> int:
-    """1k is 0, 1d is 1; a professional stands above the amateurs."""
-    number = int(rank[:-1])
-    return 1 - number if rank.endswith("k") else number + (9 if rank.endswith("p") else 0)
+    return weakest is None or all(rank is not None and grade_of(rank) >= grade_of(weakest) for rank in ranks)
 
 
 def _measure(weights: MoveWeights, held_out: Choices) -> dict[str, Metric]:

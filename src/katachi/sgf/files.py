@@ -94,6 +94,20 @@ def iter_pieces(paths: Iterable[PathLike], limits: Limits = DEFAULT_LIMITS) -> I
             yield Piece(str(path), b"", error, path, 0)
 
 
+def batch_pieces(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
+    """Pieces in lists of about so many bytes, the same for the same files: work for one process at a time."""
+    batch: list[Piece] = []
+    collected = 0
+    for piece in pieces:
+        batch.append(piece)
+        collected += len(piece.data) + 1
+        if collected >= size:
+            yield batch
+            batch, collected = [], 0
+    if batch:
+        yield batch
+
+
 def _open_regular(path: Path) -> IO[bytes]:
     """Open a file that is one: not a device, nor a pipe that never ends."""
     try:

@@ -48,6 +48,13 @@ def split_games(reader: Reader, limits: Limits) -> Iterator[bytes]:
     yield from splitter.finish()
 
 
+def cut_games(data: bytes) -> list[bytes]:
+    """The games of a small collection, each with its own bytes, as far as brackets tell where one ends."""
+    splitter = _Splitter()
+    pieces = [*splitter.feed(data), *splitter.finish()]
+    return [piece.strip() for piece in pieces]
+
+
 def read_up_to(reader: Reader, size: int) -> bytes:
     """Exactly so many bytes, or what there is before the end."""
     parts: list[bytes] = []

@@ -1,0 +1,26 @@
+"""Small sets of random games, split as they must be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from katachi.learning.dataset_import import import_games
+from katachi.learning.splits import Split, split_of
+from learning.random_records import random_record
+
+
+def make_small_set(folder: Path, seed: int = 5, size: int = 5, training: int = 12, validation: int = 3) -> Path:
+    """Import so many random games for training and validation, and return the folder of the set."""
+    rng = np.random.default_rng(seed)
+    missing = {Split.TRAINING: training, Split.VALIDATION: validation, Split.TEST: 0}
+    records = []
+    while any(missing.values()):
+        record = random_record(rng, size, int(rng.integers(10, 40)))
+        split = split_of(record.encode())
+        if missing[split]:
+            missing[split] -= 1
+            records.append(record)
+    (folder / "games.sgf").write_text("\n".join(records))
+    return import_games([folder / "games.sgf"], folder / "set").path
