@@ -14,7 +14,7 @@ from rich.panel import Panel
 from katachi import BLACK, WHITE, Game, Limit, load_player
 from katachi.cli._training_progress import TrainingProgress
 from katachi.learning.shape_training import ShapeTraining, train_shapes
-from katachi.models.saving import load_model
+from katachi.models.saving import load_linear
 
 SIZE = 5
 GAMES = 300_000
@@ -34,7 +34,7 @@ def learn(console: Console, games: int) -> Path:
 
 def show_shapes(console: Console, folder: Path, shown: int = 6) -> None:
     """Draw the shapes that move the judgment most; X is the stone of the player who judges."""
-    model, _ = load_model(folder / "model")
+    model, _ = load_linear(folder / "model")
     largest = np.argsort(-np.abs(model.weights))[:shown].tolist()
     texts = [f"{model.features.describe(i)}\n{model.weights[i]:+.2f}" for i in largest]
     console.print(Columns([Panel(text, width=39) for text in texts]))

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import re
 import webbrowser
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+
+from katachi.go.points import format_vertex
+from katachi.models.saving import load_model, save_cnn
+from katachi.sgf import load_sgf
+from networks import tiny_config, tiny_onnx
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "models" / "format-2"
 
@@ -36,6 +42,62 @@ def test_open(run_katachi, monkeypatch):
     page = Path(urlparse(opened[0]).path)
     assert "What liberty-shapes has learned" in page.read_text()
     page.unlink()
+
+
+@pytest.fixture
+def network(tmp_path) -> str:
+    config = tiny_config(5)
+    save_cnn(tmp_path / "net", config, tiny_onnx(config))
+    return str(tmp_path / "net")
+
+
+@pytest.fixture
+def record(tmp_path) -> str:
+    (tmp_path / "game.sgf").write_text("(;SZ[5];B[cc];W[dd];B[cd])")
+    return str(tmp_path / "game.sgf")
+
+
+def test_what_a_network_would_play(run_katachi, network, record):
+    ran = run_katachi("show", network)
+    assert ran.code == 0
+    assert "plain cnn, 1×2, over maddison-9 planes, 5×5" in ran.out
+    assert "Black to play" in ran.out
+    assert len(re.findall(r"(?:[A-E][1-5]|pass) +[0-9.]+%", ran.out)) == 10
+    later = run_katachi("show", network, "--sgf", record, "--move", "3")
+    assert "(O)" in later.out
+    assert "Black to play" in later.out
+    assert "White to play" in run_katachi("show", network, "--sgf", record).out
+
+
+def test_the_likeliest_move_is_that_of_the_policy(run_katachi, network, record):
+    model, _ = load_model(network)
+    policy = model.evaluate([load_sgf(record)[0].replay().board]).policy[0]
+    ran = run_katachi("show", network, "--sgf", record)
+    best = format_vertex(int(policy[:-1].argmax()), 5)
+    assert re.search(rf"{best} +{policy.max():.1%}", ran.out)
+
+
+def test_what_any_model_would_play_as_files(run_katachi, network, record, tmp_path):
+    svg, html = tmp_path / "board.svg", tmp_path / "board.html"
+    for model in (network, str(GOLDEN / "local-shapes")):
+        ran = run_katachi("show", model, "--sgf", record, "--svg", str(svg), "--html", str(html))
+        assert ran.code == 0
+        picture = ElementTree.fromstring(svg.read_text())
+        labels = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+        assert sum(int(text) for text in labels[10:]) > 50  # after the coordinates: shares in percent
+        assert f"What {Path(model).name} would play" in html.read_text()
+
+
+def test_wrong_positions(run_katachi, network, record, tmp_path):
+    (tmp_path / "large.sgf").write_text("(;SZ[9];B[cc])")
+    for arguments, reason in (
+        (["--move", "3"], "a move of which game"),
+        (["--sgf", "no-such.sgf"], "no-such.sgf"),
+        (["--sgf", str(tmp_path / "large.sgf")], "5×5 boards, not 9×9"),
+    ):
+        ran = run_katachi("show", network, *arguments)
+        assert ran.code == 2
+        assert reason in ran.err
 
 
 @pytest.mark.parametrize(

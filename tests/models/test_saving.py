@@ -20,9 +20,10 @@ from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.board import Board
 from katachi.go.rules import Rules
 from katachi.models import saving
-from katachi.models.cards import Metric, ModelError, Training, describe_model
+from katachi.models.cards import Metric, ModelError, Training
 from katachi.models.linear import FusedLinearModel, LinearModel
-from katachi.models.saving import CARD, WEIGHTS, find_model, load_model, save_model
+from katachi.models.linear_cards import describe_linear
+from katachi.models.saving import CARD, WEIGHTS, find_model, load_linear, save_linear
 from katachi.models.weights import MAX_HEADER_BYTES, format_weights, parse_weights
 
 TRAINING = Training(command="katachi train shapes", seed=7, games=1000, settings={"step_size": 0.1})
@@ -36,13 +37,13 @@ def make_model(size=5, sets=("LI 1x1", "LD 2x2"), seed=0):
 
 
 def make_card(model):
-    return describe_model(model, Rules(komi=6.5), TRAINING, METRICS)
+    return describe_linear(model, Rules(komi=6.5), TRAINING, METRICS)
 
 
 @pytest.fixture
 def saved(tmp_path) -> Path:
     model = make_model()
-    save_model(tmp_path / "model", model, make_card(model))
+    save_linear(tmp_path / "model", model, make_card(model))
     return tmp_path / "model"
 
 
@@ -65,7 +66,7 @@ def reweigh(path: Path, content: bytes) -> None:
 
 
 def test_round_trip(saved):
-    model, card = load_model(saved)
+    model, card = load_linear(saved)
     original = make_model()
     assert np.array_equal(model.weights, original.weights)
     assert model.features.digest == original.features.digest
@@ -79,8 +80,8 @@ def test_round_trip(saved):
 def test_liberty_shapes_come_back(tmp_path):
     features = LibertyShapes(5, [ShapeSet.parse("LI 1x1"), ShapeSet.parse("LD 2x1")], bins=100, tabled=True)
     model = LinearModel(features, np.linspace(-1, 1, features.size, dtype=np.float32))
-    save_model(tmp_path / "model", model, describe_model(model, Rules()))
-    loaded, card = load_model(tmp_path / "model")
+    save_linear(tmp_path / "model", model, describe_linear(model, Rules()))
+    loaded, card = load_linear(tmp_path / "model")
     board = Board(5)
     board.play(0)
     assert loaded.logit(board) == model.logit(board) != 0
@@ -95,8 +96,8 @@ def combined_model():
 
 def test_combined_shapes_come_back(tmp_path):
     model = combined_model()
-    save_model(tmp_path / "model", model, describe_model(model, Rules()))
-    loaded, card = load_model(tmp_path / "model")
+    save_linear(tmp_path / "model", model, describe_linear(model, Rules()))
+    loaded, card = load_linear(tmp_path / "model")
     assert isinstance(loaded, FusedLinearModel)
     board = Board(5)
     board.play(0)
@@ -107,7 +108,7 @@ def test_combined_shapes_come_back(tmp_path):
 
 def test_a_bad_combination_is_refused(tmp_path):
     model = combined_model()
-    save_model(tmp_path / "model", model, describe_model(model, Rules()))
+    save_linear(tmp_path / "model", model, describe_linear(model, Rules()))
     for changes, reason in (
         ({"features__liberty__sets": ["LI 1x1"]}, "its features have the digest"),
         ({"features__liberty__sets": ["LI 4x4"]}, "too large for liberty shapes"),
@@ -115,7 +116,7 @@ def test_a_bad_combination_is_refused(tmp_path):
     ):
         rewrite(tmp_path / "model", **changes)
         with pytest.raises(ModelError, match=reason):
-            load_model(tmp_path / "model")
+            load_linear(tmp_path / "model")
 
 
 def test_features_without_a_card_are_refused():
@@ -123,7 +124,7 @@ def test_features_without_a_card_are_refused():
         name, size = "stones", 2
 
     with pytest.raises(ModelError, match="a model over stones cannot be saved"):
-        describe_model(LinearModel(Stones(), np.zeros(2, dtype=np.float32)), Rules())
+        describe_linear(LinearModel(Stones(), np.zeros(2, dtype=np.float32)), Rules())
 
 
 def test_card_is_readable_json(saved):
@@ -136,18 +137,18 @@ def test_card_is_readable_json(saved):
 def test_taken_paths_are_left_alone(saved):
     model = make_model(seed=1)
     with pytest.raises(ModelError, match="already"):
-        save_model(saved, model, make_card(model))
-    assert np.array_equal(load_model(saved)[0].weights, make_model().weights)
+        save_linear(saved, model, make_card(model))
+    assert np.array_equal(load_linear(saved)[0].weights, make_model().weights)
     folder = saved.parent / "photographs"
     folder.mkdir()
     with pytest.raises(ModelError, match="already"):
-        save_model(folder, model, make_card(model), replace=True)
+        save_linear(folder, model, make_card(model), replace=True)
 
 
 def test_replace(saved):
     model = make_model(seed=1)
-    save_model(saved, model, make_card(model), replace=True)
-    assert np.array_equal(load_model(saved)[0].weights, model.weights)
+    save_linear(saved, model, make_card(model), replace=True)
+    assert np.array_equal(load_linear(saved)[0].weights, model.weights)
     assert [file.name for file in saved.parent.iterdir()] == ["model"]
 
 
@@ -177,14 +178,14 @@ def test_a_kill_at_any_step_leaves_a_whole_model(saved, monkeypatch):
             patch.setattr(Path, "rename", step(Path.rename))
             patch.setattr(Path, "mkdir", step(Path.mkdir))
             try:
-                save_model(saved, new, make_card(new), replace=True)
+                save_linear(saved, new, make_card(new), replace=True)
                 break
             except Killed:
                 steps += 1
-        loaded = load_model(saved)[0].weights
+        loaded = load_linear(saved)[0].weights
         assert np.array_equal(loaded, old) or np.array_equal(loaded, new.weights)
     assert steps == 5
-    assert np.array_equal(load_model(saved)[0].weights, new.weights)
+    assert np.array_equal(load_linear(saved)[0].weights, new.weights)
 
 
 def test_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
@@ -194,14 +195,14 @@ def test_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "write_atomically", full)
     model = make_model()
     with pytest.raises(ModelError, match="No space left"):
-        save_model(tmp_path / "model", model, make_card(model))
+        save_linear(tmp_path / "model", model, make_card(model))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_card_of_another_model_is_not_saved(tmp_path):
     for other in (make_model(size=6), make_model(sets=("LI 1x1",))):
         with pytest.raises(ModelError, match="another model"):
-            save_model(tmp_path / "model", make_model(), make_card(other))
+            save_linear(tmp_path / "model", make_model(), make_card(other))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -232,7 +233,7 @@ def test_a_card_of_another_model_is_not_saved(tmp_path):
 def test_cards_that_do_not_match(saved, changes, reason):
     rewrite(saved, **changes)
     with pytest.raises(ModelError, match=reason) as caught:
-        load_model(saved)
+        load_linear(saved)
     assert "\n" not in str(caught.value)
     assert str(saved) in str(caught.value)
 
@@ -261,7 +262,7 @@ BITS = np.packbits(ONES.astype(np.bool_))
 def test_weights_that_do_not_match(saved, tensors, reason):
     reweigh(saved, save(tensors))
     with pytest.raises(ModelError, match=reason):
-        load_model(saved)
+        load_linear(saved)
 
 
 def test_zeros_take_a_bit(tmp_path):
@@ -269,9 +270,9 @@ def test_zeros_take_a_bit(tmp_path):
     weights = np.zeros(features.size, dtype=np.float32)
     weights[[5, 17]] = 1.5, -0.0
     model = LinearModel(features, weights)
-    save_model(tmp_path / "model", model, make_card(model))
+    save_linear(tmp_path / "model", model, make_card(model))
     assert (tmp_path / "model" / WEIGHTS).stat().st_size < features.size / 8 + 300
-    assert load_model(tmp_path / "model")[0].weights.tobytes() == weights.tobytes()
+    assert load_linear(tmp_path / "model")[0].weights.tobytes() == weights.tobytes()
 
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "models"
@@ -281,14 +282,14 @@ GOLDEN_LOGITS = {"local-shapes": 7.767746, "tied-shapes": -8.627671, "liberty-sh
 @pytest.mark.parametrize("folder", sorted(GOLDEN.glob("format-*/*")), ids=lambda path: "/".join(path.parts[-2:]))
 def test_models_of_every_format_load(folder, tmp_path):
     """What they say about a board with some stones stays what it was when they were saved."""
-    model, card = load_model(folder)
+    model, card = load_linear(folder)
     board = Board(5)
     for point in (12, 7, 6, 11, 8, 0):
         board.play(point)
     assert model.logit(board) == pytest.approx(GOLDEN_LOGITS[folder.name], abs=1e-5)
     assert card.metrics["win rate against alp, one ply"].high == 0.6
-    save_model(tmp_path / "again", model, card)
-    again, new_card = load_model(tmp_path / "again")
+    save_linear(tmp_path / "again", model, card)
+    again, new_card = load_linear(tmp_path / "again")
     assert again.weights.tobytes() == model.weights.tobytes()
     assert new_card.format == 2
 
@@ -298,15 +299,15 @@ def test_missing_huge_and_irregular_files(saved, name, monkeypatch):
     path = saved / name
     path.unlink()
     with pytest.raises(ModelError, match=f"no file {name}"):
-        load_model(saved)
+        load_linear(saved)
     os.mkfifo(path)
     with pytest.raises(ModelError, match=f"no file {name}"):
-        load_model(saved)
+        load_linear(saved)
     path.unlink()
     with path.open("wb") as file:
         file.truncate(1 << 40 if name == WEIGHTS else 1 << 21)  # sparse
     with pytest.raises(ModelError, match="larger than"):
-        load_model(saved)
+        load_linear(saved)
 
 
 def test_every_flipped_byte_and_every_cut_is_noticed(saved):
@@ -318,7 +319,7 @@ def test_every_flipped_byte_and_every_cut_is_noticed(saved):
             for content in (bytes(damaged), original[:at]):
                 (saved / name).write_bytes(content)
                 try:
-                    model, _ = load_model(saved)
+                    model, _ = load_linear(saved)
                 except ModelError:
                     continue
                 assert name == CARD  # words of the card may differ, but never what the model is
@@ -389,21 +390,21 @@ def test_fuzzed_cards(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "fuzzed"
     model = make_model()
     if not path.exists():
-        save_model(path, model, make_card(model))
+        save_linear(path, model, make_card(model))
     card = make_card(model).model_dump(mode="json")
     card["weights_sha256"] = hashlib.sha256((path / WEIGHTS).read_bytes()).hexdigest()
     table = data.draw(st.sampled_from([card, card["features"], card["training"]]))
     table[data.draw(st.sampled_from(sorted(table)) | st.text(max_size=6))] = data.draw(CARD_VALUES)
     (path / CARD).write_text(json.dumps(card))
     with contextlib.suppress(ModelError):
-        load_model(path)
+        load_linear(path)
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{" * 100_000, b"\xff\xfe", b"null", b"{}"])
 def test_cards_that_are_no_cards(saved, text):
     (saved / CARD).write_bytes(text)
     with pytest.raises(ModelError, match="card"):
-        load_model(saved)
+        load_linear(saved)
 
 
 def test_find_model(saved, monkeypatch):

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from threading import Event
 
 import numpy as np
 import pytest
 
+from katachi.evaluators import WrongBoardSize
 from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
 from katachi.interfaces import AnalyzingPlayer, Limit, SearchResult
-from katachi.models.cards import describe_model
+from katachi.models.cnn_evaluator import CnnOptions
 from katachi.models.linear import LinearModel
-from katachi.models.saving import save_model
+from katachi.models.linear_cards import describe_linear
+from katachi.models.saving import save_cnn, save_linear
 from katachi.players.search_player import SearchPlayer, describe_result, stricter
 from katachi.players.search_spec import SearchSpec
-from katachi.players.specs import SpecError
+from katachi.players.specs import SpecError, load_player, parse_spec
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.greedy import GreedySearch
+from katachi.testing import check_player, sample_games
+from networks import tiny_config, tiny_onnx
 
 
 class FixedSearch:
@@ -145,7 +150,7 @@ def test_impossible_threshold():
 @pytest.fixture
 def model_path(tmp_path):
     model = shape_model()
-    save_model(tmp_path / "model", model, describe_model(model, Rules()))
+    save_linear(tmp_path / "model", model, describe_linear(model, Rules()))
     return tmp_path / "model"
 
 
@@ -228,6 +233,76 @@ def test_td_search_with_a_model_and_without(model_path):
 def test_what_needs_a_model_of_shapes(search):
     with pytest.raises(SpecError, match="a model of local shapes"):
         SearchSpec.model_validate({"kind": "search", "search": search}).build(1)
+
+
+@pytest.fixture
+def network_path(tmp_path):
+    config = tiny_config(5, planes="maddison-36", outputs=2)
+    save_cnn(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config, seed=1))
+    return tmp_path / "net"
+
+
+POLICY = """
+kind = "search"
+name = "policy-5"
+[evaluator]
+model = "{model}"
+rank = 3
+symmetries = true
+precision = "int8"
+threads = 2
+[search]
+kind = "policy"
+temperature = 0.5
+"""
+
+
+def test_a_policy_player_from_a_file(network_path, tmp_path):
+    file = tmp_path / "policy-5.toml"
+    file.write_text(POLICY.format(model=network_path))
+    first, second = load_player(str(file), seed=3), load_player(str(file), seed=3)
+    assert first.name == "policy-5"
+    first.prepare(5)
+    game = Game(5)
+    for _ in range(10):
+        decision = first.decide(game, Limit())
+        assert second.decide(game, Limit()).move == decision.move
+        assert sum(candidate.prior for candidate in decision.analysis.candidates) == pytest.approx(1, abs=1e-4)
+        game.play(decision.move)
+    assert first.evaluator.options == CnnOptions(rank=3, symmetries=True, precision="int8", threads=2)
+    assert first.parameters["search.temperature"] == 0.5
+    first.set_parameter("search.temperature", "0")
+    with pytest.raises(WrongBoardSize, match="5×5 boards, not 9×9"):
+        first.prepare(9)
+
+
+@pytest.mark.parametrize("search", [{"kind": "policy"}, {"kind": "mcts", "threads": 1, "megabytes": 8.0}])
+def test_a_network_in_any_search(network_path, search):
+    evaluator = {"model": str(network_path), "rank": 9}
+    parsed = spec(network_path, evaluator=evaluator, search=search, limit={"simulations": 50})
+    check_player(parsed.build(5), games=sample_games(sizes=[5]))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "reason"),
+    [
+        ("rank = 3", "rank = 12", "evaluator.rank = 12: Input should be less than or equal to 9"),
+        ("rank = 3", 'rank = "dan"', "evaluator.rank = 'dan': Input should be a valid integer"),
+        ("rank = 3", "rnak = 3", "unknown key 'evaluator.rnak'"),
+        ('precision = "int8"', 'precision = "fp16"', "evaluator.precision = 'fp16'"),
+        ("temperature = 0.5", "temprature = 0.5", "unknown key 'search.temprature'; did you mean 'temperature'?"),
+        ('kind = "policy"', 'kind = "alphabeta"', "temperature is no option of the alphabeta search"),
+    ],
+)
+def test_wrong_options_of_a_network(text, wrong, reason):
+    with pytest.raises(SpecError, match=re.escape(reason)):
+        parse_spec(POLICY.format(model="x").replace(text, wrong))
+
+
+def test_options_that_a_model_has_not(model_path):
+    parsed = spec(model_path, evaluator={"model": str(model_path), "rank": 5})
+    with pytest.raises(SpecError, match="rank is no option of a linear model"):
+        parsed.build(1)
 
 
 def test_a_model_that_is_not_there(tmp_path):

@@ -16,8 +16,9 @@ from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
 from katachi.disk import write_atomically
 from katachi.learning.shape_training import ShapeTraining
-from katachi.models.cards import Metric, ModelCard, ModelError
-from katachi.models.saving import SHIPPED, find_model, load_model, save_model
+from katachi.models.cards import Metric, ModelError
+from katachi.models.linear_cards import LinearCard
+from katachi.models.saving import SHIPPED, find_model, load_linear, save_linear
 
 RECIPES: Final = SHIPPED / "recipes"
 _RANDOM_PLIES: Final = 2
@@ -54,12 +55,12 @@ def make_model(
     settings = read_training(find_recipe(name), {}, [])
     measured = dict(read_result(path).metric() for path in results)
     source = find_model(trained or str(_train(name, settings, run)))
-    model, card = load_model(source)
+    model, card = load_linear(source)
     _check_recipe(name, settings, card)
     against_alp = measure_against_alp(name, source, card, games, jobs)
     metrics = {"win rate against alp, one ply": against_alp, **measured}
     path = (into or SHIPPED) / name
-    save_model(path, model, card.model_copy(update={"metrics": metrics}), replace=True)
+    save_linear(path, model, card.model_copy(update={"metrics": metrics}), replace=True)
     return path
 
 
@@ -79,7 +80,7 @@ def _train(name: str, settings: ShapeTraining, run: Path | None) -> Path:
     return folder
 
 
-def _check_recipe(name: str, settings: ShapeTraining, card: ModelCard) -> None:
+def _check_recipe(name: str, settings: ShapeTraining, card: LinearCard) -> None:
     """Refuse a model that another recipe made; how often it was looked at meanwhile does not matter."""
     wanted = settings.model_dump(mode="json", exclude={"evaluate_every", "test_games"})
     usual = ShapeTraining().model_dump(mode="json")  # for settings that are younger than the card
@@ -90,7 +91,7 @@ def _check_recipe(name: str, settings: ShapeTraining, card: ModelCard) -> None:
         raise ModelError(f"the recipe {name} did not make this model: {why}")
 
 
-def measure_against_alp(name: str, source: Path, card: ModelCard, games: int, jobs: int) -> Metric:
+def measure_against_alp(name: str, source: Path, card: LinearCard, games: int, jobs: int) -> Metric:
     """The share of distinct games from two random plies that it wins one ply deep; the games are kept in ``runs/``."""
     folder = RUNS / f"{name}-against-alp-{card.weights_sha256[:8]}"
     player = folder.with_suffix(".toml")

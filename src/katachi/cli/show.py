@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import tempfile
 import webbrowser
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from katachi.go.game import Game
+    from katachi.interfaces import Evaluator, LinearEvaluator
+
+
+class Picture(NamedTuple):
+    """Something to draw in three ways; a page also tells what is known of the model."""
+
+    svg: Callable[[], str]
+    page: Callable[[Sequence[tuple[str, str]]], str]
+    text: Callable[[], RenderableType]
 
 
 def show(
@@ -16,42 +31,85 @@ def show(
     only: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME", help='One set, such as "LI 2x2"; may be repeated.')
     ] = None,
+    sgf: Annotated[Path | None, typer.Option(help="Show what it would play in this game.")] = None,
+    move: Annotated[int | None, typer.Option(min=1, help="In the game, the move that it is about to play.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a picture.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
 ) -> None:
-    """Draw what a model has learned: the shapes with the largest weights of each set, and how it was trained.
+    """Draw what a model has learned, and tell how it was trained.
 
-    The mover's stones are black, or X; a weight above 0 is good for him. Without --svg, --html and --open it is drawn
-    in the terminal.
+    Of a model of shapes these are the largest weights of each set: the mover's stones are black, or X, and a weight
+    above 0 is good for him. Of a network, and of every model with --sgf, it is what it would play: on the empty board,
+    at the end of the game or before a move of it. Without --svg, --html and --open it is drawn in the terminal.
 
     Examples:
       katachi show shapes-9
       katachi show shapes-9 --set "LI 3x3" --per-set 20
+      katachi show shapes-9 --sgf game.sgf --move 20
       katachi show runs/five --html shapes.html --open
     """
     from rich.console import Console
 
     from katachi.disk import write_atomically
     from katachi.drawing.cards import describe_card
-    from katachi.drawing.page import format_page
-    from katachi.drawing.shapes import largest_shapes
-    from katachi.drawing.svg import draw_figure
-    from katachi.drawing.text import show_card, show_sets
+    from katachi.drawing.text import show_card
+    from katachi.interfaces import LinearEvaluator
     from katachi.models.saving import find_model, load_model
 
     loaded, card = load_model(find_model(model))
-    sets = largest_shapes(loaded.features, loaded.weights, per_set, only or ())
-    title, rows = f"What {Path(model).name} has learned", describe_card(card)
+    name, rows = Path(model).name, describe_card(card)
+    if isinstance(loaded, LinearEvaluator) and sgf is None:
+        picture = _draw_shapes(name, loaded, per_set, only or ())
+    else:
+        picture = _draw_policy(name, loaded, _read_game(sgf, move, card.board_size))
     if open_page and html is None:
-        html = Path(tempfile.mkdtemp(prefix="katachi-")) / "shapes.html"
+        html = Path(tempfile.mkdtemp(prefix="katachi-")) / "shown.html"
     if svg is not None:
-        write_atomically(svg, draw_figure(sets, title))
+        write_atomically(svg, picture.svg())
     if html is not None:
-        write_atomically(html, format_page(title, sets, rows))
+        write_atomically(html, picture.page(rows))
     for path in filter(None, (svg, html)):
         typer.echo(f"written to {path}")
     if open_page and html is not None:
         webbrowser.open(html.absolute().as_uri())
     if svg is None and html is None:
-        Console().print(show_card(rows), show_sets(sets))
+        Console().print(show_card(rows), picture.text())
+
+
+def _draw_shapes(name: str, model: LinearEvaluator, per_set: int, only: Sequence[str]) -> Picture:
+    from katachi.drawing.page import format_page
+    from katachi.drawing.shapes import largest_shapes
+    from katachi.drawing.svg import draw_figure
+    from katachi.drawing.text import show_sets
+
+    sets, title = largest_shapes(model.features, model.weights, per_set, only), f"What {name} has learned"
+    return Picture(
+        lambda: draw_figure(sets, title), lambda rows: format_page(title, sets, rows), lambda: show_sets(sets)
+    )
+
+
+def _draw_policy(name: str, model: Evaluator, game: Game) -> Picture:
+    from katachi.cli._compiling import prepare_kernels
+    from katachi.drawing.page import format_policy_page
+    from katachi.drawing.policies import draw_policy, judge_position, show_policy
+
+    prepare_kernels()
+    position, title = judge_position(model, game), f"What {name} would play"
+    return Picture(
+        lambda: draw_policy(position),
+        lambda rows: format_policy_page(title, position, rows),
+        lambda: show_policy(position),
+    )
+
+
+def _read_game(sgf: Path | None, move: int | None, size: int | None) -> Game:
+    """The first game of a file, to its end or before a move; without a file the empty board."""
+    from katachi.go.game import Game
+    from katachi.sgf import load_sgf
+
+    if sgf is None:
+        if move is not None:
+            raise typer.BadParameter("a move of which game? Name it by --sgf", param_hint="--move")
+        return Game(size or 19)
+    return load_sgf(sgf)[0].replay(before_move=move)

@@ -9,15 +9,16 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from katachi.models.cards import Metric, ModelCard
-from katachi.models.saving import load_model
+from katachi.models.cards import Metric
+from katachi.models.kinds import ModelCard
+from katachi.models.saving import open_model
 
 
 def describe_card(card: ModelCard) -> list[tuple[str, str]]:
     """The model, how it was trained, and how well it did, in pairs of a word and a value."""
     training = card.training
     rows = [
-        ("model", f"{_kind(card)}, {card.board_size}×{card.board_size}, komi {card.komi:g}"),
+        ("model", ", ".join([card.title, _board(card), *card.remarks])),
         ("trained by", _trained(card)),
         ("seed", "" if training.seed is None else str(training.seed)),
         ("command", training.command),
@@ -28,14 +29,15 @@ def describe_card(card: ModelCard) -> list[tuple[str, str]]:
 
 
 def tell_model(path: Path) -> dict[str, Any]:
-    """A model as a JSON object: what its card says, and how many of its weights are not 0."""
-    model, card = load_model(path)
+    """A model as a JSON object: what its card says, and how large it is."""
+    saved = open_model(path)
+    card = saved.card
     return {
         "name": path.name,
         "kind": card.kind,
-        "features": card.features.kind,
+        "title": card.title,
         "board_size": card.board_size,
-        "weights": int((model.weights != 0).sum()),
+        "weights": saved.count_weights(),
         "bytes": sum(file.stat().st_size for file in path.iterdir()),
         "training": card.training.model_dump(mode="json"),
         "metrics": {name: metric.model_dump(mode="json") for name, metric in card.metrics.items()},
@@ -48,32 +50,37 @@ def list_models(paths: Sequence[Path]) -> Table:
     for title in ("name", "kind", "board", "weights", "trained by", "metrics"):
         table.add_column(title, justify="right" if title == "weights" else "left", no_wrap=title != "metrics")
     for path in paths:
-        model, card = load_model(path)
-        board = f"{card.board_size}×{card.board_size}"
+        saved = open_model(path)
+        card = saved.card
         metrics = "\n".join(f"{name}: {format_metric(metric)}" for name, metric in card.metrics.items())
-        row = (path.name, _kind(card), board, f"{(model.weights != 0).sum():,}", _trained(card), metrics)
+        row = (path.name, card.title, _board(card), f"{saved.count_weights():,}", _trained(card), metrics)
         table.add_row(*map(Text, row))
     return table
 
 
-def _kind(card: ModelCard) -> str:
-    return f"{card.kind} over {card.features.kind}"
+def _board(card: ModelCard) -> str:
+    return f"{card.board_size}×{card.board_size}" if card.board_size else "any size"
 
 
 def _trained(card: ModelCard) -> str:
-    games = f"{card.training.games:,} games" if card.training.games else ""
-    return " of ".join(filter(None, (games, card.training.data)))
+    training = card.training
+    amounts = [
+        f"{count:,} {what}" for count, what in ((training.positions, "positions"), (training.games, "games")) if count
+    ]
+    seen = " of ".join(filter(None, (" from ".join(amounts), training.data)))
+    return f"{seen} in {training.hours:.3g} hours" if training.hours else seen
 
 
 def format_metric(metric: Metric) -> str:
-    """A number, its interval and how many games say so; shares as percentages.
+    """A number, its interval and how many games or positions say so; shares as percentages.
 
     >>> format_metric(Metric(value=0.5, low=0.4, high=0.6, games=100))
     '50.0% (40.0–60.0% in 100 games)'
     """
     number = f"{metric.value:.1%}" if not metric.unit and 0 <= metric.value <= 1 else f"{metric.value:g} {metric.unit}"
     notes = [_interval(metric)] if metric.low is not None and metric.high is not None else []
-    notes += [f"in {metric.games:,} games"] if metric.games else []
+    counts = ((metric.games, "games"), (metric.positions, "positions"))
+    notes += [f"in {count:,} {what}" for count, what in counts if count]
     return number.rstrip() + (f" ({' '.join(notes)})" if notes else "")
 
 

@@ -7,6 +7,7 @@ from html import escape
 from typing import Final
 
 from katachi.drawing.html import frame_page
+from katachi.drawing.policies import PositionPolicy, draw_policy
 from katachi.drawing.shapes import LearnedSet, LearnedShape
 from katachi.drawing.svg import describe_shape, draw_shape, format_weight
 
@@ -38,14 +39,24 @@ _LEAD: Final = (
     "chance to win when Black has just moved. Where a shape has a place on the board, the corner is drawn with it, and "
     "the pale points may hold anything."
 )
+_POLICY_LEAD: Final = "A number on the board says how likely the model finds a move there, in percent."
 _LIBERTIES: Final = " A number on a stone says how many liberties its chain has outside of the shape."
 
 
 def format_page(title: str, sets: Sequence[LearnedSet], card: Sequence[tuple[str, str]] = ()) -> str:
     """The whole page: a title, what is known of the model, and its sets."""
-    rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(value)}</dd>" for word, value in card)
     lead = _LEAD + _LIBERTIES * any(_has_liberties(learned) for row in sets for learned in row.shapes)
-    sections = "\n".join(_section(row) for row in sets)
+    return _frame(title, lead, card, "\n".join(_section(row) for row in sets))
+
+
+def format_policy_page(title: str, position: PositionPolicy, card: Sequence[tuple[str, str]] = ()) -> str:
+    """The whole page of what a model would play: a title, what is known of the model, and the board."""
+    moves = "".join(f"<dt>{move.vertex}</dt><dd>{move.percent}</dd>" for move in position.best())
+    return _frame(title, _POLICY_LEAD, card, f"<section>\n{draw_policy(position)}\n<dl>{moves}</dl>\n</section>")
+
+
+def _frame(title: str, lead: str, card: Sequence[tuple[str, str]], sections: str) -> str:
+    rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(value)}</dd>" for word, value in card)
     return frame_page(title, _STYLE, f'<p class="lead">{lead}</p>\n<dl>{rows}</dl>\n{sections}')
 
 

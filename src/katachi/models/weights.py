@@ -1,8 +1,8 @@
 """Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed.
 
-Most shapes never occur, or symmetry gives them the weight of another: their weights are 0 and are not stored. A file
-has ``weights``, those that are not 0, and ``present``, a bit for every weight that says whether it is among them.
-Format 1 had all weights in full.
+Networks have many arrays with names. A linear model has one: most shapes never occur, or symmetry gives them the weight
+of another, so that their weights are 0 and are not stored. Its file has ``weights``, those that are not 0, and
+``present``, a bit for every weight that says whether it is among them. Format 1 had all weights in full.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from safetensors.numpy import load, save
 from katachi.interfaces import Floats
 from katachi.models.cards import ModelError
 
-MAX_BYTES: Final = 1 << 30
-MAX_HEADER_BYTES: Final = 1 << 16
+WEIGHTS: Final = "weights.safetensors"  # the name of the file
+MAX_HEADER_BYTES: Final = 1 << 18
 MAX_TENSORS: Final = 64
+MAX_NETWORK_TENSORS: Final = 1000
 _LENGTH_BYTES: Final = 8
 _WEIGHTS: Final = "weights"
 _PRESENT: Final = "present"
@@ -49,13 +50,40 @@ def parse_weights(content: bytes, size: int, format_number: int) -> Floats:
     return weights
 
 
-def _parse(content: bytes, kinds: Mapping[str, type[Any]], lengths: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """The tensors of a file: rows of these names, kinds and, where they are known, lengths."""
-    _check_header(content)
+def format_tensors(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes of a file of arrays of float32, or of float16 to take half the room."""
+    for name, tensor in tensors.items():
+        _check_tensor(name, tensor)
+    content: bytes = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
+    return content
+
+
+def parse_tensors(content: bytes) -> dict[str, Floats]:
+    """All arrays of such a file, as float32; raises ModelError if it is damaged."""
+    tensors = _load(content, MAX_NETWORK_TENSORS)
+    for name, tensor in tensors.items():
+        _check_tensor(name, tensor)
+    return {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+
+
+def _check_tensor(name: str, tensor: NDArray[Any]) -> None:
+    if tensor.dtype not in (np.float32, np.float16):
+        raise ModelError(f"its {name} is {tensor.dtype}, but float32 or float16 is needed")
+    _check_numbers(tensor)
+
+
+def _load(content: bytes, most: int) -> dict[str, NDArray[Any]]:
+    _check_header(content, most)
     try:
         tensors: dict[str, NDArray[Any]] = load(content)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"its weights are damaged: {error}") from None
+    return tensors
+
+
+def _parse(content: bytes, kinds: Mapping[str, type[Any]], lengths: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """The tensors of a file: rows of these names, kinds and, where they are known, lengths."""
+    tensors = _load(content, MAX_TENSORS)
     if set(tensors) != set(kinds):
         raise ModelError(f"its weights are {_names(tensors)}, but {_names(kinds)} are needed")
     for name, tensor in tensors.items():
@@ -67,7 +95,7 @@ def _parse(content: bytes, kinds: Mapping[str, type[Any]], lengths: Mapping[str,
     return tensors
 
 
-def _check_header(content: bytes) -> None:
+def _check_header(content: bytes, most: int) -> None:
     """Refuse a header that is long, that has many tensors, or that is no JSON object."""
     length = int.from_bytes(content[:_LENGTH_BYTES], "little")
     if len(content) < _LENGTH_BYTES or length > min(MAX_HEADER_BYTES, len(content) - _LENGTH_BYTES):
@@ -76,11 +104,11 @@ def _check_header(content: bytes) -> None:
         header = json.loads(content[_LENGTH_BYTES : _LENGTH_BYTES + length])
     except (ValueError, RecursionError):
         raise ModelError("its weights are damaged: the header is no JSON") from None
-    if not isinstance(header, dict) or len(header) > MAX_TENSORS:
-        raise ModelError(f"its weights are damaged: the header does not list {MAX_TENSORS} tensors at most")
+    if not isinstance(header, dict) or len(header) > most:
+        raise ModelError(f"its weights are damaged: the header does not list {most} tensors at most")
 
 
-def _check_numbers(weights: Floats) -> None:
+def _check_numbers(weights: NDArray[Any]) -> None:
     if not np.isfinite(weights).all():
         raise ModelError("some of its weights are no numbers")
 

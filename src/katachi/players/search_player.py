@@ -12,6 +12,7 @@ from threading import Event
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from katachi.evaluators import moves_of
 from katachi.go.game import Game
@@ -29,7 +30,7 @@ from katachi.interfaces import (
 )
 from katachi.players.parameters import change_parameter, list_parameters
 from katachi.players.passing import wins_by_passing
-from katachi.search.results import PlayoutResult, SweepResult, TreeResult
+from katachi.search.results import PlayoutResult, PolicyResult, SweepResult, TreeResult
 
 Number = TypeVar("Number", int, float)
 
@@ -48,7 +49,14 @@ class DeepeningSearch(Search, Protocol):
 
 
 @runtime_checkable
-class TreeSearch(DeepeningSearch, Protocol):
+class PreparingSearch(Search, Protocol):
+    """A search that has something to load before it can begin."""
+
+    def prepare(self, size: int) -> None: ...
+
+
+@runtime_checkable
+class TreeSearch(DeepeningSearch, PreparingSearch, Protocol):
     """A search whose tree can do without some moves, and can be grown while the opponent thinks."""
 
     def deepen(
@@ -65,8 +73,6 @@ class TreeSearch(DeepeningSearch, Protocol):
         ...
 
     def ponder(self, game: Game, rng: np.random.Generator, stop: Event) -> None: ...
-
-    def prepare(self, size: int) -> None: ...
 
 
 @runtime_checkable
@@ -159,8 +165,8 @@ class SearchPlayer:
             self._search.ponder(game, self._analysis_rng, stop)
 
     def prepare(self, size: int) -> None:
-        """Load what a tree search needs; others need little."""
-        if isinstance(self._search, TreeSearch):
+        """Load what the search needs, if it needs much."""
+        if isinstance(self._search, PreparingSearch):
             self._search.prepare(size)
 
     @property
@@ -214,17 +220,23 @@ def _least(first: Number | None, second: Number | None) -> Number | None:
 
 
 def describe_result(result: SearchResult, to_play: int) -> Analysis:
-    """A search's result for display: the move found first, then the others by visits of a tree, else by value."""
+    """A search's result for display: the move found first, then the others by visits of a tree, prior or value."""
     moves = [move for move in moves_of(result.visits > 0) if move != result.move]
-    if isinstance(result, SweepResult) and not isinstance(result, TreeResult):
-        worth = (-to_play * np.nan_to_num(result.sweep)).tolist()
-        moves.sort(key=lambda move: worth[move])
-    else:
-        moves.sort(key=lambda move: -result.visits[move])
+    worth: list[float] = _worth(result, to_play).tolist()
+    moves.sort(key=lambda move: -worth[move])
     candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
     if isinstance(result, PlayoutResult):
         return Analysis(candidates, result.black_wins, result.black_lead, result.ownership)
     return Analysis(candidates, result.black_wins)
+
+
+def _worth(result: SearchResult, to_play: int) -> NDArray[Any]:
+    """What moves are sorted by, [n²+1]."""
+    if isinstance(result, PolicyResult):
+        return result.priors
+    if isinstance(result, SweepResult) and not isinstance(result, TreeResult):
+        return to_play * np.nan_to_num(result.sweep)
+    return result.visits
 
 
 def _candidate(result: SearchResult, move: int) -> Candidate:
@@ -235,7 +247,8 @@ def _candidate(result: SearchResult, move: int) -> Candidate:
         value, variation = None if np.isnan(known) else known, ()
     visits = int(result.visits[move])
     if not isinstance(result, TreeResult):
-        return Candidate(move, value, visits=visits, variation=variation)
+        prior = float(result.priors[move]) if isinstance(result, PolicyResult) else None
+        return Candidate(move, value, prior, visits, variation)
     lead = float(result.leads[move]) if result.leads.size else np.nan
     return Candidate(
         move,

@@ -19,6 +19,18 @@ expand_after = 2
 [search.playouts]
 patterns = false
 
+A policy network can play without looking ahead, and can be told how to be asked (``models/cnn_evaluator.py``); the same
+options serve it in a tree:
+
+kind = "search"
+[evaluator]
+model = "policy-9"
+rank = 5                    # dan of the people to imitate
+symmetries = true
+[search]
+kind = "policy"
+temperature = 0.2
+
 TD search begins with a model of local shapes, or without one (``search/td_search.py``):
 
 kind = "search"
@@ -29,6 +41,7 @@ guided_plies = 6
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +52,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from katachi.interfaces import Evaluator, Limit, Player, Search
 from katachi.models.cards import ModelError
-from katachi.models.linear import LinearModel
+from katachi.models.cnn_evaluator import CnnOptions
 from katachi.models.saving import CARD, find_model, load_model
 from katachi.players.search_player import SearchPlayer
 from katachi.players.specs import PlayerSpec, SpecError
@@ -47,10 +60,12 @@ from katachi.search.alphabeta import MAX_DEPTH, MAX_QUIESCENCE, AlphaBetaSearch,
 from katachi.search.greedy import GreedySearch, GreedySettings
 from katachi.search.mcts_settings import MctsSettings
 from katachi.search.playouts import PlayoutSettings
+from katachi.search.policy_search import PolicySearch, PolicySettings
 from katachi.search.td_settings import TdSearchSettings
 
 _OPTIONS: Final = {
     "greedy": {"epsilon", "temperature"},
+    "policy": {"temperature"},
     "alphabeta": {"quiescence"},
     "mcts": {option.name for option in fields(MctsSettings)},
     "td": {option.name for option in fields(TdSearchSettings)},
@@ -61,16 +76,24 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class EvaluatorTable(_Table):
-    """What judges."""
+class EvaluatorTable(CnnOptions):
+    """What judges, and the options of its kind of model."""
 
     model: str = Field(min_length=1)
+
+    def load(self) -> Evaluator:
+        """The model; raises SpecError if it cannot be used, or not with these options."""
+        options = self.model_dump(include=self.model_fields_set - {"model"})
+        try:
+            return _load(find_model(self.model), options)
+        except ModelError as error:
+            raise SpecError(str(error)) from None
 
 
 class SearchTable(_Table):
     """What looks ahead; each kind has options of its own. What is not said is as that search's settings have it."""
 
-    kind: Literal["greedy", "alphabeta", "mcts", "td"] = "greedy"
+    kind: Literal["greedy", "policy", "alphabeta", "mcts", "td"] = "greedy"
     epsilon: float = Field(default=0.0, ge=0, le=1)
     temperature: float = Field(default=0.0, ge=0)
     quiescence: int = Field(default=0, ge=0, le=MAX_QUIESCENCE)
@@ -128,6 +151,8 @@ class SearchTable(_Table):
             raise SpecError(f"the {self.kind} search needs an evaluator: the table 'evaluator' is missing")
         if self.kind == "greedy":
             return GreedySearch(evaluator, GreedySettings(**self._options()))
+        if self.kind == "policy":
+            return PolicySearch(evaluator, PolicySettings(**self._options()))
         return AlphaBetaSearch(evaluator, AlphaBetaSettings(**self._options()))
 
 
@@ -151,28 +176,20 @@ class SearchSpec(PlayerSpec):
         """Load the model and make the player; raises SpecError if the model cannot be used."""
         return SearchPlayer(
             self.name or (self.search.kind if self.evaluator is None else Path(self.evaluator.model).name),
-            self.search.build(self._load_evaluator()),
+            self.search.build(None if self.evaluator is None else self.evaluator.load()),
             Limit(**self.limit.model_dump()),
             np.random.default_rng(seed),
             self.resign_below,
         )
 
-    def _load_evaluator(self) -> Evaluator | None:
-        if self.evaluator is None:
-            return None
-        try:
-            model = _load(find_model(self.evaluator.model))
-        except ModelError as error:
-            raise SpecError(str(error)) from None
-        return model
 
-
-def _load(path: Path) -> LinearModel:
+def _load(path: Path, options: Mapping[str, Any]) -> Evaluator:
     """A model; one that has not changed is not read again, as an arena makes its players anew for every game."""
     card = path / CARD
-    return _load_once(path.resolve(), card.stat().st_mtime_ns if card.is_file() else 0)
+    changed = card.stat().st_mtime_ns if card.is_file() else 0
+    return _load_once(path.resolve(), tuple(sorted(options.items())), changed)
 
 
 @lru_cache(maxsize=4)
-def _load_once(path: Path, changed: int) -> LinearModel:  # noqa: ARG001 (the card's time makes the difference)
-    return load_model(path)[0]
+def _load_once(path: Path, options: tuple[tuple[str, Any], ...], changed: int) -> Evaluator:  # noqa: ARG001 (the card's time makes the difference)
+    return load_model(path, dict(options))[0]

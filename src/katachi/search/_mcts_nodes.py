@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import is_sensible, record_dtype, set_stones
+from katachi.go._kernels import RECENT, is_sensible, record_dtype, set_stones
 from katachi.go._playouts import next_random
 from katachi.go.points import MAX_POINTS
 from katachi.search._keys import node_key
@@ -49,6 +49,8 @@ NODE: Final = record_dtype(
         ("visits", np.float32),
         ("wins", np.float32),  # of the player to move
         ("ko", np.uint16),
+        ("turns", np.uint16),  # as on the board
+        ("recent", np.uint16, RECENT),  # the same, by the path on which the node was made
         ("to_play", np.int8),
         ("passes", np.uint8),  # in succession, up to this node: 0 or 1
         ("state", np.uint8),
@@ -155,6 +157,9 @@ def make_node(
     new.born = born
     new.visits = new.wins = 0
     new.ko = b.ko
+    new.turns = b.turns
+    for i in range(RECENT):
+        new.recent[i] = b.recent[i]
     new.to_play = b.to_play
     new.passes = passes
     new.state = state
@@ -168,6 +173,9 @@ def restore_boards(numbers, nodes, stones, boards):
         set_stones(boards[i : i + 1], stones[node, : np.int64(boards[i].lines) ** 2])
         boards[i].to_play = nodes[node].to_play
         boards[i].ko = nodes[node].ko
+        boards[i].turns = nodes[node].turns
+        for j in range(RECENT):
+            boards[i].recent[j] = nodes[node].recent[j]
 
 
 @njit(cache=True, nogil=True)

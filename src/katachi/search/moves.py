@@ -6,6 +6,8 @@ legal, superko included; below it a search sees boards, which know simple ko alo
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +15,10 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import EMPTY, PASS
 from katachi.go.scoring import area
+from katachi.go.status import estimate_status
 from katachi.search._moves import fill_captures, fill_sensible
+
+_SURE: Final = 0.8  # ownership in an estimate: nine of ten playouts agree
 
 
 def root_moves(game: Game) -> NDArray[np.bool_]:
@@ -54,6 +59,17 @@ def is_won(game: Game) -> bool:
     """Whether counting now would win, even if every point that is nobody's were the enemy's."""
     open_points = int(np.count_nonzero(area(game.board) == EMPTY))
     return game.score() * game.to_play > open_points
+
+
+def is_won_without_dead_stones(game: Game) -> bool:
+    """Whether counting now would win once dead stones are taken off, even if all that is not sure were the enemy's.
+
+    An estimate by playouts says which stones are dead (``go/status.py``); points are counted by area.
+    """
+    ownership = estimate_status(game.board).ownership
+    sure = np.abs(ownership) >= _SURE
+    lead = float(np.sign(ownership[sure]).sum()) - komi_of(game)
+    return lead * game.to_play > int(np.count_nonzero(~sure))
 
 
 def komi_of(game: Game) -> float:

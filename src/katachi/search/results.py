@@ -19,6 +19,13 @@ def _no_sweep() -> Doubles:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyResult(SearchResult):
+    """The result of playing by a policy: what it gives the moves considered, [n²+1]; 0 elsewhere."""
+
+    priors: Floats = field(default_factory=_no_moves)
+
+
+@dataclass(frozen=True, slots=True)
 class SweepResult(SearchResult):
     """The result of a search that valued every move it considered: P(Black wins) after each, [n²+1], NaN elsewhere."""
 

@@ -11,9 +11,10 @@ from katachi.experiments.silver2007.readings import cuts, makes_two_eyes, matche
 from katachi.experiments.silver2007.sets import UP_TO_3X3
 from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.rules import Rules
-from katachi.models.cards import Training, describe_model
+from katachi.models.cards import Training
 from katachi.models.linear import LinearModel
-from katachi.models.saving import save_model
+from katachi.models.linear_cards import describe_linear
+from katachi.models.saving import save_linear
 
 
 def shape(*lines: str, place: tuple[int, int] | None = (0, 0)) -> Shape:
@@ -64,7 +65,7 @@ def model(tmp_path, monkeypatch):
     features = LocalShapes(9, [ShapeSet.parse(name) for name in UP_TO_3X3])
     weights = np.random.default_rng(1).normal(size=features.size).astype(np.float32)
     linear = LinearModel(features, weights)
-    save_model(tmp_path / "model", linear, describe_model(linear, Rules(komi=7.5), Training(games=1234), {}))
+    save_linear(tmp_path / "model", linear, describe_linear(linear, Rules(komi=7.5), Training(games=1234), {}))
     monkeypatch.setattr(figure6, "MODEL", str(tmp_path / "model"))
     return linear
 

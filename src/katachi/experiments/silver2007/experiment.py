@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.experiments.experiment import Budget, Experiment
+from katachi.experiments.markdown import numbered
 from katachi.experiments.runs import Json
 from katachi.experiments.silver2007 import cascade, figure3, figure4, figure4_report, figure5, figure6, growing
 
 
 def head(results: Mapping[str, Json]) -> str:
     """What is reproduced, how, and the numbered differences from the paper."""
-    differences = "\n".join(f"{number}. {text}" for number, text in enumerate(_DIFFERENCES, start=1))
     measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
     return f"""
 David Silver, Richard Sutton and Martin Müller, *Reinforcement learning of local shape in the game of Go*, IJCAI
@@ -31,7 +31,7 @@ An interrupted command goes on where it was when it is given again. Measured her
 
 ## Differences from the paper
 
-{differences}
+{numbered(_DIFFERENCES)}
 """
 
 

@@ -15,7 +15,7 @@ from katachi.experiments.runs import Json
 from katachi.experiments.silver2007.readings import cuts, makes_two_eyes, matches
 from katachi.experiments.silver2007.sets import UP_TO_3X3
 from katachi.models.linear import LinearModel
-from katachi.models.saving import find_model, load_model
+from katachi.models.saving import find_model, load_linear
 
 NAME: Final = "figure6"
 RUN: Final = f"silver2007/{NAME}"
@@ -35,7 +35,7 @@ _SPOKEN_OF: Final = {
 
 def measure(scope: Scope) -> Json:  # noqa: ARG001 — reading weights takes no budget
     """The largest weights of the shipped model, and those that the paper speaks of."""
-    model, card = load_model(find_model(MODEL))
+    model, card = load_linear(find_model(MODEL))
     largest = largest_shapes(model.features, model.weights, PER_SET, only=UP_TO_3X3)
     return {
         "model": MODEL,

@@ -6,10 +6,9 @@ import json
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from katachi.go.board import Board
-from katachi.go.points import BLACK, EMPTY, WHITE
+from katachi.go.points import BLACK, EMPTY, Symmetry
 from katachi.gtp.asking import describe_models, find_evaluator
 from katachi.gtp.boards import format_labels, format_numbers
 from katachi.gtp.protocol import GtpError
@@ -20,6 +19,16 @@ from katachi.interfaces import Evaluator, LinearEvaluator, OwnershipEvaluator
 table = CommandTable[Session]()
 
 _SHAPES_SHOWN: Final = 20
+_SYMMETRIES: Final = (  # by KataGo's numbers: 1 flips up and down, 2 left and right, then 4 swaps rows and columns
+    Symmetry.IDENTITY,
+    Symmetry.MIRROR_TURN_180,
+    Symmetry.MIRROR,
+    Symmetry.TURN_180,
+    Symmetry.MIRROR_TURN_270,
+    Symmetry.TURN_90,
+    Symmetry.TURN_270,
+    Symmetry.MIRROR_TURN_90,
+)
 
 
 @table.command("kata-raw-nn")
@@ -102,27 +111,15 @@ def _without(board: Board, point: int) -> Board:
 
 
 def _raw(evaluator: Evaluator, board: Board, number: int) -> str:
-    size, order = board.size, _points(number, board.size)
-    seen = Board(size)
-    black, white = (np.flatnonzero(board.stones[order] == color).tolist() for color in (BLACK, WHITE))
-    seen.place(black, white, to_play=board.to_play)
+    size, goes_to = board.size, _SYMMETRIES[number].points(board.size)
+    seen = board.transformed(_SYMMETRIES[number])
     evaluation = evaluator.evaluate([seen])
-    shares = np.empty(size * size)
-    shares[order] = evaluation.policy[0, :-1]
+    shares = evaluation.policy[0, goes_to].astype(np.float64)
     shares[~board.legal_moves()[:-1]] = np.nan
     black_wins = float(evaluation.black_wins[0])
     lines = [f"symmetry {number}", f"whiteWin {1 - black_wins:.6f}", f"whiteLoss {black_wins:.6f}", "noResult 0.000000"]
     lines += ["policy", format_numbers(shares, size, digits=6), f"policyPass {float(evaluation.policy[0, -1]):.6f}"]
     if isinstance(evaluator, OwnershipEvaluator):
-        ownership = np.empty(size * size)
-        ownership[order] = -evaluator.ownership([seen])[0]
+        ownership = -evaluator.ownership([seen])[0, goes_to]
         lines += ["whiteOwnership", format_numbers(ownership, size, digits=6)]
     return "\n".join(lines)
-
-
-def _points(number: int, size: int) -> NDArray[np.int64]:
-    """Which point of the board stands at each place of the board that the evaluator sees."""
-    points = np.arange(size * size).reshape(size, size)
-    points = points[::-1] if number & 1 else points
-    points = points[:, ::-1] if number & 2 else points
-    return (points.T if number & 4 else points).ravel()

@@ -1,0 +1,114 @@
+"""Vectors of eight floats for kernels whose loops no compiler vectorizes by itself."""
+
+from __future__ import annotations
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, models, overload, register_model
+
+LANES = 8
+_INT = ir.IntType(32)
+_FLOATS = ir.VectorType(ir.FloatType(), LANES)
+_UNDEFINED = ir.Constant(_FLOATS, ir.Undefined)
+
+
+class _Vector(types.Type):
+    """Eight floats in a register."""
+
+    def __init__(self):
+        super().__init__(name="Float32x8")
+
+
+_VECTOR = _Vector()
+
+
+@register_model(_Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, _FLOATS)
+
+
+def _pointer(context, builder, signature, arguments):
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.bitcast(builder.gep(array.data, [arguments[1]]), _FLOATS.as_pointer())
+
+
+@intrinsic
+def load(_typing, array, index):  # noqa: ARG001
+    """The eight floats of a flat array from an index on."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.load(_pointer(context, builder, signature, arguments), align=4)
+
+    return _VECTOR(array, types.uintp), generate
+
+
+@intrinsic
+def store(_typing, array, index, vector):  # noqa: ARG001
+    """Write eight floats to a flat array from an index on."""
+
+    def generate(context, builder, signature, arguments):
+        builder.store(arguments[2], _pointer(context, builder, signature, arguments), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, vector), generate
+
+
+@intrinsic
+def spread(_typing, number):  # noqa: ARG001
+    """A number eight times."""
+
+    def generate(_context, builder, _signature, arguments):
+        first = builder.insert_element(_UNDEFINED, arguments[0], ir.Constant(_INT, 0))
+        return builder.shuffle_vector(first, _UNDEFINED, ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES))
+
+    return _VECTOR(types.float32), generate
+
+
+@intrinsic
+def where_positive(_typing, sign, vector):  # noqa: ARG001
+    """A vector where another is positive, and 0 elsewhere."""
+
+    def generate(_context, builder, _signature, arguments):
+        zero = ir.Constant(_FLOATS, [0.0] * LANES)
+        return builder.select(builder.fcmp_ordered(">", arguments[0], zero), arguments[1], zero)
+
+    return _VECTOR(_VECTOR, _VECTOR), generate
+
+
+def _instruction(name):
+    """What an LLVM instruction makes of two vectors; products and sums may be fused."""
+
+    @intrinsic
+    def combine(_typing, left, right):  # noqa: ARG001
+        def generate(_context, builder, _signature, arguments):
+            return getattr(builder, name)(*arguments, flags=("contract",))
+
+        return _VECTOR(_VECTOR, _VECTOR), generate
+
+    return combine
+
+
+_add = _instruction("fadd")
+_subtract = _instruction("fsub")
+_multiply = _instruction("fmul")
+
+
+@overload(operator.add)
+def _overload_add(left, right):
+    return (lambda left, right: _add(left, right)) if left == right == _VECTOR else None
+
+
+@overload(operator.sub)
+def _overload_subtract(left, right):
+    return (lambda left, right: _subtract(left, right)) if left == right == _VECTOR else None
+
+
+@overload(operator.mul)
+def _overload_multiply(left, right):
+    """A number or a vector times a vector."""
+    if isinstance(left, types.Float) and right == _VECTOR:
+        return lambda left, right: _multiply(spread(left), right)
+    return (lambda left, right: _multiply(left, right)) if left == right == _VECTOR else None

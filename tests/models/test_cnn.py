@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import conv2d, cross_entropy
+
+from katachi.features.planes import PLANES
+from katachi.go.board import Board
+from katachi.go.points import Symmetry
+from katachi.models import cnn
+from katachi.models.cnn import Cnn
+from katachi.models.cnn_config import CnnConfig
+
+
+def some_planes(config: CnnConfig, count: int, size: int) -> torch.Tensor:
+    rng = np.random.default_rng(size)
+    boards = []
+    for _ in range(count):
+        board = Board(size)
+        for _ in range(size * 2):
+            board.play(int(rng.choice(np.flatnonzero(board.legal_moves()[:-1]))))
+        boards.append(board)
+    return torch.from_numpy(PLANES[config.planes].encode(boards))
+
+
+def shaken(config: CnnConfig, seed: int = 0) -> Cnn:
+    """A network all of whose weights count."""
+    rng = np.random.default_rng(seed)
+    weights = {
+        name: (rng.uniform(0.5, 1.5, shape) if name.endswith(("gain", "variance")) else rng.normal(0, 0.2, shape))
+        for name, shape in config.weight_shapes().items()
+    }
+    return Cnn(config, {name: array.astype(np.float32) for name, array in weights.items()})
+
+
+@pytest.mark.parametrize(
+    "config", [CnnConfig.maddison(3, 16), CnnConfig.maddison(6, 64, symmetric=True), CnnConfig(layers=5, filters=16)]
+)
+def test_a_new_network_knows_nothing(config: CnnConfig) -> None:
+    planes = some_planes(config, 4, 19)
+    policy = Cnn.new(config, seed=3).predict(planes, torch.full((4,), 5)).policy
+    assert policy.shape == (4, config.outputs, 361)
+    loss = cross_entropy(policy[:, 0], torch.tensor([0, 100, 180, 360]))
+    assert float(loss.detach()) == pytest.approx(math.log(361), abs=0.2)
+    if config.outputs == 2 and not config.symmetric:
+        weights = Cnn.new(config, seed=3).arrays()["layers.1.weight"]
+        assert -0.05 <= weights.min() < -0.049
+        assert 0.049 < weights.max() <= 0.05
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"kind": "plain", "layers": 2}, {"normalized": False}, {"value": True, "outputs": 2}]
+)
+def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None:
+    """A slow obvious twin, one layer after another, without Winograd."""
+    config = CnnConfig(**{"planes": "maddison-9", "size": 5, "layers": 3, "filters": 16, **changes})
+    net = shaken(config)
+    weights = {name: tensor.detach() for name, tensor in net.weights.items()}
+    planes, ranks = some_planes(config, 3, 5), torch.tensor([0, 4, 9])
+
+    def layer(number: int, boards: torch.Tensor) -> torch.Tensor:
+        part = {name.rpartition(".")[2]: weights[name] for name in weights if name.startswith(f"layers.{number}.")}
+        boards = conv2d(boards, part["weight"], padding="same")
+        if "bias" in part:
+            boards = boards + (part["bias"] if part["bias"].ndim == 3 else part["bias"][:, None, None])
+        if number == 0:
+            boards = boards + weights["ranks"][ranks][..., None, None]
+        if "gain" in part:
+            gain, shift, mean, variance = (part[name][:, None, None] for name in ("gain", "shift", "mean", "variance"))
+            boards = gain * (boards - mean) / torch.sqrt(variance + 1e-5) + shift
+        return boards
+
+    boards = torch.relu(layer(0, planes.float()))
+    if config.kind == "plain":
+        boards = torch.relu(layer(1, boards))
+    else:
+        boards = torch.relu(boards + layer(2, torch.relu(layer(1, boards))))
+    policy = conv2d(boards, weights["policy.weight"]) + weights["policy.bias"]
+    with torch.no_grad():
+        found = net.predict(planes, ranks)
+    assert torch.allclose(found.policy, policy.flatten(2), atol=1e-4)
+    if config.value:
+        assert found.value is not None
+        hidden = torch.relu(boards.mean((2, 3)) @ weights["value.hidden"].T + weights["value.hidden_bias"])
+        value = hidden @ weights["value.output"][0] + weights["value.output_bias"]
+        assert torch.allclose(found.value, value, atol=1e-4)
+
+
+def test_statistics_follow_the_batches() -> None:
+    config = CnnConfig(planes="maddison-9", size=5, layers=1, filters=8)
+    net = Cnn.new(config, seed=0)
+    before = net.arrays()["layers.0.mean"]
+    planes = some_planes(config, 3, 5)
+    net.predict(planes, torch.zeros(3, dtype=torch.int64))
+    assert (net.arrays()["layers.0.mean"] == before).all()
+    sums = conv2d(planes.float(), net.weights["layers.0.weight"].detach(), padding=1)
+    net.predict(planes, torch.zeros(3, dtype=torch.int64), training=True)
+    assert net.arrays()["layers.0.mean"] == pytest.approx(0.05 * sums.mean((0, 2, 3)).numpy(), abs=1e-6)
+
+
+@pytest.mark.parametrize("symmetry", list(Symmetry))
+def test_a_symmetric_network_turns_with_the_board(symmetry: Symmetry) -> None:
+    config = CnnConfig.maddison(3, 16, size=7, planes="maddison-9", symmetric=True)
+    net = shaken(config)
+    planes = some_planes(config, 2, 7)
+    ranks = torch.zeros(2, dtype=torch.int64)
+    turned = torch.from_numpy(np.ascontiguousarray(symmetry.transform(planes.numpy())))
+    with torch.no_grad():
+        policy = net.predict(planes, ranks).policy.view(2, 2, 7, 7).numpy()
+        found = net.predict(turned, ranks).policy.view(2, 2, 7, 7).numpy()
+    assert found == pytest.approx(symmetry.transform(policy), abs=1e-4)
+
+
+def test_one_network_for_all_sizes() -> None:
+    config = CnnConfig(size=None, position_bias=False, layers=3, filters=16)
+    net = shaken(config)
+    for size in (5, 9, 13):
+        policy = net.predict(some_planes(config, 2, size), torch.tensor([1, 2])).policy
+        assert policy.shape == (2, 1, size * size)
+
+
+def test_gradients_are_those_of_torchs_own_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = CnnConfig(size=9, layers=5, filters=16, value=True)
+    planes, ranks = some_planes(config, 4, 9), torch.tensor([0, 1, 5, 9])
+
+    def slopes() -> dict[str, torch.Tensor]:
+        net = shaken(config)
+        prediction = net.predict(planes, ranks, training=True)
+        assert prediction.value is not None
+        (cross_entropy(prediction.policy[:, 0], torch.tensor([3, 4, 5, 80])) + prediction.value.sum()).backward()
+        return {name: tensor.grad for name, tensor in net.learned.items() if tensor.grad is not None}
+
+    found = slopes()
+    monkeypatch.setattr(cnn, "convolve", lambda boards, filters: conv2d(boards, filters, padding=1))
+    wanted = slopes()
+    assert (
+        found.keys()
+        == wanted.keys()
+        == {name for name in config.weight_shapes() if "mean" not in name}
+        - {name for name in config.weight_shapes() if "variance" in name}
+    )
+    for name, slope in wanted.items():
+        assert (found[name] - slope).abs().max() <= 1e-3 * slope.abs().max() + 1e-6, name
+
+
+def test_weights_of_another_network_are_refused() -> None:
+    weights = Cnn.new(CnnConfig(layers=3, filters=8, size=5), seed=0).arrays()
+    with pytest.raises(ValueError, match=r"not those of this network: layers\.0\.bias"):
+        Cnn(CnnConfig(layers=3, filters=8, size=7), weights)
