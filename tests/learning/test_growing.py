@@ -11,7 +11,7 @@ from katachi.learning.shape_training import ShapeTraining, train_shapes
 from katachi.learning.td import TdLearner, TdSettings
 from katachi.learning.training_runs import MetricLine, TrainingError
 from katachi.models.cards import ModelError
-from katachi.models.saving import load_model
+from katachi.models.saving import load_linear
 
 SETS = ("LI 2x2", "LD 2x1")
 GROWING = ShapeTraining(
@@ -85,7 +85,7 @@ def test_a_run_that_grows(tmp_path: Path) -> None:
     assert sizes[0] == 4
     assert [kept.games for kept in lines if kept.size == 5] == [30, 60]
     assert games_to_master(lines, 4, 0.05) == max(kept.games for kept in lines if kept.size == 4)
-    model, card = load_model(tmp_path / "run" / "model")
+    model, card = load_linear(tmp_path / "run" / "model")
     assert card.board_size == 5
     assert model.weights.any()
 
@@ -115,12 +115,12 @@ def test_a_growing_run_goes_on_to_the_same_bytes(tmp_path: Path, stop: int) -> N
 def test_beginning_with_a_model(tmp_path: Path) -> None:
     """A model of a smaller board is grown, for both agents of a pair; a learner that plays no game shows it."""
     train(GROWING, tmp_path / "small")
-    small, _ = load_model(tmp_path / "small" / "model")
+    small, _ = load_linear(tmp_path / "small" / "model")
     values = GROWING.model_dump() | {"size": 6, "grow_from": None, "agents": 2, "games": 1, "step_size": 1e-9}
     settings = ShapeTraining.model_validate(values | {"first_model": str(tmp_path / "small" / "model")})
     train(settings, tmp_path / "large")
     for number in (1, 2):
-        large, _ = load_model(tmp_path / "large" / f"model-{number}")
+        large, _ = load_linear(tmp_path / "large" / f"model-{number}")
         grown = large.features.grow_from(small.features, small.weights)
         np.testing.assert_allclose(large.weights, grown, atol=1e-8)
 

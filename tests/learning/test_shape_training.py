@@ -11,7 +11,7 @@ import pytest
 
 from katachi.learning.shape_training import ShapeTraining, train_shapes
 from katachi.learning.training_runs import MetricLine
-from katachi.models.saving import load_model
+from katachi.models.saving import load_linear
 from katachi.players.specs import load_player
 from katachi.testing import check_player, sample_games
 
@@ -44,7 +44,7 @@ def test_what_is_measured(finished: Path) -> None:
 
 
 def test_the_model_knows_how_it_was_made(finished: Path) -> None:
-    model, card = load_model(finished / "model")
+    model, card = load_linear(finished / "model")
     assert card.training.games == 1200
     assert card.training.settings["step_size"] == 0.3
     assert model.weights.any()
@@ -58,7 +58,7 @@ def test_the_player_of_a_run_plays(finished: Path) -> None:
 def test_a_pair_leaves_two_models(tmp_path: Path) -> None:
     pair = SETTINGS.model_copy(update={"agents": 2, "games": 20, "evaluate_every": 20})
     paths = train_shapes(pair, tmp_path / "run", lambda line: None)
-    first, second = (load_model(path)[0].weights for path in paths)
+    first, second = (load_linear(path)[0].weights for path in paths)
     assert (first != second).any()
 
 

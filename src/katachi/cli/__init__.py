@@ -24,7 +24,7 @@ COMMANDS: Final = {
     "match": LazyCommand("katachi.cli.match:match", "Let two players play a match."),
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.tournament:tournament", "Let many players play, and rate them."),
-    "data": LazyCommand("katachi.cli.data:app", "Look through game records."),
+    "data": LazyCommand("katachi.cli.data:app", "Look through game records, and import them."),
     "show": LazyCommand("katachi.cli.show:show", "Draw what a model has learned.", compiles=False),
     "models": LazyCommand("katachi.cli.models:app", "List the models that ship.", compiles=False),
     "players": LazyCommand("katachi.cli.players:app", "List the players that ship.", compiles=False),

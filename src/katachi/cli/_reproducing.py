@@ -66,7 +66,7 @@ class RunProgress:
 def _describe(done: RunsDone) -> str:
     """``5,210 games/s, 12 min left``; slow games are counted by the hour."""
     rate = done.games_per_second
-    shown = f"{rate:,.0f} games/s" if rate >= 1 else f"{3600 * rate:,.0f} games/h"
+    shown = f"{rate:,.0f} {done.unit}/s" if rate >= 1 else f"{3600 * rate:,.0f} {done.unit}/h"
     left = "" if done.seconds_left is None else f", {_format_seconds(done.seconds_left)} left"
     return shown + left
 

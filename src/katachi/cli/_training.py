@@ -9,29 +9,42 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from katachi.cli._training_progress import RunProgress, TrainingProgress
 from katachi.learning.shape_training import ShapeTraining, train_shapes
 from katachi.learning.tensorboard import TensorBoard
 from katachi.learning.training_runs import MetricLine, TrainingError
 
+Settings = TypeVar("Settings", bound=BaseModel)
+
 
 def read_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> ShapeTraining:
     """Settings from a file, then from options, then from ``key=value``; raises TrainingError with one sentence."""
-    values: dict[str, Any] = _read_file(file) if file else {}
-    values |= options
-    for change in changes:
-        values |= _parse_change(change)
+    values = collect_values(file, options, changes)
     games = values.get("games")
     if "evaluate_every" not in values and isinstance(games, int):
         values["evaluate_every"] = max(1, games // 30)
+    return check_settings(ShapeTraining, values)
+
+
+def collect_values(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    """The values of a file, then of options that were given, then of ``key=value``, the later ones over the earlier."""
+    values: dict[str, Any] = _read_file(file) if file else {}
+    values |= {key: value for key, value in options.items() if value is not None}
+    for change in changes:
+        values |= _parse_change(change)
+    return values
+
+
+def check_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
+    """Settings of a kind; raises TrainingError with one sentence."""
     try:
-        return ShapeTraining.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
-        raise TrainingError(_explain(error)) from None
+        raise TrainingError(_explain(error, kind)) from None
 
 
 def _read_file(file: Path) -> dict[str, Any]:
@@ -54,19 +67,19 @@ def _parse_change(change: str) -> dict[str, Any]:
         return {key.strip(): value}
 
 
-def _explain(error: ValidationError) -> str:
+def _explain(error: ValidationError, kind: type[BaseModel]) -> str:
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(key, ShapeTraining.model_fields, n=1)
+        near = difflib.get_close_matches(key, kind.model_fields, n=1)
         return f"there is no setting {key}" + (f"; did you mean {near[0]}?" if near else "")
     return f"{key}: {first['msg']}".removeprefix(": ").replace("Value error, ", "")
 
 
-def training_folder(settings: ShapeTraining) -> Path:
+def training_folder(name: str, settings: BaseModel) -> Path:
     """Where a run goes if nobody says: one folder for each set of settings, so that the same command goes on."""
     digest = hashlib.sha256(json.dumps(settings.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()[:8]
-    return Path("runs") / f"shapes-{settings.size}-{digest}"
+    return Path("runs") / f"{name}-{digest}"
 
 
 # Runs

@@ -19,6 +19,10 @@ def reproduce(
     ] = Budget.SMOKE,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = 1,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; for maddison2014."),
+    ] = None,
     backend: Annotated[Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Backend.LOKY,
     run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder goes on.")] = None,
     write_docs: Annotated[
@@ -40,6 +44,7 @@ def reproduce(
       katachi reproduce silver2007 --table figure4 --budget full --jobs 2
       katachi reproduce silver2007 --run runs/silver2007 --write-docs docs
       katachi reproduce search --table doubling --budget hour --jobs 2
+      katachi reproduce maddison2014 --data runs/games --budget hour
       katachi reproduce search --run runs/search --write-cards src/katachi/players/shipped
     """
     from katachi.cli._reproducing import RunProgress, default_folder, show_rows, write_ratings
@@ -55,5 +60,6 @@ def reproduce(
         return
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with RunProgress() as progress:
-        results = measure(wanted, table, Scope(folder, budget, progress.show, runs, Workers(jobs, backend)))
+        scope = Scope(folder, budget, progress.show, runs, Workers(jobs, backend), data=data)
+        results = measure(wanted, table, scope)
     show_rows(wanted, results, as_json=as_json)

@@ -18,6 +18,7 @@ def train() -> None:
     Examples:
       katachi train shapes
       katachi train patterns games/
+      katachi train cnn --data runs/games
       katachi train shapes --help
     """
 
@@ -64,8 +65,8 @@ def shapes(
         "grow_from": grow_from,
         "first_model": start_from,
     }
-    settings = read_training(file, {key: value for key, value in options.items() if value is not None}, change or [])
-    folder = run or training_folder(settings)
+    settings = read_training(file, options, change or [])
+    folder = run or training_folder(f"shapes-{settings.size}", settings)
     typer.echo(f"katachi: the run is in {folder}", err=True)
     command = " ".join(["katachi", *sys.argv[1:]])
     folders = run_folders(settings, runs, folder)
@@ -78,6 +79,53 @@ def shapes(
         typer.echo(f"{name}{shown.summary()}")
     players = sorted(next(iter(folders)).glob("player*.toml"))
     typer.echo(f"play against it: katachi play {players[0]} --size {settings.size}")
+
+
+@app.command()
+def cnn(
+    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A set of games, made by katachi data import.")] = None,
+    positions: Annotated[int | None, typer.Option(help="How many positions to learn from.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes on one thread.")] = None,
+    start_from: Annotated[
+        str | None, typer.Option("--from", metavar="RUN", help="Begin with the weights of another run or a model.")
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a run, with the settings it was begun with.")
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads that learn.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")] = 1,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+) -> None:
+    """Learn from game records which move comes next (Maddison, Huang, Sutskever and Silver 2014).
+
+    A run that was interrupted goes on when the same command is given again. Settings are those of the network and of
+    learning: layers, filters, planes, step_size … Their names and values are in config.toml of any run.
+
+    Examples:
+      katachi data import games/ --out runs/games
+      katachi train cnn --data runs/games
+      katachi train cnn --data runs/games --set layers=13 --positions 5000000 --run runs/deep
+      katachi train cnn --resume runs/deep
+      katachi train cnn --data runs/games --set layers=13 --from runs/deep --run runs/deeper
+      torchrun --nproc-per-node 2 -m katachi train cnn --data runs/games --run runs/two
+    """
+    from katachi.cli._cnn_training import read_cnn_training, read_run, train_and_show
+    from katachi.cli._training import training_folder
+
+    options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
+    if resume is None:
+        settings = read_cnn_training(file, options, change or [])
+    else:
+        settings = read_run(resume, given=[file, run, change, *options.values()])
+    folder = run or resume or training_folder(f"cnn-{settings.size or 'any'}", settings)
+    typer.echo(f"katachi: the run is in {folder}", err=True)
+    command = " ".join(["katachi", *sys.argv[1:]])
+    typer.echo(train_and_show(settings, folder, threads, workers, command, tensorboard=tensorboard))
 
 
 @app.command()

@@ -96,6 +96,22 @@ def _records() -> None:
     parse_sgf("(;SZ[5];B[aa];W[bb];B[cc])")[0].replay_to_end()
 
 
+def _batches() -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from katachi.features.planes import PLANES
+    from katachi.learning.batches import Batches
+    from katachi.learning.dataset_import import import_games
+    from katachi.learning.datasets import SPLITS
+
+    with TemporaryDirectory() as name:
+        record = Path(name, "game.sgf")
+        record.write_text("(;SZ[5];B[aa];W[bb];B[cc])")
+        games = import_games([record], Path(name, "set"))
+        Batches(games, PLANES["mover"], batch=1, split=SPLITS[games.games["split"][0]])[0]
+
+
 def _players() -> None:
     from katachi.go.game import Game
     from katachi.interfaces import Limit
@@ -125,8 +141,11 @@ def _learning() -> None:
 def _features() -> None:
     from katachi.features.liberty_shapes import LibertyShapes
     from katachi.features.local_shapes import LocalShapes, ShapeSet
+    from katachi.features.planes import PLANES
     from katachi.go.board import Board
 
+    for planes in PLANES.values():
+        planes.encode([Board(5)])
     sets = [ShapeSet.parse(name) for name in ("LI 1x1", "LD 3x3")]
     LocalShapes(5, [*sets, ShapeSet.parse("LD 4x4")]).active(Board(5))
     LibertyShapes(5, sets).active(Board(5))
@@ -147,6 +166,22 @@ def _models() -> None:
     model.evaluate([Board(5)])
     model.afterstate_log_odds(Board(5))
     model.kernel(Board(5).record, model.parameters)
+
+
+def _networks() -> None:
+    import numpy as np
+
+    from katachi.models import _normalizing, _winograd
+
+    boards, tiles, scratch = (np.zeros(length, dtype=np.float32) for length in (128, 288, 864))  # one 4×4, 8 channels
+    _winograd.transform_inputs(boards, 0, 1, 4, 8, tiles, 8, scratch)
+    _winograd.transform_outputs(tiles, 8, boards, 0, 1, 4, 8, scratch)
+    _winograd.transform_output_gradients(boards, 0, 1, 4, 8, tiles, 8, scratch)
+    _winograd.transform_input_gradients(tiles, 8, boards, 0, 1, 4, 8, scratch)
+    _normalizing.sum_squares(boards, 8, np.zeros(16))
+    _normalizing.scale_and_rectify(boards, np.zeros(16, dtype=np.float32), boards, boards)
+    _normalizing.sum_slopes(boards, boards, boards, 8, np.zeros(16))
+    _normalizing.spread_slopes(boards, boards, boards, np.zeros(24, dtype=np.float32), boards, boards)
 
 
 def _searches() -> None:
@@ -210,9 +245,11 @@ STAGES: Final[dict[str, Callable[[], None]]] = {
     "scoring": _scoring,
     "ladders": _ladders,
     "records": _records,
+    "batches": _batches,
     "players": _players,
     "features": _features,
     "models": _models,
+    "networks": _networks,
     "learning": _learning,
     "searches": _searches,
     "tree search": _tree_search,

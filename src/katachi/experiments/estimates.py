@@ -1,18 +1,23 @@
-"""Means over independent runs, with bootstrap intervals."""
+"""Means over independent runs, with bootstrap intervals, and shares, with Wilson's."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+from katachi.arena.ratings import wilson_interval
 
 CONFIDENCE: Final = 0.95
 _SAMPLES: Final = 10_000
 
 
 class Estimate(NamedTuple):
-    """A mean (or median) over runs; there is no interval if there was but one run."""
+    """A mean (or median, or percentage); there is no interval if there was but one run."""
 
     mean: float
     interval: tuple[float, float] | None
@@ -34,3 +39,24 @@ def estimate(values: Sequence[float], middle: Callable[..., Any] = np.mean) -> E
     drawn = np.random.default_rng(len(found)).integers(len(found), size=(_SAMPLES, len(found)))
     low, high = np.quantile(middle(found[drawn], axis=1), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(float(middle(found)), (float(low), float(high)))
+
+
+def mean_of_many(values: Sequence[float] | NDArray[Any]) -> Estimate:
+    """The mean of so many independent values that it is normally distributed, for which a bootstrap would be a waste.
+
+    >>> mean_of_many([1.0, 3.0] * 50).interval  # doctest: +ELLIPSIS
+    (1.804..., 2.195...)
+    """
+    found = np.asarray(values, dtype=np.float64)
+    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * found.std() / math.sqrt(found.size)
+    return Estimate(float(found.mean()), (float(found.mean() - half), float(found.mean() + half)))
+
+
+def share(hits: float, count: int) -> Estimate:
+    """So many out of so many in percent, with Wilson's interval.
+
+    >>> share(8, 10).mean, [round(bound) for bound in share(8, 10).interval]
+    (80.0, [49, 94])
+    """
+    low, high = wilson_interval(hits, count, CONFIDENCE)
+    return Estimate(100 * hits / count, (100 * low, 100 * high))

@@ -48,6 +48,7 @@ class Scope:
     runs: int | None
     workers: Workers
     keep: Callable[[Json], None] = _forget  # results so far, for a document of what is not through yet
+    data: Path | None = None  # a set of games, for tables that learn from one
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""GNU Go as an opponent: how it is started, and whether it is here."""
+"""GNU Go as an opponent and a referee: how it is started, and whether it is here."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ _DEBIAN_GAMES: Final = "/usr/games"  # not on everybody's PATH
 def gnugo(level: int) -> str:
     """The player spec of a level: area rules, everything played out, and a seed of its own in every game."""
     return f"gtp:gnugo --mode gtp --level {level} --chinese-rules --capture-all-dead --seed {{seed}}"
+
+
+def gnugo_referee(level: int) -> str:
+    """A level as a referee: it says which stones are dead, and counts the area."""
+    return f"gtp:gnugo --mode gtp --level {level} --chinese-rules"
 
 
 def gnugo_name(level: int) -> str:

@@ -43,10 +43,21 @@ def format_mean(found: Estimate, decimals: int = 1) -> str:
     return mean if found.interval is None else f"{mean} ± {(found.interval[1] - found.interval[0]) / 2:,.{decimals}f}"
 
 
+def format_rounded(found: Estimate, decimals: int = 1) -> str:
+    """``81.2 (79.1 … 83.0)``, rounded."""
+    interval = None if found.interval is None else [round(bound, decimals) for bound in found.interval]
+    return format_estimate(round(found.mean, decimals), interval)
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table; the first column is text, the others are numbers."""
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)) + "\n"
+
+
+def numbered(items: Iterable[str]) -> str:
+    """A numbered list."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(items, start=1))
 
 
 def row_table(rows: Iterable[Row], yardstick: str) -> str:

@@ -18,10 +18,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from katachi.arena.orphans import end_with_parent
 from katachi.disk import write_atomically
 from katachi.experiments.errors import ExperimentError
 from katachi.locking import DirectoryLock
+from katachi.orphans import end_with_parent
 from katachi.provenance import provenance
 
 Json = dict[str, Any]
@@ -56,7 +56,10 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an experiment is: runs and games, and how many of the games were played in so many seconds just now."""
+    """How far an experiment is: runs and games, and how many of the games were played in so many seconds just now.
+
+    What learns from positions counts these instead of games, and says so in ``unit``.
+    """
 
     name: str
     runs: int
@@ -65,6 +68,7 @@ class Progress:
     all_games: int
     games_now: int
     seconds: float
+    unit: str = "games"
 
     @property
     def games_per_second(self) -> float:

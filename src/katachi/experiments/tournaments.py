@@ -143,6 +143,14 @@ def rate_games(players: Sequence[str], records: Iterable[GameRecord], anchor: An
     }
 
 
+def distinct_games(records: Iterable[GameRecord]) -> list[GameRecord]:
+    """The first of each game that the same two played more than once, with the same colors."""
+    found: dict[tuple[str, str, str], GameRecord] = {}
+    for record in records:
+        found.setdefault((record.black.name, record.white.name, record.fingerprint), record)
+    return list(found.values())
+
+
 def describe_games(records: Sequence[GameRecord]) -> Json:
     """How many games there were, how many of them differ, and what a move took each player, in seconds."""
     moves: dict[str, int] = {}
@@ -150,9 +158,8 @@ def describe_games(records: Sequence[GameRecord]) -> Json:
     for side in (side for record in records for side in (record.black, record.white)):
         moves[side.name] = moves.get(side.name, 0) + side.moves
         seconds[side.name] = seconds.get(side.name, 0.0) + side.seconds
-    distinct = {(record.black.name, record.white.name, record.fingerprint) for record in records}
     return {
         "games": len(records),
-        "distinct": len(distinct),
+        "distinct": len(distinct_games(records)),
         "seconds": {name: round(total / max(moves[name], 1), 4) for name, total in seconds.items()},
     }

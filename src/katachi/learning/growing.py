@@ -19,7 +19,7 @@ from katachi.interfaces import FeatureSet, Floats, Metrics
 from katachi.learning.self_play import longest_game
 from katachi.learning.td import TdLearner, TdSettings, Ticker
 from katachi.learning.training_runs import MetricLine, TrainingError
-from katachi.models.saving import find_model, load_model
+from katachi.models.saving import find_model, load_linear
 
 _SIZE: Final = "board_size"  # beside the learner's arrays in a state
 
@@ -111,7 +111,7 @@ def load_first_weights(name: str, settings: TdSettings) -> Floats:
 
     Raises ModelError if it cannot be read, and TrainingError if it does not fit.
     """
-    model, card = load_model(find_model(name))
+    model, card = load_linear(find_model(name))
     size, features = settings.size, settings.features
     if card.board_size > size:
         theirs = f"{card.board_size}×{card.board_size}"

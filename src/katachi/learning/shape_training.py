@@ -23,9 +23,10 @@ from katachi.learning.fused_tables import MIN_SIZE
 from katachi.learning.growing import GrowingLearner, Stage, growing_stages, load_first_weights
 from katachi.learning.td import TdLearner, TdSettings, play_against_alp
 from katachi.learning.training_runs import MetricLine, TrainingError, TrainingRun
-from katachi.models.cards import Metric, Training, describe_model
+from katachi.models.cards import Metric, Training
 from katachi.models.linear import LinearModel
-from katachi.models.saving import save_model
+from katachi.models.linear_cards import describe_linear
+from katachi.models.saving import save_linear
 from katachi.provenance import provenance
 
 _SIZES = ("1x1", "2x1", "2x2", "3x2", "3x3")
@@ -144,6 +145,6 @@ def _save(path: Path, model: LinearModel, rate: float, settings: ShapeTraining, 
         settings=settings.model_dump(mode="json"),
     )
     metrics = {"win rate against alp, one ply": Metric(value=rate)}
-    save_model(path, model, describe_model(model, Rules(komi=settings.komi), training, metrics), replace=True)
+    save_linear(path, model, describe_linear(model, Rules(komi=settings.komi), training, metrics), replace=True)
     spec = f'kind = "search"\nname = "shapes"\n[evaluator]\nmodel = {json.dumps(str(path.resolve()))}\n'
     write_atomically(path.with_name(f"{path.name.replace('model', 'player')}.toml"), spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,20 @@ class TensorBoard:
         self._writer: Any = None
 
     def add(self, line: MetricLine) -> None:
-        """Write what was measured; ``9x9/win_rate_1`` is that of the first agent on 9×9."""
+        """Write what was measured of self-play; ``9x9/win_rate_1`` is that of the first agent on 9×9."""
+        scalars = {name: line.values[name] for name in _SHOWN}
+        scalars |= {f"win_rate_{agent}": rate for agent, rate in enumerate(line.win_rates, start=1)}
+        self.write({f"{line.size}x{line.size}/{name}": value for name, value in scalars.items()}, line.games)
+
+    def write(self, scalars: Mapping[str, float], at: int) -> None:
+        """Write numbers by name, measured after so many games or positions."""
         if self._writer is None:  # not before the run has a place: it refuses folders that hold other things
             from tensorboardX import SummaryWriter
 
             shutil.rmtree(self._folder, ignore_errors=True)
             self._writer = SummaryWriter(str(self._folder), write_to_disk=True)
-        scalars = {name: line.values[name] for name in _SHOWN}
-        scalars |= {f"win_rate_{agent}": rate for agent, rate in enumerate(line.win_rates, start=1)}
         for name, value in scalars.items():
-            self._writer.add_scalar(f"{line.size}x{line.size}/{name}", value, line.games)
+            self._writer.add_scalar(name, value, at)
         self._writer.flush()
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ from katachi.provenance import provenance
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"
 _METRICS: Final = "metrics.jsonl"
-_CHECKPOINT: Final = "checkpoint.safetensors"
+CHECKPOINT: Final = "checkpoint.safetensors"
 _LINES: Final = "lines"  # beside the learner's arrays in a checkpoint: how many lines of metrics belong to it
 
 State = dict[str, NDArray[Any]]
@@ -45,7 +45,7 @@ class TrainingError(ValueError):
 
 
 class MetricLine(NamedTuple):
-    """What was measured after some games."""
+    """What was measured at one moment, by name; the properties are for what self-play measures."""
 
     values: Mapping[str, Any]
 
@@ -109,13 +109,13 @@ class TrainingRun:
         if changed:
             others = ", another ".join(changed)
             raise TrainingError(f"{self.path} was begun with another {others}: give that or a new folder")
-        if (self.path / _CHECKPOINT).exists():
+        if (self.path / CHECKPOINT).exists():
             self._load_checkpoint()
 
     def _load_checkpoint(self) -> None:
         """The state, and as many lines of metrics as there were when it was written."""
         try:
-            state = load(self._read(_CHECKPOINT))
+            state = load(self._read(CHECKPOINT))
             count = int(state.pop(_LINES)[0])
             self.lines = [MetricLine(json.loads(line)) for line in self._read(_METRICS).splitlines()[:count]]
         except (SafetensorError, ValueError, KeyError, IndexError) as error:
@@ -135,7 +135,7 @@ class TrainingRun:
         self.lines.append(line)
         text = "".join(json.dumps(kept.values) + "\n" for kept in self.lines)
         write_atomically(self.path / _METRICS, text)
-        write_atomically(self.path / _CHECKPOINT, save({**state, _LINES: np.array([len(self.lines)])}))
+        write_atomically(self.path / CHECKPOINT, save({**state, _LINES: np.array([len(self.lines)])}))
 
     def finish(self) -> None:
         """Mark the run as finished."""

@@ -1,0 +1,79 @@
+"""What becomes of a trained network: ONNX files in floats and in eight bits, a card, and a player that uses them."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+
+from katachi.disk import write_atomically
+from katachi.interfaces import Floats
+from katachi.learning.batches import Batch, Batches
+from katachi.learning.splits import Split
+from katachi.learning.supervised import TOP, Learner
+from katachi.learning.training_runs import MetricLine, TrainingError
+from katachi.models.cards import Metric, Training
+from katachi.models.cnn_export import export_onnx, quantize_onnx
+from katachi.models.onnx_sessions import OnnxNetwork
+from katachi.models.saving import save_cnn
+from katachi.provenance import provenance
+
+_CHECKED: Final = 32  # positions
+_CALIBRATING: Final = 256
+_TOLERANCE: Final = 1e-3  # of logits: two ways to sum floats
+_Z: Final = 1.96
+
+
+def save_trained(path: Path, learner: Learner, batches: Batches, last: MetricLine, command: str) -> None:
+    """Save a network as a model, and beside it ``player.toml``, which plays by it without search.
+
+    Raises TrainingError if the exported network does not say what the learner says.
+    """
+    settings = learner.settings
+    onnx = export_onnx(settings.config, learner.net.arrays())
+    real = batches.positions(Split.TRAINING, _CALIBRATING)
+    _check(learner, onnx, Batch(*(array[:_CHECKED] for array in real)))
+    int8 = quantize_onnx(onnx, real.planes, real.ranks.astype(np.int64))
+    training = Training(
+        command=command,
+        commit=provenance()["commit"],
+        seed=settings.seed,
+        games=batches.games,
+        positions=learner.positions,
+        hours=round(last.values["seconds"] / 3600, 2),
+        data=f"{batches.dataset.path.name} ({batches.dataset.digest})",
+        settings=settings.model_dump(mode="json"),
+    )
+    save_cnn(path, settings.config, onnx, int8, learner.net.arrays(), training, _metrics(last), replace=True)
+    model = json.dumps(str(path.resolve()))
+    spec = f'kind = "search"\nname = "cnn"\n[evaluator]\nmodel = {model}\n[search]\nkind = "policy"\n'
+    write_atomically(path.with_name("player.toml"), spec)
+
+
+def _check(learner: Learner, onnx: bytes, batch: Batch) -> None:
+    ranks = batch.ranks.astype(np.int64)
+    with torch.no_grad():
+        wanted: Floats = learner.net.predict(torch.from_numpy(batch.planes), torch.from_numpy(ranks)).policy.numpy()
+    inputs = {"planes": batch.planes} | ({"rank": ranks} if learner.settings.rank_embedding else {})
+    (found,) = OnnxNetwork(onnx).run(inputs, ["policy"])
+    error = float(np.abs(found - wanted).max())
+    if not error <= _TOLERANCE * max(1.0, float(np.abs(wanted).max())):
+        raise TrainingError(f"the exported network differs from the trained one by {error:.2g}")
+
+
+def _metrics(last: MetricLine) -> dict[str, Metric]:
+    """What the last evaluation found on held-out positions, with 95 % intervals."""
+    count = last.values["validation_positions"]
+    metrics = {"validation loss": Metric(value=last.values["validation_loss"], positions=count)}
+    shares = {f"validation top-{top}": last.values[f"validation_top_{top}"] for top in TOP}
+    if "validation_value_hits" in last.values:
+        shares["validation winners known"] = last.values["validation_value_hits"]
+    for name, share in shares.items():
+        margin = _Z * math.sqrt(share * (1 - share) / count)
+        low, high = max(0.0, share - margin), min(1.0, share + margin)
+        metrics[name] = Metric(value=share, low=low, high=high, positions=count)
+    return metrics

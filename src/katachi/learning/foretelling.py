@@ -1,0 +1,134 @@
+"""What a saved network foretells of held-out games: how likely it held every move that was played, by rank and phase.
+
+It is asked as in play: illegal points have no part in its policy. What was played is legal, or a set would not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.features.planes import PLANES, PlaneSet
+from katachi.go.points import WHITE
+from katachi.interfaces import Floats
+from katachi.learning.batches import Batch, Batches
+from katachi.learning.datasets import Dataset
+from katachi.learning.ranks import format_grade
+from katachi.learning.splits import Split
+from katachi.models.cards import ModelError
+from katachi.models.cnn_cards import ONNX, CnnCard
+from katachi.models.cnn_config import CnnConfig
+from katachi.models.onnx_sessions import OnnxNetwork
+from katachi.models.saving import open_model
+
+TOP: Final = 20  # places that are counted
+PHASES: Final = {"opening": 0.0, "middle game": 1 / 6, "endgame": 5 / 12}  # begin after so many moves a point: 60, 150
+
+_AT_ONCE: Final = 128  # positions
+_SEED: Final = 1  # of the order in which held-out positions are taken
+
+
+class Foretold(NamedTuple):
+    """N moves that were played, and what was thought of them before."""
+
+    places: NDArray[np.int64]  # [N], how many moves were held likelier
+    losses: Floats  # [N], −log p
+    ranks: NDArray[np.int8]  # [N], the mover's dan, 0 if unknown
+    plies: NDArray[np.int16]  # [N], how many moves were made before
+
+    def only(self, chosen: NDArray[np.bool_]) -> Foretold:
+        """Some of them."""
+        return Foretold(*(array[chosen] for array in self))
+
+    def tally(self) -> dict[str, Any]:
+        """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n likeliest."""
+        top = [int((self.places < places).sum()) for places in range(1, TOP + 1)]
+        loss = float(self.losses.mean(dtype=np.float64)) if self.losses.size else None
+        return {"positions": self.places.size, "loss": loss, "top": top}
+
+    def tally_all(self, size: int) -> dict[str, Any]:
+        """The same over all, by rank and by phase of the game on boards of a size; what there is none of is left out."""
+        names = {rank: format_grade(rank) if rank else "unknown" for rank in np.unique(self.ranks).tolist()}
+        phase = np.searchsorted(np.array([*PHASES.values()]) * size * size, self.plies, side="right") - 1
+        phases = {name: self.only(phase == number) for number, name in enumerate(PHASES)}
+        return self.tally() | {
+            "ranks": {name: self.only(self.ranks == rank).tally() for rank, name in names.items()},
+            "phases": {name: some.tally() for name, some in phases.items() if some.places.size},
+        }
+
+
+class Foreteller:
+    """A network that is asked about batches."""
+
+    def __init__(self, config: CnnConfig, onnx: bytes, threads: int = 1) -> None:
+        """Raises ModelError if the network is damaged."""
+        self.config = config
+        self.planes: PlaneSet = PLANES[config.planes]
+        self._network = OnnxNetwork(onnx, threads)
+
+    @classmethod
+    def open(cls, path: Path, threads: int = 1) -> Self:
+        """The network of a model; raises ModelError if it is of another kind, or damaged."""
+        saved = open_model(path)
+        if not isinstance(saved.card, CnnCard):
+            raise ModelError(f"{path}: this model is a {saved.card.kind}, but a cnn is needed")
+        return cls(saved.card.config, saved.read(ONNX), threads)
+
+    def held_out(
+        self, dataset: Dataset, split: Split, size: int, count: int, ranks: Collection[int] | None = None
+    ) -> Iterator[Batch]:
+        """So many positions of a split, or as many as there are, always the same; of movers of these ranks."""
+        batches = Batches(dataset, self.planes, _AT_ONCE, _SEED, split, symmetries=False, size=size)
+        for number in range(-(-batches.epoch // _AT_ONCE)):
+            batch = _take(batches[number], slice(batches.epoch - number * _AT_ONCE))
+            if ranks is not None:
+                batch = _take(batch, np.isin(batch.ranks, list(ranks)))
+            batch = _take(batch, slice(count))
+            count -= batch.moves.size
+            if batch.moves.size:
+                yield batch
+            if not count:
+                return
+
+    def foretell(self, batches: Iterable[Batch], rank: int | None = None) -> Foretold:
+        """What is thought of all that was played, where every mover is taken for one of a rank, or for what he is."""
+        found = [self._foretell(batch, rank) for batch in batches]
+        if not found:
+            empty = np.zeros(0)
+            return Foretold(empty.astype(np.int64), empty.astype(np.float32), empty.astype(np.int8), empty)
+        return Foretold(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+
+    def _foretell(self, batch: Batch, rank: int | None) -> Foretold:
+        every = np.arange(batch.moves.size)
+        (policy,) = self._network.run(self._inputs(batch, rank), ["policy"])
+        logits = policy[every, np.where(batch.colors == WHITE, self.config.outputs - 1, 0)]
+        legal = batch.planes[:, self.planes.names.index("legal")].reshape(logits.shape) != 0
+        legal[every, batch.moves] = True
+        logits = np.where(legal, logits, -np.inf)
+        logits -= logits.max(axis=1, keepdims=True)
+        played = logits[every, batch.moves]
+        losses = np.log(np.exp(logits).sum(axis=1)) - played
+        return Foretold((logits > played[:, None]).sum(axis=1), losses, batch.ranks, batch.plies)
+
+    def _inputs(self, batch: Batch, rank: int | None) -> dict[str, NDArray[Any]]:
+        planes, ranks = batch.planes, batch.ranks.astype(np.int64)
+        if rank is not None:
+            planes, ranks = tell_rank(planes, self.planes, rank), np.full_like(ranks, rank)
+        return {"planes": planes} | ({"rank": ranks} if self.config.rank_embedding else {})
+
+
+def tell_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[np.uint8]:
+    """Planes [B, C, n, n] of the same positions in which every mover has a rank; without planes for it, as they are."""
+    told = planes.copy()
+    for number, name in enumerate(kind.names):
+        if name.startswith("rank: "):
+            told[:, number] = name == f"rank: {rank}d"
+    return told
+
+
+def _take(batch: Batch, chosen: slice | NDArray[np.bool_]) -> Batch:
+    return Batch(*(array[chosen] for array in batch))

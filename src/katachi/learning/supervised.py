@@ -1,0 +1,237 @@
+"""Learning to foretell moves from games: one step of a convolutional network, and what it knows of held-out positions.
+
+Two recipes: plain stochastic gradient descent at a fixed rate that is halved three times at the end (Maddison, Huang,
+Sutskever and Silver 2014, section 3.4), and AdamW with a warm-up and a cosine to zero (Loshchilov and Hutter 2019).
+
+Several processes may share every batch (``torchrun``): each takes its part of the positions, and gradients and the
+statistics of normalized layers are summed, so that they learn what one process would. The paper's replicas were
+asynchronous.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from katachi.features.planes import PLANES
+from katachi.go.points import WHITE
+from katachi.learning.batches import Batch
+from katachi.learning.processes import own_share, sum_over_processes
+from katachi.models.cnn import Cnn, Prediction
+from katachi.models.cnn_config import CnnConfig
+
+_BETAS: Final = (0.9, 0.98)
+_MATRICES: Final = ("weight", "hidden", "output")  # which weights decay, by the ends of their names
+_FULL_RATE: Final = 25 / 28  # of the positions: 25 epochs, then three at a half, a quarter and an eighth of the rate
+_HALVINGS: Final = 3
+TOP: Final = (1, 5, 10)
+_AT_ONCE: Final = 128  # held-out positions
+
+
+class CnnTraining(CnnConfig):
+    """A network, and how it learns."""
+
+    data: str  # the folder of a set of games
+    weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
+    positions: int = Field(default=2_000_000, ge=1)  # to learn from in all
+    batch: int = Field(default=64, ge=1)
+    optimizer: Literal["adamw", "sgd"] = "adamw"
+    step_size: float = Field(default=0.002, gt=0, le=10, allow_inf_nan=False)
+    schedule: Literal["cosine", "halvings"] = "cosine"
+    warmup: float = Field(default=0.05, ge=0, le=1)  # the share of positions in which the step size rises
+    decay: float = Field(default=0.02, ge=0, le=1)  # of filters, for AdamW
+    mask_illegal: bool = True  # whether illegal points have no part in the softmax
+    value_loss: float = Field(default=0.25, ge=0, le=100)  # its weight beside that of the moves, if there is a value
+    symmetries: bool = True  # whether positions are turned and mirrored at random
+    seed: int = Field(default=0, ge=0)
+    evaluate_every: int = Field(default=50_000, ge=1)  # positions
+    validation_positions: int = Field(default=4096, ge=1)
+    first_model: str | None = None  # a run or a model whose weights to begin with, for a new schedule
+
+    @field_validator("size", mode="before")
+    @classmethod
+    def _any_size(cls, size: object) -> object:
+        """TOML has no None."""
+        return None if size == "any" else size
+
+    @property
+    def config(self) -> CnnConfig:
+        """The network alone."""
+        return CnnConfig(**{name: getattr(self, name) for name in CnnConfig.model_fields})
+
+    @property
+    def steps(self) -> int:
+        """How many batches there are to learn from."""
+        return -(-self.positions // self.batch)
+
+    def step_size_at(self, step: int) -> float:
+        """The step size of a step from 0 on."""
+        done = step / self.steps
+        if done < self.warmup:
+            return self.step_size * (step + 1) / (self.warmup * self.steps + 1)
+        if self.schedule == "cosine":
+            return self.step_size * (1 + math.cos(math.pi * (done - self.warmup) / (1 - self.warmup))) / 2
+        halvings = math.ceil((done - _FULL_RATE) / (1 - _FULL_RATE) * _HALVINGS + 1e-9)
+        return float(self.step_size * 0.5 ** max(0, halvings))
+
+
+class Losses(NamedTuple):
+    """Sums over some positions."""
+
+    positions: int
+    moves: float  # −log p of what was played
+    hits: int  # how often the likeliest move was played
+    values: float  # of the outcome, where it is known
+
+
+class Learner:
+    """A network that learns batch by batch; the same batches give the same weights to the last bit on one thread."""
+
+    def __init__(self, settings: CnnTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
+        """Begin with the given weights or with new ones; raises ValueError if they do not fit."""
+        self.settings = settings
+        self.net = Cnn.new(settings.config, settings.seed) if weights is None else Cnn(settings.config, weights)
+        self.step = 0
+        self._optimizer = _new_optimizer(settings, self.net)
+
+    @property
+    def positions(self) -> int:
+        """The positions that were learned from."""
+        return self.step * self.settings.batch
+
+    @property
+    def is_finished(self) -> bool:
+        return self.step >= self.settings.steps
+
+    def update(self, batch: Batch) -> Losses:
+        """Learn from a batch, and say what was known of it before."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.settings.step_size_at(self.step)
+        self._optimizer.zero_grad()
+        positions = _Positions(self.settings, own_share(batch))
+        prediction = self.net.predict(positions.planes, positions.ranks, training=True)
+        logits = positions.mover_logits(prediction)
+        moves = cross_entropy(logits, positions.moves, reduction="sum")
+        values = positions.value_loss(prediction)
+        ((moves + self.settings.value_loss * values) / len(batch.moves)).backward()
+        found = torch.stack([moves.detach(), (logits.argmax(1) == positions.moves).sum(), values.detach()])
+        slopes = [weight.grad for weight in self.net.learned.values() if weight.grad is not None]
+        sum_over_processes([*slopes, found])
+        self._optimizer.step()
+        self.step += 1
+        return Losses(len(batch.moves), float(found[0]), int(found[1]), float(found[2]))
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on."""
+        state: dict[str, NDArray[Any]] = {f"weights/{name}": array for name, array in self.net.arrays().items()}
+        for name, key, moment in self._moments():
+            state[f"{key}/{name}"] = moment.numpy().copy()
+        return state | {"step": np.array([self.step])}
+
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a state; raises ValueError if it is not one of these settings."""
+        self.net = Cnn(self.settings.config, weights_of(state))
+        self._optimizer = _new_optimizer(self.settings, self.net)
+        try:
+            self.step = int(state["step"][0])
+            for name, key, moment in self._moments():
+                moment.copy_(torch.from_numpy(state[f"{key}/{name}"]))
+        except (KeyError, IndexError, RuntimeError, TypeError) as error:
+            raise ValueError(f"it is not of these settings: {error}") from None
+
+    def _moments(self) -> Iterator[tuple[str, str, Tensor]]:
+        """What AdamW remembers of every weight, made if it is not there yet; plain descent remembers nothing."""
+        if self.settings.optimizer == "sgd":
+            return
+        for name, weight in self.net.learned.items():
+            memory = self._optimizer.state[weight]
+            if not memory:
+                memory |= {key: torch.zeros_like(weight) for key in ("exp_avg", "exp_avg_sq")}
+            memory["step"] = torch.tensor(float(self.step))
+            for key in ("exp_avg", "exp_avg_sq"):
+                yield name, key, memory[key].detach()
+
+
+def weights_of(state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
+    """The network's weights in the state of a learner."""
+    start = "weights/"
+    return {name.removeprefix(start): array for name, array in state.items() if name.startswith(start)}
+
+
+def _new_optimizer(settings: CnnTraining, net: Cnn) -> torch.optim.Optimizer:
+    if settings.optimizer == "sgd":
+        return torch.optim.SGD(net.learned.values(), lr=settings.step_size)
+    groups = [
+        {"params": [weight], "weight_decay": settings.decay if name.endswith(_MATRICES) else 0.0}
+        for name, weight in net.learned.items()
+    ]
+    return torch.optim.AdamW(groups, lr=settings.step_size, betas=_BETAS)
+
+
+# Positions
+
+
+class _Positions:
+    """A batch as tensors."""
+
+    def __init__(self, settings: CnnTraining, batch: Batch) -> None:
+        self.planes = torch.from_numpy(batch.planes)
+        self.moves = torch.from_numpy(batch.moves)
+        self.ranks = torch.from_numpy(batch.ranks.astype(np.int64))
+        self._won = torch.from_numpy(batch.won.astype(np.float32))
+        self._output = torch.from_numpy((batch.colors == WHITE).astype(np.int64) * (settings.outputs - 1))
+        self._legal = PLANES[settings.planes].names.index("legal") if settings.mask_illegal else None
+
+    def mover_logits(self, prediction: Prediction) -> Tensor:
+        """The logits of the mover's policy, [B, n²]; what was played is never masked, whatever the rules say."""
+        every = torch.arange(len(self.moves))
+        logits = prediction.policy[every, self._output]
+        if self._legal is None:
+            return logits
+        illegal = self.planes[:, self._legal].flatten(1) == 0
+        illegal[every, self.moves] = False
+        return logits.masked_fill(illegal, -torch.inf)
+
+    def value_loss(self, prediction: Prediction) -> Tensor:
+        """Of the outcome where it is known, summed."""
+        if prediction.value is None:
+            return torch.zeros(())
+        losses = binary_cross_entropy_with_logits(prediction.value, (self._won + 1) / 2, reduction="none")
+        return (losses * self._won.abs()).sum()
+
+
+def foretell(learner: Learner, batch: Batch) -> Tensor:
+    """The logits of what would be played, [B, n²]; illegal points are −∞ if they are masked."""
+    positions = _Positions(learner.settings, batch)
+    with torch.no_grad():
+        return positions.mover_logits(learner.net.predict(positions.planes, positions.ranks))
+
+
+def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
+    """The mean loss, the shares of moves that were among the likeliest, and how often a value knew the winner."""
+    losses: list[Tensor] = []
+    places: list[Tensor] = []
+    values: list[Tensor] = []
+    for first in range(0, len(held_out.moves), _AT_ONCE):
+        positions = _Positions(learner.settings, Batch(*(array[first : first + _AT_ONCE] for array in held_out)))
+        with torch.no_grad():
+            prediction = learner.net.predict(positions.planes, positions.ranks)
+            logits = positions.mover_logits(prediction)
+        losses.append(cross_entropy(logits, positions.moves, reduction="none"))
+        places.append((logits > logits.gather(1, positions.moves[:, None])).sum(1))
+        values.append(torch.zeros(0) if prediction.value is None else prediction.value)
+    place = torch.cat(places)
+    found = {"loss": float(torch.cat(losses).mean())}
+    found |= {f"top_{top}": float((place < top).float().mean()) for top in TOP}
+    if learner.settings.value:
+        won = torch.from_numpy(held_out.won.astype(np.float32))
+        found["value_hits"] = float((torch.cat(values) * won > 0).sum() / (won != 0).sum().clamp(min=1))
+    return found | {"positions": len(held_out.moves)}

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from katachi.go.board import Board
+from katachi.learning.cnn_training import Machine, load_first_weights, train_cnn
+from katachi.learning.supervised import CnnTraining, Learner, Losses
+from katachi.learning.training_runs import MetricLine, TrainingError
+from katachi.models.saving import load_model
+from learning.small_sets import make_small_set
+
+HERE = Machine(threads=1, workers=0)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_small_set(tmp_path_factory.mktemp("records"))
+
+
+def settings(games: Path, **changes: Any) -> CnnTraining:
+    tiny = {"size": 5, "layers": 3, "filters": 8, "batch": 16, "positions": 16 * 6, "evaluate_every": 32}
+    return CnnTraining(**{"data": str(games), "validation_positions": 20, **tiny, **changes})
+
+
+class Killed(Exception):
+    pass
+
+
+def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
+    training = settings(games)
+    train_cnn(training, tmp_path / "straight", lambda _: None, machine=HERE)
+
+    def kill(positions: int, losses: Losses) -> None:
+        if positions == 16 * 5:  # after the second of three checkpoints
+            raise Killed
+
+    seen: list[MetricLine] = []
+    with pytest.raises(Killed):
+        train_cnn(training, tmp_path / "killed", lambda _: None, machine=HERE, tick=kill)
+    train_cnn(training, tmp_path / "killed", seen.append, machine=Machine(threads=1, workers=1))
+    assert [line.values["positions"] for line in seen] == [32, 64, 96]
+    for name in ("checkpoint.safetensors", "model/model.onnx", "model/weights.safetensors", "examples.txt"):
+        straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
+        assert straight == killed, name
+
+
+@pytest.fixture(scope="module")
+def trained(games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    train_cnn(settings(games, value=True), folder, lambda _: None, "katachi train cnn", HERE)
+    return folder
+
+
+def test_what_a_run_leaves(games: Path, trained: Path) -> None:
+    lines = [json.loads(line) for line in (trained / "metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["positions"] == 96
+    assert {"loss", "top_1", "value_loss", "validation_loss", "validation_top_10", "seconds"} <= lines[-1].keys()
+    assert json.loads((trained / "run.json").read_text())["status"] == "finished"
+    evaluator, card = load_model(trained / "model")
+    policy = evaluator.evaluate([Board(5)]).policy
+    assert policy.sum() == pytest.approx(1, abs=1e-5)
+    assert load_model(trained / "model", {"precision": "int8"})[0].evaluate([Board(5)]).policy.shape == policy.shape
+    assert card.training.positions == 96
+    assert card.metrics["validation top-1"].value == lines[-1]["validation_top_1"]
+    assert 'kind = "policy"' in (trained / "player.toml").read_text()
+    examples = (trained / "examples.txt").read_text()
+    assert examples.startswith("after 96 positions")
+    assert examples.count("likeliest: ") == 6
+
+
+def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path, trained: Path, tmp_path: Path) -> None:
+    first = load_file(trained / "model" / "weights.safetensors")
+    for source in (trained, trained / "model"):
+        found = load_first_weights(str(source))
+        assert found.keys() == first.keys()
+        assert all((found[name] == first[name]).all() for name in first)
+    further = settings(games, value=True, first_model=str(trained), step_size=1e-9)
+    train_cnn(further, tmp_path / "further", lambda _: None, machine=HERE)
+    last = load_file(tmp_path / "further" / "model" / "weights.safetensors")
+    assert last["layers.0.weight"] == pytest.approx(first["layers.0.weight"], abs=1e-6)
+    with pytest.raises(ValueError, match="not those of this network"):
+        train_cnn(settings(games, first_model=str(trained)), tmp_path / "other", lambda _: None, machine=HERE)
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"nothing")
+    with pytest.raises(TrainingError, match="no weights to begin with"):
+        load_first_weights(str(tmp_path))
+
+
+_ONE_OF_TWO = """
+import sys
+from pathlib import Path
+from katachi.learning.cnn_training import Machine, train_cnn
+from katachi.learning.supervised import CnnTraining
+
+settings = CnnTraining.model_validate_json(sys.argv[1])
+train_cnn(settings, Path(sys.argv[2]), lambda _: None, machine=Machine(1, 0))
+"""
+
+
+def test_two_processes_learn_what_one_learns(games: Path, tmp_path: Path) -> None:
+    training = settings(games, value=True, optimizer="sgd", step_size=0.1)  # AdamW would enlarge roundings
+    train_cnn(training, tmp_path / "one", lambda _: None, machine=HERE)
+    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "WORLD_SIZE": "2"}
+    command = [sys.executable, "-c", _ONE_OF_TWO, training.model_dump_json(), str(tmp_path / "two")]
+    processes = [subprocess.Popen(command, env={**os.environ, **meeting, "RANK": str(rank)}) for rank in range(2)]
+    assert [process.wait(timeout=200) for process in processes] == [0, 0]
+    one, two = (load_file(tmp_path / run / "model" / "weights.safetensors") for run in ("one", "two"))
+    new = Learner(training).net.arrays()
+    assert any(np.abs(one[name] - new[name]).max() > 0.01 for name in one)
+    for name, array in one.items():
+        assert two[name] == pytest.approx(array, abs=1e-5), name
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

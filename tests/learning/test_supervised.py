@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from katachi.go.points import BLACK, WHITE
+from katachi.learning.batches import Batch
+from katachi.learning.supervised import CnnTraining, Learner, foretell, validate
+
+SIZE = 5
+
+
+def settings(**changes: Any) -> CnnTraining:
+    tiny = {"data": "", "planes": "maddison-9", "size": SIZE, "layers": 3, "filters": 8, "batch": 8, "positions": 80}
+    return CnnTraining(**{**tiny, **changes})
+
+
+def random_batch(count: int, seed: int = 0, legal: float = 0.7) -> Batch:
+    """Random planes; "legal" is plane 7 of the reduced set."""
+    rng = np.random.default_rng(seed)
+    planes = rng.integers(0, 2, (count, 9, SIZE, SIZE)).astype(np.uint8)
+    planes[:, 7] = rng.random((count, SIZE, SIZE)) < legal
+    moves = rng.integers(0, SIZE * SIZE, count)
+    ranks, won = rng.integers(0, 10, count).astype(np.int8), rng.integers(-1, 2, count).astype(np.int8)
+    colors = rng.choice(np.array([BLACK, WHITE], dtype=np.int8), count)
+    return Batch(planes, moves, ranks, colors, won, np.zeros(count, dtype=np.int16))
+
+
+def test_warm_up_and_cosine() -> None:
+    training = settings(batch=1, positions=1000, step_size=0.01, warmup=0.1)
+    sizes = [training.step_size_at(step) for step in range(1000)]
+    assert sizes[0] == pytest.approx(0.01 / 101)
+    assert all(np.diff(sizes[:100]) > 0)
+    assert sizes[100] == 0.01
+    assert sizes[550] == pytest.approx(0.005)
+    assert all(np.diff(sizes[100:]) < 0)
+    assert sizes[-1] < 1e-6
+
+
+def test_the_papers_three_halvings() -> None:
+    training = settings(batch=1, positions=28, step_size=0.128, warmup=0.0, schedule="halvings", optimizer="sgd")
+    sizes = [training.step_size_at(step) for step in range(28)]
+    assert sizes == [0.128] * 25 + [0.064, 0.032, 0.016]
+
+
+def test_a_step_of_plain_descent_is_the_mean_gradient() -> None:
+    training = settings(
+        kind="plain", layers=1, normalized=False, outputs=2, rank_embedding=False, mask_illegal=False, optimizer="sgd",
+        schedule="halvings", step_size=0.128, warmup=0.0,
+    )  # fmt: skip
+    learner = Learner(training)
+    batch = random_batch(8)
+    before = learner.net.arrays()
+    shares = torch.softmax(learner.net.predict(torch.from_numpy(batch.planes), torch.zeros(8).long()).policy, 2)
+    slope = np.zeros((2, SIZE * SIZE))
+    for number, (move, color) in enumerate(zip(batch.moves, batch.colors, strict=True)):
+        output = 0 if color == BLACK else 1
+        slope[output] += shares[number, output].detach().numpy() - np.eye(SIZE * SIZE)[move]
+    losses = learner.update(batch)
+    moved = learner.net.arrays()["policy.bias"] - before["policy.bias"]
+    assert moved.reshape(2, -1) == pytest.approx(-0.128 * slope / 8, abs=1e-6)
+    assert losses.positions == 8
+    assert losses.moves / 8 == pytest.approx(math.log(SIZE * SIZE), abs=0.3)
+
+
+def test_illegal_points_are_masked_but_never_what_was_played() -> None:
+    batch = random_batch(20, legal=0.3)
+    logits = foretell(Learner(settings()), batch).numpy()
+    allowed = batch.planes[:, 7].reshape(20, -1) == 1
+    allowed[np.arange(20), batch.moves] = True
+    assert (np.isfinite(logits) == allowed).all()
+    unmasked = foretell(Learner(settings(mask_illegal=False)), batch)
+    assert torch.isfinite(unmasked).all()
+
+
+def test_only_known_outcomes_teach_the_value() -> None:
+    learner = Learner(settings(value=True))
+    unknown = random_batch(8)._replace(won=np.zeros(8, dtype=np.int8))
+    assert learner.update(unknown).values == 0
+    assert learner.update(random_batch(8)).values > 0
+
+
+def test_what_is_repeated_is_learned() -> None:
+    learner = Learner(settings(positions=8 * 150, step_size=0.01, value=True))
+    batch = random_batch(8)
+    while not learner.is_finished:
+        losses = learner.update(batch)
+    assert losses.moves / 8 < 0.3
+    found = validate(learner, batch)
+    assert found["top_1"] == found["top_5"] == 1.0
+    assert found["value_hits"] == 1.0
+
+
+def test_validation_counts_places() -> None:
+    learner = Learner(settings())
+    batch = random_batch(300)  # more than are asked at once
+    found = validate(learner, batch)
+    logits = foretell(learner, batch).numpy()
+    places = [(row > row[move]).sum() for row, move in zip(logits, batch.moves, strict=True)]
+    for top in (1, 5, 10):
+        assert found[f"top_{top}"] == pytest.approx(np.mean(np.array(places) < top))
+    shares = torch.softmax(torch.from_numpy(logits), 1).numpy()
+    assert found["loss"] == pytest.approx(-np.log(shares[np.arange(300), batch.moves]).mean(), rel=1e-5)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_a_learner_goes_on_to_the_same_bytes(optimizer: str) -> None:
+    batches = [random_batch(8, seed) for seed in range(6)]
+    straight, first = (Learner(settings(optimizer=optimizer, value=True)) for _ in range(2))
+    for batch in batches:
+        straight.update(batch)
+    for batch in batches[:3]:
+        first.update(batch)
+    second = Learner(settings(optimizer=optimizer, value=True))
+    second.load_state_dict(first.state_dict())
+    for batch in batches[3:]:
+        second.update(batch)
+    wanted, found = straight.state_dict(), second.state_dict()
+    assert wanted.keys() == found.keys()
+    for name, array in wanted.items():
+        assert array.tobytes() == found[name].tobytes(), name
+
+
+def test_a_state_of_other_settings_is_refused() -> None:
+    state = Learner(settings()).state_dict()
+    with pytest.raises(ValueError, match="not those of this network"):
+        Learner(settings(filters=16)).load_state_dict(state)
+    del state["exp_avg/layers.0.weight"]
+    with pytest.raises(ValueError, match="not of these settings"):
+        Learner(settings()).load_state_dict(state)
