@@ -43,7 +43,7 @@ def own_share(batch: Batch) -> Batch:
     if not is_shared():
         return batch
     rank, processes = distributed.get_rank(), distributed.get_world_size()
-    return Batch(*(array[rank::processes] for array in batch))
+    return Batch._make(array[rank::processes] for array in batch)
 
 
 def sum_over_processes(tensors: Iterable[Tensor]) -> None:

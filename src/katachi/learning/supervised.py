@@ -121,8 +121,10 @@ class Learner:
         logits = positions.mover_logits(prediction)
         moves = cross_entropy(logits, positions.moves, reduction="sum")
         values = positions.value_loss(prediction)
-        ((moves + self.settings.value_loss * values) / len(batch.moves)).backward()
-        found = torch.stack([moves.detach(), (logits.argmax(1) == positions.moves).sum(), values.detach()])
+        loss = (moves + self.settings.value_loss * values) / len(batch.moves)
+        loss.backward()  # type: ignore[no-untyped-call]
+        hits = (logits.argmax(1) == positions.moves).float().sum()
+        found = torch.stack([moves.detach(), hits, values.detach()])
         slopes = [weight.grad for weight in self.net.learned.values() if weight.grad is not None]
         sum_over_processes([*slopes, found])
         self._optimizer.step()
@@ -221,7 +223,7 @@ def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
     places: list[Tensor] = []
     values: list[Tensor] = []
     for first in range(0, len(held_out.moves), _AT_ONCE):
-        positions = _Positions(learner.settings, Batch(*(array[first : first + _AT_ONCE] for array in held_out)))
+        positions = _Positions(learner.settings, Batch._make(array[first : first + _AT_ONCE] for array in held_out))
         with torch.no_grad():
             prediction = learner.net.predict(positions.planes, positions.ranks)
             logits = positions.mover_logits(prediction)

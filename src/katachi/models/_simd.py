@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, models, overload, register_model
+from numba import extending, types
+from numba.extending import models, overload, register_model
+
+intrinsic: Any = extending.intrinsic  # what it makes is called with one argument less than it is written with
 
 LANES = 8
 _INT = ir.IntType(32)

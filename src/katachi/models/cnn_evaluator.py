@@ -43,7 +43,7 @@ class CnnEvaluator:
         """Raises ModelError if the network is not that of the configuration, or knows no ranks and is given one."""
         self.config = config
         self.options = options
-        self._network = network
+        self.network = network
         self._planes = PLANES[config.planes]
         self._rank = options.rank or HIGHEST_RANK
         if options.rank is not None and not knows_ranks(config):
@@ -71,7 +71,7 @@ class CnnEvaluator:
         rank = {"rank": np.full(len(boards), self._rank, dtype=np.int64)} if self.config.rank_embedding else {}
         for symmetry in Symmetry if self.options.symmetries else (Symmetry.IDENTITY,):
             seen = np.ascontiguousarray(symmetry.transform(planes))
-            answers = self._network.run({"planes": seen, **rank}, heads)
+            answers = self.network.run({"planes": seen, **rank}, heads)
             if not all(np.isfinite(answer).all() for answer in answers):
                 raise ModelError("the network answers with what is no number")
             came_from = symmetry.points(planes.shape[-1])

@@ -130,7 +130,7 @@ class _Graph:
 
     def _inputs(self) -> list[ValueInfoProto]:
         lines = self._config.size or "lines"
-        planes = ["batch", self._config.inputs, lines, lines]
+        planes: list[str | int] = ["batch", self._config.inputs, lines, lines]
         inputs = [helper.make_tensor_value_info("planes", TensorProto.UINT8, planes)]
         if self._config.rank_embedding:
             inputs.append(helper.make_tensor_value_info("rank", TensorProto.INT64, ["batch"]))
@@ -155,7 +155,7 @@ def quantize_onnx(onnx: bytes, planes: NDArray[np.uint8], ranks: NDArray[np.int6
     """
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-    named = {"planes": planes, "rank": ranks}
+    named: dict[str, NDArray[Any]] = {"planes": planes, "rank": ranks}
     wanted = [node.name for node in ModelProto.FromString(onnx).graph.input]
     starts = iter(range(0, len(planes), _CALIBRATED_AT_ONCE))
 
