@@ -39,6 +39,8 @@ def test_bad_input_gets_one_sentence(run_katachi, tmp_path, monkeypatch):
         (("silver2007", "--table", "cascade", "--backend", "ray"), "the backend ray needs Ray: pip install ray"),
         (("silver2007", "--write-cards", str(tmp_path)), "silver2007 rates no players"),
         (("search", "--write-cards", str(tmp_path)), "the table ladder has not been measured"),
+        (("maddison2014", "--table", "table1"), "this table learns from games: give --data SET"),
+        (("maddison2014", "--table", "table1", "--data", str(tmp_path / "none")), "none does not exist"),
         (("silver2007", "--write-docs", str(tmp_path / "docs")), "there are no results of silver2007"),
     ]:
         ran = run_katachi("reproduce", *arguments, *where)

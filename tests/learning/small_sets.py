@@ -11,10 +11,12 @@ from katachi.learning.splits import Split, split_of
 from learning.random_records import random_record
 
 
-def make_small_set(folder: Path, seed: int = 5, size: int = 5, training: int = 12, validation: int = 3) -> Path:
-    """Import so many random games for training and validation, and return the folder of the set."""
+def make_small_set(
+    folder: Path, seed: int = 5, size: int = 5, training: int = 12, validation: int = 3, test: int = 0
+) -> Path:
+    """Import so many random games for training, validation and testing, and return the folder of the set."""
     rng = np.random.default_rng(seed)
-    missing = {Split.TRAINING: training, Split.VALIDATION: validation, Split.TEST: 0}
+    missing = {Split.TRAINING: training, Split.VALIDATION: validation, Split.TEST: test}
     records = []
     while any(missing.values()):
         record = random_record(rng, size, int(rng.integers(10, 40)))

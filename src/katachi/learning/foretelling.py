@@ -20,13 +20,14 @@ from katachi.learning.datasets import Dataset
 from katachi.learning.ranks import format_grade
 from katachi.learning.splits import Split
 from katachi.models.cards import ModelError
-from katachi.models.cnn_cards import ONNX, CnnCard
+from katachi.models.cnn_cards import CnnCard
 from katachi.models.cnn_config import CnnConfig
 from katachi.models.onnx_sessions import OnnxNetwork
 from katachi.models.saving import open_model
 
 TOP: Final = 20  # places that are counted
-PHASES: Final = {"opening": 0.0, "middle game": 1 / 6, "endgame": 5 / 12}  # begin after so many moves a point: 60, 150
+# When a phase begins, in moves for each point of the board: after 60 and 150 moves on 19×19.
+PHASES: Final = {"opening": 0.0, "middle game": 1 / 6, "endgame": 5 / 12}
 
 _AT_ONCE: Final = 128  # positions
 _SEED: Final = 1  # of the order in which held-out positions are taken
@@ -42,7 +43,7 @@ class Foretold(NamedTuple):
 
     def only(self, chosen: NDArray[np.bool_]) -> Foretold:
         """Some of them."""
-        return Foretold(*(array[chosen] for array in self))
+        return Foretold._make(array[chosen] for array in self)
 
     def tally(self) -> dict[str, Any]:
         """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n likeliest."""
@@ -51,9 +52,10 @@ class Foretold(NamedTuple):
         return {"positions": self.places.size, "loss": loss, "top": top}
 
     def tally_all(self, size: int) -> dict[str, Any]:
-        """The same over all, by rank and by phase of the game on boards of a size; what there is none of is left out."""
+        """The same for all, by rank and by phase of the game on boards of a size; what never came is left out."""
         names = {rank: format_grade(rank) if rank else "unknown" for rank in np.unique(self.ranks).tolist()}
-        phase = np.searchsorted(np.array([*PHASES.values()]) * size * size, self.plies, side="right") - 1
+        begin = [int(moves * size * size) for moves in PHASES.values()]
+        phase = np.searchsorted(begin, self.plies, side="right") - 1
         phases = {name: self.only(phase == number) for number, name in enumerate(PHASES)}
         return self.tally() | {
             "ranks": {name: self.only(self.ranks == rank).tally() for rank, name in names.items()},
@@ -61,14 +63,16 @@ class Foretold(NamedTuple):
         }
 
 
+_NOTHING: Final = Foretold._make(np.zeros(0, dtype) for dtype in (np.int64, np.float32, np.int8, np.int16))
+
+
 class Foreteller:
     """A network that is asked about batches."""
 
-    def __init__(self, config: CnnConfig, onnx: bytes, threads: int = 1) -> None:
-        """Raises ModelError if the network is damaged."""
+    def __init__(self, config: CnnConfig, network: OnnxNetwork) -> None:
         self.config = config
         self.planes: PlaneSet = PLANES[config.planes]
-        self._network = OnnxNetwork(onnx, threads)
+        self._network = network
 
     @classmethod
     def open(cls, path: Path, threads: int = 1) -> Self:
@@ -76,7 +80,8 @@ class Foreteller:
         saved = open_model(path)
         if not isinstance(saved.card, CnnCard):
             raise ModelError(f"{path}: this model is a {saved.card.kind}, but a cnn is needed")
-        return cls(saved.card.config, saved.read(ONNX), threads)
+        evaluator = saved.card.build(saved.read, {"threads": threads})
+        return cls(evaluator.config, evaluator.network)
 
     def held_out(
         self, dataset: Dataset, split: Split, size: int, count: int, ranks: Collection[int] | None = None
@@ -96,11 +101,8 @@ class Foreteller:
 
     def foretell(self, batches: Iterable[Batch], rank: int | None = None) -> Foretold:
         """What is thought of all that was played, where every mover is taken for one of a rank, or for what he is."""
-        found = [self._foretell(batch, rank) for batch in batches]
-        if not found:
-            empty = np.zeros(0)
-            return Foretold(empty.astype(np.int64), empty.astype(np.float32), empty.astype(np.int8), empty)
-        return Foretold(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+        found = [_NOTHING, *(self._foretell(batch, rank) for batch in batches)]
+        return Foretold._make(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
     def _foretell(self, batch: Batch, rank: int | None) -> Foretold:
         every = np.arange(batch.moves.size)
@@ -131,4 +133,4 @@ def tell_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[n
 
 
 def _take(batch: Batch, chosen: slice | NDArray[np.bool_]) -> Batch:
-    return Batch(*(array[chosen] for array in batch))
+    return Batch._make(array[chosen] for array in batch)

@@ -1,0 +1,149 @@
+"""Table 5: tree search with a network against the network alone, and against the same search without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from katachi.arena.records import GameRecord
+from katachi.arena.settings import TournamentSettings
+from katachi.experiments.errors import ExperimentError
+from katachi.experiments.experiment import Budget, Scope, Table
+from katachi.experiments.maddison2014.games import require_games
+from katachi.experiments.maddison2014.matches import (
+    RANDOM_PLIES,
+    count_games,
+    format_won,
+    policy_player,
+    scores,
+    tournament,
+    won,
+)
+from katachi.experiments.maddison2014.nets import MAIN, learn, shipped_nets
+from katachi.experiments.markdown import numbered, table
+from katachi.experiments.rows import Row
+from katachi.experiments.runs import Json
+from katachi.experiments.tournaments import Pair, play_rounds, rounds
+
+NAME: Final = "table5"
+RUN: Final = f"maddison2014/{NAME}"
+SIZES: Final = (9, 19)  # the first for which a network ships
+PUBLISHED: Final = {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}  # percent won against the network, standard error
+GAMES: Final = {  # of each pair, by simulations
+    Budget.SMOKE: {8: 2},
+    Budget.HOUR: {100: 20, 400: 10},
+    Budget.FULL: {100: 200, 1_000: 100, 10_000: 20},
+}
+ALONE: Final = "network"
+
+
+class _Network(NamedTuple):
+    title: str
+    model: Path
+    size: int
+
+
+def measure(scope: Scope) -> Json:
+    """Play with a network that ships, or with one that is learned; ``--runs`` is the number of games of each pair."""
+    network = _choose(scope)
+    tournaments: dict[str, TournamentSettings] = {}
+    for simulations, games in GAMES[scope.budget].items():
+        tournaments |= _rounds(network, simulations, scope.runs or games, scope)
+    names = [name for simulations in GAMES[scope.budget] for name in (both(simulations), searching(simulations))]
+
+    def count(records: Sequence[GameRecord]) -> Json:
+        return {"network": network.title, "size": network.size} | count_games([*names, ALONE], records)
+
+    return play_rounds(tournaments, scope, count)
+
+
+def _choose(scope: Scope) -> _Network:
+    for size in SIZES:
+        for name, path in shipped_nets(size).items():
+            return _Network(f"`{name}`", path, size)
+    if scope.data is None:
+        raise ExperimentError("no network ships, and this table learns one from games: give --data SET")
+    games, main = require_games(scope), MAIN[scope.budget]
+    learned = learn([main], games, scope)[main]
+    return _Network(f"{learned.title}, which learned from {main.positions:,} positions", learned.model, games.size)
+
+
+def _rounds(network: _Network, simulations: int, games: int, scope: Scope) -> dict[str, TournamentSettings]:
+    policy = policy_player(network.model)
+    search = {"kind": "mcts", "threads": 1}
+    limit = {"limit": {"simulations": simulations}}
+    players = {
+        both(simulations): policy | {"search": search | {"priors": "synchronous"}} | limit,
+        ALONE: policy,
+        searching(simulations): {"kind": "search", "search": search} | limit,
+    }
+    template = tournament(players, network.size, scope)
+    found = rounds(template, dict.fromkeys((ALONE, searching(simulations)), games))
+    return {f"{simulations}-{folder}": settings for folder, settings in found.items()}
+
+
+def both(simulations: int) -> str:
+    """What the search with the network is called."""
+    return f"network and {simulations} simulations"
+
+
+def searching(simulations: int) -> str:
+    """What the search without the network is called."""
+    return f"{simulations} simulations"
+
+
+def rows(results: Json) -> list[Row]:
+    """Games won against the network alone, and against the search alone."""
+    return [_row(*pair) for pair in scores(results).items()]
+
+
+def _row(names: tuple[str, str], pair: Pair) -> Row:
+    first, second = names
+    simulations = int(first.split()[2])
+    paper = PUBLISHED[simulations][0] if second == ALONE and simulations in PUBLISHED else None
+    opponent = "network" if second == ALONE else "search"
+    what = f"network and {simulations:,} simulations against the {opponent} alone: won, %"
+    return Row(f"{NAME}/{simulations}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval, RUN)
+
+
+def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
+    """How it was played, the scores, the paper's, and the differences."""
+    paper = [(f"{simulations:,}", f"{score} ± {error}") for simulations, (score, error) in PUBLISHED.items()]
+    return f"""
+The network is {results["network"]}. {results["games"]:,} games on {results["size"]}×{results["size"]} by Chinese rules,
+of which {results["distinct"]:,} differ and count. The tree search gets its priors from the network. It plays the
+network alone, which plays what it likes best, and the same search without it, which gets them from patterns. All
+search with one thread.
+
+{table(("simulations a move", "against the network, %", "against the search, %", "s a move"), _lines(results))}
+
+The paper's network of 12 layers on 19×19, with search against without:
+
+{table(("rollouts a move", "won, %"), paper)}
+
+Differences from the paper:
+
+{numbered(_DIFFERENCES)}
+"""
+
+
+def _lines(results: Json) -> Iterator[tuple[str, ...]]:
+    found = scores(results)
+    for simulations in dict.fromkeys(int(first.split()[2]) for first, _ in found):
+        name = both(simulations)
+        against = (format_won(found.get((name, other))) for other in (ALONE, searching(simulations)))
+        yield f"{simulations:,}", *against, f"{results['seconds'][name]:.2f}"
+
+
+_DIFFERENCES: Final = (
+    "The network is ours, and so are its data and its size; `katachi models` tells how those that ship learned.",
+    "The paper's search goes on while a graphics card computes priors, and uses them when they come. Here it waits for "
+    "them, so that results do not depend on the machine's speed; what late priors cost is measured by `katachi "
+    "reproduce search --table async`.",
+    "The paper's rollouts and ours differ: by 3×3 patterns there, by patterns and tactics here.",
+    f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
+    "The search without the network is ours alone.",
+)
+
+TABLE: Final = Table(NAME, "Table 5: search with the network", measure, rows, section)

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from katachi.experiments.maddison2014.counts import TABLE, measure, rows, section
+
+
+def test_the_papers_figures_are_ours(make_scope, tmp_path):
+    results = measure(make_scope("counts", data=None))
+    by_id = {row.id: row for row in rows(results)}
+    assert [(row.published, row.ours) for name, row in by_id.items() if "/12x128/" in name] == [
+        ("2.3 million", 2_294_738),
+        ("630 million", 627_966_720),
+        ("550,000", 554_496),
+    ]
+    parameters = {shape: by_id[f"counts/{shape}/parameters"].ours for shape in results["nets"]}
+    assert parameters == {
+        "3x16": 37_346,
+        "3x64": 202_514,
+        "3x128": 551_762,
+        "6x128": 1_132_754,
+        "6x192": 2_251_730,
+        "10x128": 1_907_410,
+        "12x128": 2_294_738,
+    }
+    text = section(results, tmp_path)
+    assert "| 12×128 | 2,294,738 | 627,966,720 | 554,496 |" in text
+    assert "\n1. The paper says neither" in text
+    assert TABLE.name == "counts"

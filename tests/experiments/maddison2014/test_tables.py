@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import pytest
+
+from katachi.experiments.documents import format_document
+from katachi.experiments.experiment import Budget
+from katachi.experiments.maddison2014 import figure1, table1, table2, table3, table5
+from katachi.experiments.maddison2014.experiment import EXPERIMENT
+from katachi.experiments.maddison2014.nets import MAIN
+from katachi.experiments.markdown import WIDTH
+from katachi.models.cnn_config import CnnConfig
+from katachi.provenance import provenance
+
+TESTED = {"positions": 1000, "loss": 2.5, "top": [400 + 20 * place for place in range(20)]}
+PARTS = {"phases": {"opening": TESTED}, "ranks": {"6d": TESTED, "unknown": TESTED}}
+DATA = {"name": "kgs", "size": 19, "games": 100, "positions": 18_000, "test positions": 1_000}
+NET = {"title": "3×16", "positions": 1_000_000, "tested": TESTED | PARTS}
+
+
+def test_the_paper_has_these_tables():
+    assert [table.name for table in EXPERIMENT.tables] == ["counts", "table1", "table2", "figure1", "table3", "table5"]
+    assert "Measured here: counts, table3." in EXPERIMENT.head({"table3": {}, "counts": {}})
+
+
+def test_the_document(make_scope, tmp_path):
+    tables = {table.name: table for table in EXPERIMENT.tables}
+    origin = {"budget": "smoke", "program": provenance()}
+    results = {name: tables[name].measure(make_scope(name)) | origin for name in ("counts", "figure1")}
+    text = format_document(EXPERIMENT, results, tmp_path)
+    assert "## Figure 1: among the n likeliest" in text
+    assert "\n1. The paper learned from 27.4 million positions" in text
+    assert "| 12×128: parameters | 2.3 million | 2,294,738 | `maddison2014/counts` |" in text
+    assert all(len(line) <= WIDTH for line in text.splitlines() if not line.startswith("|"))
+
+
+# Table 1
+
+
+def test_both_kinds_of_filters_are_learned(make_scope, tmp_path):
+    results = table1.measure(make_scope("table1"))
+    assert list(results["nets"]) == ["free", "symmetric"]
+    free, symmetric = (net["tested"] for net in results["nets"].values())
+    assert free["positions"] == symmetric["positions"] == 100
+    assert free["loss"] != symmetric["loss"]
+    assert "| 2×4, symmetric | 256 | – |" in table1.section(results, tmp_path)
+
+
+def test_table1_beside_the_paper(tmp_path):
+    net = NET | {"title": "3×64"}
+    results = {"data": DATA, "nets": {"free": net, "symmetric": net}}
+    assert [(row.published, row.ours) for row in table1.rows(results)] == [(43.3, 40.0), (44.3, 40.0)]
+    text = table1.section(results, tmp_path)
+    assert "| 3×64, symmetric | 1,000,000 | 44.3 | 40 (37 … 43.1) | 2.500 |" in text
+    assert "| 6×192 | 49.6 | 49.4 |" in text
+    assert "\n8. The paper's larger pair" in text
+    free, symmetric = (CnnConfig.maddison(3, 64, planes=table1.PLANES, symmetric=kind) for kind in (False, True))
+    assert free.inputs == symmetric.inputs == 9
+
+
+# Table 2
+
+
+@pytest.fixture
+def random_gnugo(monkeypatch):
+    """The random player in the place of GNU Go, and plain counting in that of its verdict."""
+    monkeypatch.setattr(table2, "has_gnugo", lambda: True)
+    monkeypatch.setattr(table2, "gnugo", lambda level: "random")
+    monkeypatch.setattr(table2, "gnugo_referee", lambda level: "count")
+
+
+def test_networks_play_without_search(make_scope, random_gnugo, run):
+    kept = []
+    results = table2.measure(make_scope("table2", keep=kept.append))
+    assert [(pair["first"], pair["second"]) for pair in results["pairs"]] == [("2x4-256", "GNU Go level 10")]
+    assert (results["games"], results["distinct"]) == (2, 2)
+    assert kept[0]["games"] == 0
+    assert kept[0]["nets"] == results["nets"]
+    (folder,) = (run / "table2").glob("round-*")
+    settings = (folder / "config.toml").read_text()
+    assert 'rules = "chinese"' in settings
+    assert "random_plies = 4" in settings
+    assert 'kind = "policy"' in (run / "table2" / "players" / "2x4-256.toml").read_text()
+
+
+def test_without_gnugo_moves_are_foretold_all_the_same(make_scope, monkeypatch, tmp_path):
+    monkeypatch.setattr(table2, "has_gnugo", lambda: False)
+    results = table2.measure(make_scope("table2"))
+    assert [row.id for row in table2.rows(results)] == ["table2/2x4-256/top-1"]
+    assert "| 2×4 | 256 |" in table2.section(results, tmp_path)
+
+
+def test_table2_beside_the_paper(tmp_path):
+    pair = {"first": "3x16-1000000", "second": "GNU Go level 10", "games": 200, "wins": 10, "draws": 0}
+    results = {"data": DATA, "nets": [NET], "games": 200, "distinct": 200, "seconds": {}, "pairs": [pair]}
+    foretold, won = table2.rows(results)
+    assert (foretold.published, foretold.ours, won.published, won.ours) == (37.5, 40.0, 3.4, 5.0)
+    assert foretold.interval == pytest.approx((37.0, 43.1), abs=0.1)
+    text = table2.section(results, tmp_path)
+    assert "| 3×16 | 1,000,000 | 37.5 | 40 (37 … 43.1) | 48 | 3.4 ± 1.1 | 5 (2.70 … 9) of 200 |" in text
+    assert "| Aya, 2014 | 38.8 | 6 ± 1.0 |" in text
+    assert "\n9. GNU Go captures what is dead" in text
+
+
+def test_the_published_table2():
+    found = {net: tuple(published) for net, published in table2.PUBLISHED.items()}
+    assert found == {
+        "3×16": (37.5, 3.4, 1.1),
+        "3×128": (48.0, 61.8, 2.6),
+        "6×128": (51.2, 84.4, 1.9),
+        "10×128": (54.5, 94.7, 1.2),
+        "12×128": (55.2, 97.2, 0.9),
+    }
+    learned = {net.shape.replace("x", "×") for net in table2.PLANS[Budget.FULL]}
+    assert learned == {*found, "3×64"}
+    assert all(MAIN[budget] in table2.PLANS[budget] for budget in Budget)
+
+
+# Figure 1
+
+
+def test_figure1_is_a_curve(make_scope, tmp_path):
+    results = figure1.measure(make_scope("figure1"))
+    (net,) = results["nets"]
+    assert net["tested"]["top"] == sorted(net["tested"]["top"])
+    assert len(net["tested"]["top"]) == 20
+    text = figure1.section(results, tmp_path)
+    assert b"paper, 12" in (tmp_path / "figure1.svg").read_bytes()
+    for part in (*net["tested"]["phases"], *net["tested"]["ranks"]):
+        assert f"\n| {part} | " in text
+
+
+def test_figure1_beside_the_paper(tmp_path):
+    results = {"data": DATA, "nets": [NET]}
+    by_id = {row.id: row for row in figure1.rows(results)}
+    assert (by_id["figure1/3x16/top-1"].published, by_id["figure1/3x16/top-1"].ours) == (55.2, 40.0)
+    assert (by_id["figure1/3x16/top-10"].published, by_id["figure1/3x16/top-10"].ours) == (94.0, 58.0)
+    assert by_id["figure1/3x16/top-20"].published is None
+    text = figure1.section(results, tmp_path)
+    assert "| 3×16 | 1,000,000 | 40 | 42 | 44 | 48 | 58 | 78 | 2.500 |" in text
+    assert "| 6d | 40 (37 … 43.1) |" in text
+
+
+# Table 3
+
+
+def test_ranks_are_told(make_scope, run):
+    results = table3.measure(make_scope("table3"))
+    for found in results["groups"].values():
+        assert found["positions"] > 0
+        assert set(found["told"]) == {str(rank) for rank in range(1, 10)}
+        gained, low, high = found["gained"]
+        assert gained == pytest.approx(found["told"]["9"] - found["told"]["1"], abs=1e-5)
+        assert low <= gained <= high
+    assert results["groups"]["1d–2d"]["own"] == pytest.approx(results["groups"]["1d–2d"]["told"]["1"])  # no 2d there
+    assert [(pair["first"], pair["second"]) for pair in results["pairs"]] == [("5 dan", "1 dan"), ("9 dan", "1 dan")]
+    assert "rank = 9" in (run / "table3" / "players" / "9-dan.toml").read_text()
+
+
+def test_table3_beside_the_paper(tmp_path):
+    assert table3.PUBLISHED == {1: (49.2, 3.6), 5: (60.1, 1.6), 9: (67.9, 5.0)}
+    assert table3.implied(1) == 50
+    assert table3.implied(9) == pytest.approx(68.6, abs=0.1)
+    told = {str(rank): -2.0 - rank / 100 for rank in range(1, 10)}
+    group = {"positions": 1234, "own": -2.01, "told": told, "gained": [-0.08, -0.09, -0.07]}
+    pair = {"first": "9 dan", "second": "1 dan", "games": 100, "wins": 70, "draws": 0}
+    groups = {"1d–2d": group, "8d–9d": {"positions": 0}}
+    results = {"data": DATA, "net": NET, "groups": groups, "games": 100, "distinct": 100, "pairs": [pair]}
+    weak, strong, games = table3.rows(results)
+    assert (weak.ours, weak.interval, strong.ours, strong.interval) == (-80.0, (-90.0, -70.0), None, None)
+    assert (games.published, games.ours) == (table3.implied(9), 70.0)
+    text = table3.section(results, tmp_path)
+    assert "| 1d–2d | 1,234 | −2.010 |" in text
+    assert "| −2.090 | −2.010 | −80 (−90 … −70) |" in text
+    assert "| 9 dan | 1 dan | 70 (60.4 … 78.1) of 100 | 68.6 |" in text
+    assert "| 5 dan | 60.1 ± 1.6 |" in text
+
+
+# Table 5
+
+
+def test_search_with_a_network_plays_both_of_its_parts(make_scope, run):
+    results = table5.measure(make_scope("table5"))
+    assert {(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]} == {
+        ("network and 8 simulations", "network", 2),
+        ("network and 8 simulations", "8 simulations", 2),
+    }
+    assert results["size"] == 5
+    assert results["network"] == "2×4, which learned from 256 positions"
+    spec = (run / "table5" / "players" / "network-and-8-simulations.toml").read_text()
+    assert 'priors = "synchronous"' in spec
+    assert "simulations = 8" in spec
+
+
+def test_table5_beside_the_paper(tmp_path):
+    assert table5.PUBLISHED == {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}
+    first = "network and 10000 simulations"
+    pairs = [
+        {"first": first, "second": other, "games": 20, "wins": wins, "draws": 0}
+        for other, wins in (("network", 15), ("10000 simulations", 12))
+    ]
+    counts = {"games": 40, "distinct": 40, "seconds": {first: 1.5}, "pairs": pairs}
+    results = {"network": "`policy-9`", "size": 9} | counts
+    alone, without = table5.rows(results)
+    assert (alone.id, alone.published, alone.ours) == ("table5/10000/network", 67.6, 75.0)
+    assert (without.id, without.published, without.ours) == ("table5/10000/search", None, 60.0)
+    text = table5.section(results, tmp_path)
+    assert "| 10,000 | 75 (53.1 … 88.8) of 20 | 60 (38.7 … 78.1) of 20 | 1.50 |" in text
+    assert "| 100,000 | 86.7 ± 3.5 |" in text
