@@ -44,11 +44,12 @@ def test_the_exported_network_says_what_the_trained_one_says(changes: dict[str, 
         assert all(np.abs(found - wanted.value.numpy()).max() < 1e-3 for found in value)  # type: ignore[union-attr]
 
 
-def test_eight_bits_say_nearly_the_same() -> None:
+def test_eight_bits_say_nearly_the_same(caplog: pytest.LogCaptureFixture) -> None:
     config = CnnConfig(size=9, layers=5, filters=16, value=True)
     onnx = export_onnx(config, shaken(config).arrays())
     planes = some_planes(config, 5, 9).numpy()
     int8 = quantize_onnx(onnx, planes, RANKS)
+    assert not caplog.records
     open_cnn(config, int8)
     policy, _ = ask(onnx, config, planes)
     rough, _ = ask(int8, config, planes)

@@ -7,8 +7,10 @@ left is convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) 
 
 from __future__ import annotations
 
+import logging
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -165,7 +167,7 @@ def quantize_onnx(onnx: bytes, planes: NDArray[np.uint8], ranks: NDArray[np.int6
                 return None
             return {name: named[name][first : first + _CALIBRATED_AT_ONCE] for name in wanted}
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _no_advice():
         source, target = Path(folder) / "model.onnx", Path(folder) / "model.int8.onnx"
         source.write_bytes(onnx)
         quantize_static(
@@ -181,3 +183,18 @@ def quantize_onnx(onnx: bytes, planes: NDArray[np.uint8], ranks: NDArray[np.int6
             nodes_to_exclude=[f"{_POLICY}.convolved", f"{_POLICY}.biased"],
         )
         return target.read_bytes()
+
+
+@contextmanager
+def _no_advice() -> Iterator[None]:
+    """Keep back what onnxruntime advises on the root logger: there is nothing to optimize before, layers are folded."""
+
+    def is_serious(record: logging.LogRecord) -> bool:
+        return record.levelno > logging.WARNING
+
+    root = logging.getLogger()
+    root.addFilter(is_serious)
+    try:
+        yield
+    finally:
+        root.removeFilter(is_serious)
