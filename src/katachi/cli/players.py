@@ -39,10 +39,10 @@ def _to_json(player: ShippedPlayer) -> dict[str, Any]:
 
 
 def _format_rating(rating: RatingTable | None) -> str:
-    """``; Elo 1,234 (1,200 … 1,268), where GNU Go level 10 is 1,800``."""
+    """``; Elo 1,234 (1,200 to 1,268), where GNU Go level 10 is 1,800``."""
     if rating is None:
         return ""
-    return f"; Elo {rating.value:,} ({rating.low:,} … {rating.high:,}), {rating.scale}"
+    return f"; Elo {rating.value:,} ({rating.low:,} to {rating.high:,}), {rating.scale}"
 
 
 @app.command()
