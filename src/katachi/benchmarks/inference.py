@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from katachi.benchmarks.report import Bar, Contestant, Report, Row, measure
 from katachi.benchmarks.shapes import random_positions
+from katachi.benchmarks.twins import BenchmarkError
 from katachi.features.planes import HIGHEST_RANK, PLANES, Planes
 from katachi.go.board import Board
 from katachi.models.cards import ModelError
@@ -36,8 +37,9 @@ Judge = Callable[[slice], Any]  # of some of the positions
 def run(seconds: float = 0.4, rounds: int = 15, *, models: Sequence[str] = ()) -> Report:
     """Measure the models of these names, or all networks that ship; a round of one of them lasts about ``seconds``."""
     names = models or [path.name for path in shipped_models() if open_model(path).card.kind == "cnn"]
-    notes = [] if names else ["no network ships: name one by --model"]
-    notes += [] if find_spec("torch") else ["torch is left out: it is not installed"]
+    if not names:
+        raise BenchmarkError("no network ships: name one by --model")
+    notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
     rows: list[Row] = []
     for name in names:
         saved = open_model(find_model(name))

@@ -42,6 +42,10 @@ class Batch(NamedTuple):
     won: NDArray[np.int8]  # [B], +1 if the mover won, −1 if he lost, 0 for a draw or if it is not known
     plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
 
+    def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
+        """Some of the positions."""
+        return Batch._make(array[chosen] for array in self)
+
 
 class Batches:
     """The endless sequence of batches from a split of a set; ``batches[k]`` is the k-th."""

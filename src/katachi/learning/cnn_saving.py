@@ -36,7 +36,7 @@ def save_trained(path: Path, learner: Learner, batches: Batches, last: MetricLin
     settings = learner.settings
     onnx = export_onnx(settings.config, learner.net.arrays())
     real = batches.positions(Split.TRAINING, _CALIBRATING)
-    _check(learner, onnx, Batch._make(array[:_CHECKED] for array in real))
+    _check(learner, onnx, real.only(slice(_CHECKED)))
     int8 = quantize_onnx(onnx, real.planes, real.ranks.astype(np.int64))
     training = Training(
         command=command,

@@ -89,10 +89,10 @@ class Foreteller:
         """So many positions of a split, or as many as there are, always the same; of movers of these ranks."""
         batches = Batches(dataset, self.planes, _AT_ONCE, _SEED, split, symmetries=False, size=size)
         for number in range(-(-batches.epoch // _AT_ONCE)):
-            batch = _take(batches[number], slice(batches.epoch - number * _AT_ONCE))
+            batch = batches[number].only(slice(batches.epoch - number * _AT_ONCE))
             if ranks is not None:
-                batch = _take(batch, np.isin(batch.ranks, list(ranks)))
-            batch = _take(batch, slice(count))
+                batch = batch.only(np.isin(batch.ranks, list(ranks)))
+            batch = batch.only(slice(count))
             count -= batch.moves.size
             if batch.moves.size:
                 yield batch
@@ -130,7 +130,3 @@ def tell_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[n
         if name.startswith("rank: "):
             told[:, number] = name == f"rank: {rank}d"
     return told
-
-
-def _take(batch: Batch, chosen: slice | NDArray[np.bool_]) -> Batch:
-    return Batch._make(array[chosen] for array in batch)

@@ -17,7 +17,7 @@ _SHOWN_MOVES = 5
 
 def draw_positions(learner: Learner, held_out: Batch, count: int) -> str:
     """Text with the first positions of a batch; planes are all that is known of them."""
-    some = Batch._make(array[:count] for array in held_out)
+    some = held_out.only(slice(count))
     logits = foretell(learner, some)
     shares = torch.softmax(logits, dim=1).numpy()
     names = PLANES[learner.settings.planes].names

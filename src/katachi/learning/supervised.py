@@ -223,7 +223,7 @@ def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
     places: list[Tensor] = []
     values: list[Tensor] = []
     for first in range(0, len(held_out.moves), _AT_ONCE):
-        positions = _Positions(learner.settings, Batch._make(array[first : first + _AT_ONCE] for array in held_out))
+        positions = _Positions(learner.settings, held_out.only(slice(first, first + _AT_ONCE)))
         with torch.no_grad():
             prediction = learner.net.predict(positions.planes, positions.ranks)
             logits = positions.mover_logits(prediction)
