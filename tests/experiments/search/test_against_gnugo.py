@@ -7,6 +7,7 @@ import pytest
 from katachi.experiments.experiment import Budget
 from katachi.experiments.search import against_gnugo
 from katachi.experiments.search.against_gnugo import MATCHES, measure, rows, section
+from katachi.interfaces import Limit
 from katachi.players.specs import load_player
 
 
@@ -14,7 +15,7 @@ from katachi.players.specs import load_player
 def tiny(monkeypatch, random_gnugo):
     """All matches on 3×3, a few games each, with a player that needs no time."""
     monkeypatch.setattr(against_gnugo, "read_player", lambda name: {"kind": "search", "search": {"kind": "mcts"}})
-    monkeypatch.setattr(against_gnugo, "_SMOKE_SECONDS", 0.001)
+    monkeypatch.setattr(against_gnugo, "_SMOKE_LIMIT", Limit(seconds=0.001))
     games = {Budget.SMOKE: 2}
     monkeypatch.setattr(against_gnugo, "MATCHES", [replace(match, size=3, games=games) for match in MATCHES])
 
@@ -24,13 +25,22 @@ def test_all_matches_are_played_side_by_side(make_scope, tiny):
     results = measure(make_scope(watch=seen.append, runs=4))
     assert {name: found["games"] for name, found in results["matches"].items()} == {
         "strong-9-level-10": 4,
+        "strong-19-8000-level-0": 4,
         "strong-19-level-0": 4,
         "strong-19-level-10": 4,
     }
     folders = [path for path in make_scope().folder.iterdir() if path.name != "players"]
-    assert len(folders) == 6  # rounds of two games
-    assert len(seen) == 12
+    assert len(folders) == 8  # rounds of two games
+    assert len(seen) == 16
     assert "seconds = 0.001" in (make_scope().folder / "players" / "strong-9-level-10.toml").read_text()
+
+
+def test_a_match_held_to_simulations_has_one_thread(make_scope, tiny, monkeypatch):
+    monkeypatch.setattr(against_gnugo, "_SMOKE_LIMIT", Limit(simulations=10))
+    measure(make_scope(runs=2))
+    player = (make_scope().folder / "players" / "strong-19-8000-level-0.toml").read_text()
+    assert "threads = 1" in player
+    assert "simulations = 10" in player
 
 
 def test_rows_and_text_come_from_the_results(tmp_path):
@@ -40,9 +50,13 @@ def test_rows_and_text_come_from_the_results(tmp_path):
     results = {"matches": {"strong-9-level-10": found, "strong-19-level-0": {"games": 0}}}
     best, *others = rows(results)
     assert (best.published, best.ours) == ("≥ 90", 92.0)
-    assert [(row.published, row.ours, row.interval) for row in others] == [("> 50", None, None), (None, None, None)]
+    assert [(row.published, row.ours, row.interval) for row in others] == [
+        ("> 50", None, None),
+        ("> 50", None, None),
+        (None, None, None),
+    ]
     text = section(results, tmp_path)
-    assert "| strong-9 – GNU Go level 10 | 9×9 | 1.50 | 200 | 200 | 92 (87.4 … 95) | 424 (350 … 520) |" in text
+    assert "| strong-9 – GNU Go level 10 | 9×9 | 2 s | 1.50 | 200 | 200 | 92 (87.4 … 95) | 424 (350 … 520) |" in text
     assert "strong-19" not in text
 
 

@@ -1,9 +1,9 @@
-"""The shipped strong players against GNU Go, for a time a move and on all cores."""
+"""The shipped strong players against GNU Go: for a time a move on all cores, and held to some simulations on one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Final
@@ -18,33 +18,44 @@ from katachi.experiments.player_files import read_player, write_players
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.experiments.tournaments import Pair, describe_games, play_rounds, rate_games, rounds
+from katachi.interfaces import Limit
 
 NAME: Final = "gnugo"
 RUN: Final = f"search/{NAME}"
 _ROUNDS: Final = 10  # so that all matches are played side by side
-_SMOKE_SECONDS: Final = 0.05  # a move
+_SMOKE_LIMIT: Final = Limit(seconds=0.05)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A player against a level of GNU Go, and what we want it to win."""
+    """A player against a level of GNU Go, and what we want it to win.
+
+    Held to simulations it plays on one thread, so that a busy machine slows the match and does not weaken the player.
+    """
 
     player: str
     size: int
     level: int
-    seconds: float  # a move
+    limit: Limit  # of a move
     games: dict[Budget, int]
     bar: str | None = None  # percent won
 
     @property
     def name(self) -> str:
-        return f"{self.player}-level-{self.level}"
+        held = f"-{self.limit.simulations}" if self.limit.simulations else ""
+        return f"{self.player}{held}-level-{self.level}"
+
+    @property
+    def limit_in_words(self) -> str:
+        return f"{self.limit.simulations:,} simulations" if self.limit.simulations else f"{self.limit.seconds:g} s"
 
 
+_FEW: Final = {Budget.SMOKE: 0, Budget.HOUR: 0, Budget.FULL: 20}
 MATCHES: Final = (
-    Match("strong-9", 9, 10, 2.0, {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}, "≥ 90"),
-    Match("strong-19", 19, 0, 10.0, {Budget.SMOKE: 0, Budget.HOUR: 0, Budget.FULL: 20}, "> 50"),
-    Match("strong-19", 19, 10, 10.0, {Budget.SMOKE: 0, Budget.HOUR: 0, Budget.FULL: 20}),
+    Match("strong-9", 9, 10, Limit(seconds=2.0), {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}, "≥ 90"),
+    Match("strong-19", 19, 0, Limit(simulations=8000), {Budget.SMOKE: 0, Budget.HOUR: 10, Budget.FULL: 20}, "> 50"),
+    Match("strong-19", 19, 0, Limit(seconds=10.0), _FEW, "> 50"),
+    Match("strong-19", 19, 10, Limit(seconds=10.0), _FEW),
 )
 
 
@@ -67,16 +78,23 @@ def measure(scope: Scope) -> Json:
 
 def _rounds(match: Match, scope: Scope) -> dict[str, TournamentSettings]:
     games = scope.runs or match.games[scope.budget]
-    seconds = _SMOKE_SECONDS if scope.budget is Budget.SMOKE else match.seconds
-    limited = read_player(match.player) | {"limit": {"seconds": seconds}}  # GNU Go thinks as long as it likes
+    limit = _SMOKE_LIMIT if scope.budget is Budget.SMOKE else match.limit
     template = TournamentSettings(
-        players=write_players({match.name: limited}, scope.folder / "players")
+        players=write_players({match.name: _limited(match.player, limit)}, scope.folder / "players")
         | {gnugo_name(match.level): gnugo(match.level)},
         size=match.size,
         openings=OpeningSettings(random_plies=0),
     )
     found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
     return {f"{match.name}-{folder}": settings for folder, settings in found.items()}
+
+
+def _limited(player: str, limit: Limit) -> Json:
+    """Our player as it ships but for the limit; GNU Go thinks as long as it likes."""
+    values = read_player(player)
+    threads = {"threads": 1} if limit.simulations else {}
+    limits = {name: value for name, value in asdict(limit).items() if value is not None}
+    return values | {"search": values["search"] | threads, "limit": limits}
 
 
 def _count(match: Match, records: Sequence[GameRecord]) -> Json:
@@ -95,7 +113,7 @@ def rows(results: Json) -> list[Row]:
 
 def _row(match: Match, results: Json) -> Row:
     pair = _pair(match, results)
-    what = f"{match.player} at {match.seconds:g} s a move against {gnugo_name(match.level)}: won, %"
+    what = f"{match.player} at {match.limit_in_words} a move against {gnugo_name(match.level)}: won, %"
     won, interval = (None, None) if pair is None else (round(pair.percent, 1), pair.percent_interval)
     return Row(f"{NAME}/{match.name}", what, match.bar, won, interval, RUN)
 
@@ -108,15 +126,15 @@ def _pair(match: Match, results: Json) -> Pair | None:
 def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
     """How it was played, and the scores."""
     return f"""
-One game at a time on all cores, from the empty board, komi 7.5, area rules, colors alternating. Only our players are
-limited by time.
+One game at a time, from the empty board, komi 7.5, area rules, colors alternating. Only our players are limited: by
+time on all cores, or held to simulations on one thread, as a lower bound that a busy machine cannot lower further.
 
 {_table(results)}
 """
 
 
 def _table(results: Json) -> str:
-    header = ("match", "board", "s a move", "games", "different", "won, %", "Elo above GNU Go")
+    header = ("match", "board", "limit", "s a move", "games", "different", "won, %", "Elo above GNU Go")
     lines = []
     for match in MATCHES:
         pair = _pair(match, results)
@@ -127,6 +145,7 @@ def _table(results: Json) -> str:
                 (
                     f"{match.player} – {gnugo_name(match.level)}",
                     f"{match.size}×{match.size}",
+                    match.limit_in_words,
                     format_value(round(found["seconds"][match.name], 2)),
                     str(pair.games),
                     str(found["distinct"]),
