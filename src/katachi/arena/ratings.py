@@ -1,4 +1,4 @@
-"""Strength from results: win rates with Wilson intervals, Bradley–Terry ratings with bootstrap intervals.
+"""Strength from results: Bradley–Terry ratings with bootstrap intervals.
 
 P(i beats j) = 1 / (1 + 10^((rating_j − rating_i) / 400)); a draw is half a win for each. Ratings are the maximum of the
 likelihood after a small prior was added to every pair that met (``PRIOR_GAMES`` virtual games, all drawn), so that a
@@ -6,7 +6,6 @@ player who won everything still has a finite rating. The bootstrap draws the gam
 ratings: drawn from the games themselves a score of 100–0 would come out with an interval of width zero.
 
 Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (1952).
-Wilson, *Probable inference*, JASA 22 (1927).
 
 >>> table = pair_scores(["a", "b"], [("a", "b", 1.0)] * 3 + [("a", "b", 0.0)])
 >>> [round(rating) for rating in fit_ratings(table.wins)]
@@ -18,17 +17,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.intervals import CONFIDENCE
+
 Array = NDArray[np.float64]
 
 ELO: Final = 400 / math.log(10)  # Elo points in one unit of the natural logarithm of the odds
 PRIOR_GAMES: Final = 0.5  # virtual drawn games in every pair that met
-CONFIDENCE: Final = 0.95
 _MAX_STEP: Final = 2.0  # Newton steps are cut to this; the likelihood is concave but flat far out
 _MAX_ITERATIONS: Final = 200
 _TOLERANCE: Final = 1e-10
@@ -73,21 +72,6 @@ class Anchor:
 
     player: str
     rating: float = 0.0
-
-
-def wilson_interval(wins: float, games: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The interval of a win rate, draws counted as half a win; (0, 1) before the first game.
-
-    >>> [round(bound, 3) for bound in wilson_interval(8, 10)]
-    [0.49, 0.943]
-    """
-    if games == 0:
-        return 0.0, 1.0
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
-    rate = wins / games
-    center = (rate + z2 / (2 * games)) / (1 + z2 / games)
-    half = math.sqrt(z2 * (rate * (1 - rate) / games + z2 / (4 * games * games))) / (1 + z2 / games)
-    return max(0.0, center - half), min(1.0, center + half)
 
 
 def elo_difference(win_rate: float) -> float:

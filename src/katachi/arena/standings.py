@@ -10,12 +10,13 @@ import numpy as np
 
 from katachi.arena.duplicates import find_duplicates
 from katachi.arena.match import Ending
-from katachi.arena.ratings import Anchor, RatingList, pair_scores, rate, wilson_interval
+from katachi.arena.ratings import Anchor, RatingList, pair_scores, rate
 from katachi.arena.records import GameRecord
 from katachi.arena.schedule import Pairing, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.sprt import Outcome, sprt_outcome
 from katachi.go.points import BLACK, WHITE
+from katachi.intervals import wilson_interval
 
 _STREAM = 2  # keeps the random numbers of the bootstrap apart from those of openings and players
 

@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.arena.ratings import wilson_interval
+from katachi.intervals import CONFIDENCE, wilson_interval
 
-CONFIDENCE: Final = 0.95
 _SAMPLES: Final = 10_000
 
 
@@ -58,5 +57,5 @@ def share(hits: float, count: int) -> Estimate:
     >>> share(8, 10).mean, [round(bound) for bound in share(8, 10).interval]
     (80.0, [49, 94])
     """
-    low, high = wilson_interval(hits, count, CONFIDENCE)
+    low, high = wilson_interval(hits, count)
     return Estimate(100 * hits / count, (100 * low, 100 * high))

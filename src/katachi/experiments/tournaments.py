@@ -16,13 +16,14 @@ from typing import Final
 
 import numpy as np
 
-from katachi.arena.ratings import Anchor, pair_scores, rate, wilson_interval
+from katachi.arena.ratings import Anchor, pair_scores, rate
 from katachi.arena.records import GameRecord
 from katachi.arena.schedule import pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
 from katachi.experiments.experiment import Scope
 from katachi.experiments.runs import Json, Progress, Watcher
+from katachi.intervals import wilson_interval
 
 GAMES_A_ROUND: Final = 10  # of each pair
 

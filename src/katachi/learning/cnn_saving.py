@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
 
 from katachi.disk import write_atomically
 from katachi.interfaces import Floats
-from katachi.learning.batches import Batch, Batches
+from katachi.intervals import wilson_interval
+from katachi.learning.batches import Batch
+from katachi.learning.mixed_batches import AnyBatches
 from katachi.learning.splits import Split
 from katachi.learning.supervised import TOP, Learner
 from katachi.learning.training_runs import MetricLine, TrainingError
 from katachi.models.cards import Metric, Training
+from katachi.models.cnn import Prediction
 from katachi.models.cnn_export import export_onnx, quantize_onnx
 from katachi.models.onnx_sessions import OnnxNetwork
 from katachi.models.saving import save_cnn
@@ -25,10 +27,9 @@ from katachi.provenance import provenance
 _CHECKED: Final = 32  # positions
 _CALIBRATING: Final = 256
 _TOLERANCE: Final = 1e-3  # of logits: two ways to sum floats
-_Z: Final = 1.96
 
 
-def save_trained(path: Path, learner: Learner, batches: Batches, last: MetricLine, command: str) -> None:
+def save_trained(path: Path, learner: Learner, batches: AnyBatches, last: MetricLine, command: str) -> None:
     """Save a network as a model, and beside it ``player.toml``, which plays by it without search.
 
     Raises TrainingError if the exported network does not say what the learner says.
@@ -57,12 +58,19 @@ def save_trained(path: Path, learner: Learner, batches: Batches, last: MetricLin
 def _check(learner: Learner, onnx: bytes, batch: Batch) -> None:
     ranks = batch.ranks.astype(np.int64)
     with torch.no_grad():
-        wanted: Floats = learner.net.predict(torch.from_numpy(batch.planes), torch.from_numpy(ranks)).policy.numpy()
-    inputs = {"planes": batch.planes} | ({"rank": ranks} if learner.settings.rank_embedding else {})
-    (found,) = OnnxNetwork(onnx).run(inputs, ["policy"])
-    error = float(np.abs(found - wanted).max())
-    if not error <= _TOLERANCE * max(1.0, float(np.abs(wanted).max())):
-        raise TrainingError(f"the exported network differs from the trained one by {error:.2g}")
+        wanted = _heads(learner.net.predict(torch.from_numpy(batch.planes), torch.from_numpy(ranks)))
+    inputs: dict[str, Any] = {"planes": batch.planes} | ({"rank": ranks} if learner.settings.rank_embedding else {})
+    for (head, said), found in zip(wanted.items(), OnnxNetwork(onnx).run(inputs, list(wanted)), strict=True):
+        error = float(np.abs(found - said).max())
+        if not error <= _TOLERANCE * max(1.0, float(np.abs(said).max())):
+            raise TrainingError(f"the exported network differs from the trained one by {error:.2g} in its {head}")
+
+
+def _heads(prediction: Prediction) -> dict[str, Floats]:
+    """What a network says under the names and in the units of its ONNX file."""
+    owners = None if prediction.ownership is None else torch.tanh(prediction.ownership / 2)
+    said = {"policy": prediction.policy, "value": prediction.value, "ownership": owners}
+    return {head: tensor.numpy() for head, tensor in said.items() if tensor is not None}
 
 
 def _metrics(last: MetricLine) -> dict[str, Metric]:
@@ -73,7 +81,8 @@ def _metrics(last: MetricLine) -> dict[str, Metric]:
     if "validation_value_hits" in last.values:
         shares["validation winners known"] = last.values["validation_value_hits"]
     for name, share in shares.items():
-        margin = _Z * math.sqrt(share * (1 - share) / count)
-        low, high = max(0.0, share - margin), min(1.0, share + margin)
+        low, high = wilson_interval(share * count, count)
         metrics[name] = Metric(value=share, low=low, high=high, positions=count)
+    if "validation_ownership_hits" in last.values:  # no interval: the points of a board are not independent
+        metrics["validation owners known"] = Metric(value=last.values["validation_ownership_hits"], positions=count)
     return metrics
