@@ -39,6 +39,13 @@ def test_colors_alternate_and_both_sides_get_every_opening(make_settings: MakeSe
     assert set(sides.values()) == {1}
 
 
+def test_without_pairs_every_game_has_an_opening_of_its_own(make_settings: MakeSettings) -> None:
+    settings = make_settings(games=6, openings={"paired": False})
+    games = [game for game in scheduled(settings) if game.pairing.number == 0]
+    assert [game.opening.name for game in games] == [f"random {number}" for number in range(1, 7)]
+    assert settings.digest() != make_settings(games=6).digest()
+
+
 def test_an_odd_number_of_games_gives_the_first_player_black_once_more(make_settings: MakeSettings) -> None:
     assert [game.black for game in scheduled(make_settings("a", "b", games=3))] == ["a", "b", "a"]
 

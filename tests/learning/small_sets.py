@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from katachi.learning.dataset_import import import_games
+from katachi.learning.datasets import Dataset
+from katachi.learning.labels import LabelCard, Labels
 from katachi.learning.splits import Split, split_of
 from learning.random_records import random_record
 
@@ -26,3 +28,12 @@ def make_small_set(
             records.append(record)
     (folder / "games.sgf").write_text("\n".join(records))
     return import_games([folder / "games.sgf"], folder / "set").path
+
+
+def label_small_set(path: Path, unknown: int = 0) -> None:
+    """Let every stone that stands at the end of a game own its point, and nobody the others; some games are unknown."""
+    games = Dataset.open(path)
+    labels = Labels.open(path, games.card.games, games.only_size(), games.digest)
+    for game in range(unknown, games.card.games):
+        labels.labels[game] = games.end(game).stones
+    labels.save(LabelCard(dataset=games.digest))

@@ -34,7 +34,7 @@ from katachi.provenance import format_program, provenance
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"
 _GAMES: Final = "games.jsonl"
-_SGF_FOLDER: Final = "games"
+SGF_FOLDER: Final = "games"
 _RESULTS: Final = "results.json"
 _PAGE: Final = "report.html"
 FORMAT: Final = 1
@@ -99,7 +99,7 @@ class RunDirectory:
         self.records: dict[str, GameRecord] = {}
         _refuse_other_folder(path)
         try:
-            (path / _SGF_FOLDER).mkdir(parents=True, exist_ok=True)
+            (path / SGF_FOLDER).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RunError(f"cannot write to {path}: {error.strerror}") from None
         self._lock = DirectoryLock(path)
@@ -143,7 +143,7 @@ class RunDirectory:
 
     def add(self, record: GameRecord, sgf: str) -> None:
         """Keep a finished game; when this returns it survives a power cut."""
-        write_atomically(self.path / _SGF_FOLDER / f"{record.id}.sgf", sgf)
+        write_atomically(self.path / SGF_FOLDER / f"{record.id}.sgf", sgf)
         self._games.write(record.model_dump_json().encode() + b"\n")
         self._games.flush()
         os.fsync(self._games.fileno())
@@ -186,7 +186,7 @@ def _refuse_other_folder(path: Path) -> None:
     if not path.is_dir():
         raise RunError(f"{path} is no folder")
     unfinished = {temporary_path(path / name).name for name in (_RUN, _CONFIG)}
-    first_files = {_SGF_FOLDER, _RUN, LOCK_NAME} | unfinished
+    first_files = {SGF_FOLDER, _RUN, LOCK_NAME} | unfinished
     if other := sorted(file.name for file in path.iterdir() if file.name not in first_files):
         raise RunError(f"{path} holds no run, but other files such as {other[0]}: give a new folder")
 

@@ -97,7 +97,7 @@ def schedule(
         opening = None
         for pairing in pairings(settings):
             if game_id(pairing, number) not in played:
-                opening = opening or openings.opening(number // 2)
+                opening = opening or openings.opening(number // 2 if settings.openings.paired else number)
                 yield ScheduledGame(pairing, number, opening, _seeds(settings.seed, pairing, number))
 
 

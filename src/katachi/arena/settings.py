@@ -45,6 +45,7 @@ class _Strict(BaseModel):
 class OpeningSettings(_Strict):
     """Where games begin: after some random plies, or in the positions of a book of game records."""
 
+    paired: bool = True  # every opening is played twice, with the colors exchanged
     random_plies: int = Field(default=2, ge=0, le=100)
     book: str | None = None
     book_plies: int | None = Field(default=None, ge=0)
@@ -193,8 +194,12 @@ class TournamentSettings(_Strict):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _play_settings(self) -> dict[str, Any]:
-        # The order of the players numbers the pairs, and with them the seeds.
-        return self.model_dump(exclude={"jobs", "report"}) | {"order of the players": ", ".join(self.players)}
+        # The order of the players numbers the pairs, and with them the seeds. Pairs of games are usual and not named,
+        # so that runs keep the digests that they had before there was a choice.
+        values = self.model_dump(exclude={"jobs", "report"}) | {"order of the players": ", ".join(self.players)}
+        if self.openings.paired:
+            del values["openings"]["paired"]
+        return values
 
     def input_digests(self) -> dict[str, str]:
         """SHA-256 of every file that the players and the openings are read from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +13,9 @@ import typer
 
 from katachi.cli._reading import Advance, show_reading, sizes_on_disk, useful_processes
 from katachi.cli.data_import import import_records
+from katachi.cli.data_label import label
+from katachi.cli.data_selfplay import selfplay
+from katachi.orphans import end_with_parent
 
 if TYPE_CHECKING:
     from katachi.sgf.files import Piece
@@ -31,10 +35,14 @@ def data() -> None:
       katachi data info game.sgf
       katachi data info games/ more.zip collection.sgf.gz --json
       katachi data import games/ --out my-games
+      katachi data label my-games
+      katachi data selfplay alp influence --games 200 --out games.sgf
     """
 
 
 app.command("import")(import_records)
+app.command()(label)
+app.command()(selfplay)
 
 
 @app.command()
@@ -83,10 +91,17 @@ def _count(paths: list[Path], processes: int, advance: Advance) -> Summary:
         counts = map(summarize, batches)
     else:
         run = Parallel(n_jobs=processes, return_as="generator_unordered")
-        counts = run(delayed(summarize)(batch) for batch in batches)
+        counts = run(delayed(_summarize)(batch, os.getpid()) for batch in batches)
     for count in counts:
         total.merge(count)
     return total
+
+
+def _summarize(batch: list[Piece], parent: int) -> Summary:
+    from katachi.sgf.summary import summarize
+
+    end_with_parent(parent)
+    return summarize(batch)
 
 
 def _batches(pieces: Iterable[Piece], advance: Advance) -> Iterator[list[Piece]]:

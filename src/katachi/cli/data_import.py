@@ -18,6 +18,10 @@ def import_records(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the set.", file_okay=False)],
     unique: Annotated[bool, typer.Option("--unique", help="Keep games that come more than once only once.")] = False,
+    splits_of: Annotated[
+        list[Path] | None,
+        typer.Option(help="A set: games that are in it, too, are of the same split here. May be said again."),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 takes what is worth it.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -29,6 +33,7 @@ def import_records(
     Examples:
       katachi data import games/ --out my-games
       katachi data import humans.sgf.gz more.zip --out my-games --unique --json
+      katachi data import same-games-with-territory.sgf.gz --out territory --splits-of my-games
     """
     from katachi.learning.dataset_counts import count_games
     from katachi.learning.dataset_import import import_games
@@ -37,7 +42,7 @@ def import_records(
     processes = jobs or useful_processes(sum(sizes.values()))
     start = perf_counter()
     with show_reading(sizes) as advance:
-        dataset = import_games(files, out, unique=unique, jobs=processes, watch=advance)
+        dataset = import_games(files, out, unique=unique, splits_of=splits_of or (), jobs=processes, watch=advance)
     report = count_games(dataset) | {"seconds": round(perf_counter() - start, 3), "processes": processes}
     if as_json:
         typer.echo(json.dumps(report))
@@ -66,5 +71,7 @@ def _show(report: dict[str, Any]) -> None:
     if report["repeated"]:
         fate = "left out" if report["unique"] else "kept"
         console.print(f"games that came again {report['repeated']:,}, {fate}")
+    if report["splits_of"]:
+        console.print(f"games whose split is that of {', '.join(report['splits_of'])} {report['split_elsewhere']:,}")
     for message in report["examples"]:
         console.print(message, style="red", markup=False)

@@ -100,9 +100,14 @@ def format_diagram(diagram: Diagram, last_move: int | None = None) -> str:
 
 
 def draw_svg(
-    diagram: Diagram, *, last_move: int | None = None, labels: Mapping[int, str] | None = None, cell: int = 28
+    diagram: Diagram,
+    *,
+    last_move: int | None = None,
+    labels: Mapping[int, str] | None = None,
+    shades: Mapping[int, str] | None = None,
+    cell: int = 28,
 ) -> str:
-    """Draw a diagram as a self-contained SVG; ``labels`` are short texts by point."""
+    """Draw a diagram as a self-contained SVG; ``labels`` are short texts by point, ``shades`` colors below them."""
     size = diagram.size
     left = cell * 1.2
     span = cell * (size - 1)
@@ -124,6 +129,7 @@ def draw_svg(
         for x, y, text in ((at, left * 0.4, COLUMN_LETTERS[i]), (left * 0.3, at, str(size - i))):
             parts.append(_svg_text(x, y, text, "#4a3a1a", cell * 0.4))
     parts += [_svg_circle(*center(p), cell * 0.1, "#4a3a1a") for p in star_points(size)]
+    parts += [_svg_square(*center(point), cell, color) for point, color in (shades or {}).items()]
     for point in np.flatnonzero(diagram.stones).tolist():
         fill = "#111" if diagram.stones[point] == BLACK else "#fafafa"
         parts.append(_svg_circle(*center(point), cell * 0.47, fill, "#111"))
@@ -138,6 +144,10 @@ def draw_svg(
 
 def _svg_circle(x: float, y: float, radius: float, fill: str, stroke: str = "none") -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
+
+
+def _svg_square(x: float, y: float, side: float, fill: str) -> str:
+    return f'<rect x="{x - side / 2:g}" y="{y - side / 2:g}" width="{side:g}" height="{side:g}" fill="{fill}"/>'
 
 
 def _svg_text(x: float, y: float, text: str, fill: str, height: float) -> str:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from katachi.go import _kernels as kernels
 from katachi.go import scoring
 from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo
+from katachi.go.diagrams import draw_svg
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.results import GameResult, Reason
 from katachi.go.rules import KoRule, Rules
@@ -238,7 +239,7 @@ class Game:
         return str(self.board)
 
     def _repr_svg_(self) -> str:
-        return self.board._repr_svg_()
+        return draw_svg(self.board.diagram, last_move=self.last_move)
 
 
 def _situation(position: int, to_play: int) -> int:

@@ -11,19 +11,19 @@ from katachi.learning.datasets import PASS_CODE, POINT_MASK, WHITE_BIT
 
 
 @njit(cache=True, nogil=True)
-def _color(code):
+def color_of(code):
     return np.int8(WHITE) if code & WHITE_BIT else np.int8(BLACK)
 
 
 @njit(cache=True, nogil=True)
-def _set_up(b, codes, turned, to_play):
+def set_up(b, codes, turned, to_play):
     """Put the stones up that stand before the first move; returns whether they can stand."""
     points = np.int64(b.empty_count)
     for code in codes:
         p = code & POINT_MASK
-        if p >= points or illegality(b, turned[p], _color(code), False) != LEGAL:
+        if p >= points or illegality(b, turned[p], color_of(code), False) != LEGAL:
             return False
-        play_stone(b, turned[p], _color(code))
+        play_stone(b, turned[p], color_of(code))
     b.ko = OFF
     b.recent[:] = OFF
     b.to_play = to_play
@@ -40,7 +40,7 @@ def _replay(b, codes, plays, turned):
     played = 0
     for ply in range(codes.size):
         p = codes[ply] & POINT_MASK
-        color = _color(codes[ply])
+        color = color_of(codes[ply])
         if p == PASS_CODE:
             play_pass(b, color)
             continue
@@ -67,7 +67,7 @@ def fill_positions(boards, games, moves, stones, plays, symmetries, tables, targ
         g = games[i]
         turned = tables[symmetries[i]]
         first = np.int64(g.first_stone)
-        if not _set_up(boards[i], stones[first : first + g.stones], turned, g.to_play):
+        if not set_up(boards[i], stones[first : first + g.stones], turned, g.to_play):
             return i
         first = np.int64(g.first_move)
         codes = moves[first : first + g.moves]

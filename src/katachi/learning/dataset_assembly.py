@@ -17,21 +17,45 @@ from numpy.typing import DTypeLike, NDArray
 
 from katachi.disk import sync_folder, temporary_path, write_atomically
 from katachi.learning.dataset_parts import Faults, SavedPart, place
-from katachi.learning.datasets import CARD, GAME, GAMES, MOVES, STONES, DatasetCard, DatasetError, Source, checksum
+from katachi.learning.datasets import (
+    CARD,
+    ENDING,
+    ENDINGS,
+    GAME,
+    GAMES,
+    MARKS,
+    MOVES,
+    STONES,
+    Dataset,
+    DatasetCard,
+    DatasetError,
+    Source,
+    checksum,
+)
 
 
-def put_together(folder: Path, parts: Sequence[SavedPart], sources: list[Source], *, unique: bool) -> None:
-    """Write the files of a set and then its card; ``unique`` keeps the first of equal games alone."""
+class NoGames(DatasetError):
+    """Files in which there is no game to be imported."""
+
+
+def put_together(
+    folder: Path, parts: Sequence[SavedPart], sources: list[Source], *, unique: bool, splits_of: Sequence[str] = ()
+) -> None:
+    """Write the files of a set and then its card; ``unique`` keeps the first of equal games alone.
+
+    A game that one of the sets ``splits_of`` has, too, is of the split that it is of there.
+    """
     faults = Faults.none()
     for part in parts:
         faults.merge(part.faults())
     found = [part.games() for part in parts]
     if not sum(part_games.keys.size for part_games in found):
-        raise DatasetError(f"there are no games to import: {', '.join(faults.examples[:1]) or 'no files'}")
-    games, keys, lengths = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        raise NoGames(f"there are no games to import: {', '.join(faults.examples[:1]) or 'no files'}")
+    games, keys, lengths, endings = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     is_first = share_splits(games, keys, lengths)
     kept = is_first if unique else np.ones_like(is_first)
-    _write_files(folder, parts, games, kept)
+    elsewhere = _take_splits(games, keys, splits_of)
+    _write_files(folder, parts, games, endings, kept)
     sync_folder(folder)
     card = DatasetCard(
         games=int(np.count_nonzero(kept)),
@@ -42,7 +66,9 @@ def put_together(folder: Path, parts: Sequence[SavedPart], sources: list[Source]
         skipped=dict(faults.skipped.most_common()),
         cut=dict(faults.cut.most_common()),
         examples=faults.examples,
-        files={name: checksum(folder / name) for name in (GAMES, MOVES, STONES)},
+        splits_of=list(splits_of),
+        split_elsewhere=int(np.count_nonzero(elsewhere & kept)),
+        files={name: checksum(folder / name) for name in (GAMES, MOVES, STONES, ENDINGS, MARKS)},
     )
     write_atomically(folder / CARD, card.model_dump_json(indent=2) + "\n")
 
@@ -58,17 +84,35 @@ def share_splits(games: NDArray[Any], keys: NDArray[np.uint64], lengths: NDArray
     return is_first
 
 
-def _write_files(folder: Path, parts: Sequence[SavedPart], games: NDArray[Any], kept: NDArray[np.bool_]) -> None:
-    """Write the games that are kept, and of each part the moves and stones that belong to them."""
+def _take_splits(games: NDArray[Any], keys: NDArray[np.uint64], others: Sequence[str]) -> NDArray[np.bool_]:
+    """Give games the split that they are of in other sets, the first of which counts; returns which are in one."""
+    is_known = np.zeros(games.size, dtype=np.bool_)
+    for other in others:
+        dataset = Dataset.open(other)
+        splits = {dataset.key(number): int(dataset.games["split"][number]) for number in range(dataset.card.games)}
+        for number in np.flatnonzero(~is_known).tolist():
+            if (split := splits.get(int(keys[number]))) is not None:
+                games["split"][number] = split
+                is_known[number] = True
+    return is_known
+
+
+def _write_files(
+    folder: Path, parts: Sequence[SavedPart], games: NDArray[Any], endings: NDArray[Any], kept: NDArray[np.bool_]
+) -> None:
+    """Write the games that are kept, and of each part the moves, stones and marks that belong to them."""
     ends = np.cumsum([part.games().keys.size for part in parts])[:-1]
-    chosen = list(zip(parts, np.split(games, ends), np.split(kept, ends), strict=True))
-    moves = (part.moves()[np.repeat(mask, rows["moves"])] for part, rows, mask in chosen)
-    stones = (part.stones()[np.repeat(mask, rows["stones"])] for part, rows, mask in chosen)
-    games = games[kept]
-    place(games)
+    chosen = list(zip(parts, np.split(games, ends), np.split(endings, ends), np.split(kept, ends), strict=True))
+    moves = (part.moves()[np.repeat(mask, rows["moves"])] for part, rows, _, mask in chosen)
+    stones = (part.stones()[np.repeat(mask, rows["stones"])] for part, rows, _, mask in chosen)
+    marks = (part.marks()[np.repeat(mask, rows["marks"])] for part, _, rows, mask in chosen)
+    games, endings = games[kept], endings[kept]
+    place(games, endings)
     _write_array(folder / GAMES, GAME, games.size, [games])
+    _write_array(folder / ENDINGS, ENDING, endings.size, [endings])
     _write_array(folder / MOVES, np.uint16, games["moves"].sum(dtype=np.int64), moves)
     _write_array(folder / STONES, np.uint16, games["stones"].sum(dtype=np.int64), stones)
+    _write_array(folder / MARKS, np.uint16, endings["marks"].sum(dtype=np.int64), marks)
 
 
 def _write_array(path: Path, dtype: DTypeLike, length: int, blocks: Iterable[NDArray[Any]]) -> None:

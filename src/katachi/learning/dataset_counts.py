@@ -29,6 +29,8 @@ def count_games(dataset: Dataset) -> dict[str, Any]:
         "by_source": _name(games["source"], [source.path for source in card.sources]),
         "unique": card.unique,
         "repeated": card.repeated,
+        "splits_of": card.splits_of,
+        "split_elsewhere": card.split_elsewhere,
         "skipped": card.skipped,
         "cut": card.cut,
         "examples": card.examples,

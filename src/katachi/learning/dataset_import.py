@@ -20,7 +20,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from katachi.disk import temporary_path, write_atomically
-from katachi.learning.dataset_assembly import put_together
+from katachi.learning.dataset_assembly import NoGames, put_together
 from katachi.learning.dataset_parts import Part, SavedPart, make_part, save_part
 from katachi.learning.datasets import CARD, MAX_SOURCES, Dataset, DatasetError, Source
 from katachi.locking import LOCK_NAME, DirectoryLock
@@ -42,28 +42,43 @@ class ImportPlan(BaseModel):
     format: Literal[1] = 1
     unique: bool
     sources: list[Source]
+    splits_of: list[str] = []
 
 
 def import_games(
-    paths: Iterable[Path], folder: Path, *, unique: bool = False, jobs: int = 1, watch: Watcher = lambda *_: None
+    paths: Iterable[Path],
+    folder: Path,
+    *,
+    unique: bool = False,
+    splits_of: Sequence[Path] = (),
+    jobs: int = 1,
+    watch: Watcher = lambda *_: None,
 ) -> Dataset:
     """Make a set of the games of files and folders, or go on with it; nothing is done if it is there already.
 
-    ``unique`` keeps games that come more than once only once. ``watch`` hears how far which file is done. Raises
-    DatasetError if the folder holds anything else, or another import.
+    ``unique`` keeps games that come more than once only once. A game that one of the sets ``splits_of`` has, with the
+    same moves, is of the split that it is of there. ``watch`` hears how far which file is done. Raises DatasetError if
+    the folder holds anything else, or another import.
     """
     files = list(find_files(paths))
-    plan = ImportPlan(unique=unique, sources=[_identify(file) for file in files])
+    others = [str(Dataset.open(other).path) for other in splits_of]
+    plan = ImportPlan(unique=unique, sources=[_identify(file) for file in files], splits_of=others)
     if len(files) > MAX_SOURCES:
         raise DatasetError(f"{len(files)} files are too many: join them to at most {MAX_SOURCES}")
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     lock = DirectoryLock(folder)
     try:
         if not _is_done(folder, plan):
             _begin(folder, plan)
             parts = _make_parts(files, folder / _PARTS, jobs, watch)
-            put_together(folder, parts, plan.sources, unique=plan.unique)
+            put_together(folder, parts, plan.sources, unique=plan.unique, splits_of=plan.splits_of)
         _clean(folder)
+    except NoGames:  # what is left behind would want the same files again
+        _clean(folder)
+        if is_new:
+            shutil.rmtree(folder)
+        raise
     finally:
         lock.release()
     return Dataset.open(folder)
@@ -82,7 +97,7 @@ def _is_done(folder: Path, plan: ImportPlan) -> bool:
     if not (folder / CARD).exists():
         return False
     card = Dataset.open(folder).card
-    if (card.unique, card.sources) != (plan.unique, plan.sources):
+    if (card.unique, card.sources, card.splits_of) != (plan.unique, plan.sources, plan.splits_of):
         raise DatasetError(f"{folder} holds a set of other files, or they have changed since: give a new folder")
     return True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
@@ -16,8 +15,20 @@ from numpy.typing import NDArray
 
 from katachi.disk import write_atomically
 from katachi.go.points import PASS
-from katachi.learning.datasets import GAME, RESULTS, SPLITS, DatasetError, encode_moves
+from katachi.learning.datasets import (
+    BONUSES,
+    ENDING,
+    GAME,
+    RESULTS,
+    SCORINGS,
+    SPLITS,
+    TAXES,
+    DatasetError,
+    encode_moves,
+    game_key,
+)
 from katachi.learning.ranks import grade_of
+from katachi.learning.recorded_endings import RecordedEnding, read_ending
 from katachi.learning.recorded_moves import RecordedMoves, read_moves
 from katachi.learning.splits import split_of
 from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
@@ -60,6 +71,7 @@ class PartGames(NamedTuple):
     games: NDArray[Any]  # of GAME
     keys: NDArray[np.uint64]  # equal for equal set-ups and moves
     lengths: NDArray[np.uint32]  # of the records, in bytes
+    endings: NDArray[Any]  # of ENDING
 
 
 class Part(NamedTuple):
@@ -68,6 +80,7 @@ class Part(NamedTuple):
     games: PartGames
     moves: NDArray[np.uint16]
     stones: NDArray[np.uint16]
+    marks: NDArray[np.uint16]
     faults: Faults
 
 
@@ -77,8 +90,10 @@ class _Entry(NamedTuple):
     row: NDArray[Any]
     key: int
     length: int
+    ending: NDArray[Any]
     moves: NDArray[np.uint16]
     stones: NDArray[np.uint16]
+    marks: NDArray[np.uint16]
 
 
 def make_part(pieces: Sequence[Piece], sources: Sequence[int]) -> Part:
@@ -127,8 +142,10 @@ def _make_entry(record: SgfGame, line: RecordedMoves, content: bytes, source: in
     row["lines"] = line.start.size
     row["to_play"] = line.start.to_play
     _describe(record, row)
-    key = hashlib.blake2b(bytes([line.start.size]) + stones.tobytes() + moves.tobytes(), digest_size=8).digest()
-    return _Entry(row, int.from_bytes(key, "little"), len(content), moves, stones)
+    told = read_ending(record, line.start.size)
+    ending = _describe_ending(told, whole=line.cut is None)
+    marks = encode_moves(told.points, told.owners)
+    return _Entry(row, game_key(line.start.size, stones, moves), len(content), ending, moves, stones, marks)
 
 
 def _describe(record: SgfGame, row: NDArray[Any]) -> None:
@@ -141,21 +158,37 @@ def _describe(record: SgfGame, row: NDArray[Any]) -> None:
     row["result"] = RESULTS.index(None if result is None else result.reason)
 
 
+def _describe_ending(told: RecordedEnding, *, whole: bool) -> NDArray[Any]:
+    ending = np.zeros(1, dtype=ENDING)
+    ending["margin"] = told.margin if whole and told.margin is not None else np.nan
+    ending["marks"] = told.points.size
+    if told.rules is not None:
+        ending["scoring"] = SCORINGS.index(told.rules.scoring)
+        ending["tax"], ending["bonus"] = TAXES.index(told.rules.tax), BONUSES.index(told.rules.handicap_bonus)
+    return ending
+
+
 def _join(entries: Sequence[_Entry], faults: Faults) -> Part:
     games = np.concatenate([np.zeros(0, GAME), *(entry.row for entry in entries)])
-    place(games)
+    endings = np.concatenate([np.zeros(0, ENDING), *(entry.ending for entry in entries)])
+    place(games, endings)
     keys = np.array([entry.key for entry in entries], dtype=np.uint64)
     lengths = np.array([entry.length for entry in entries], dtype=np.uint32)
     none = np.zeros(0, np.uint16)
     moves = np.concatenate([none, *(entry.moves for entry in entries)])
     stones = np.concatenate([none, *(entry.stones for entry in entries)])
-    return Part(PartGames(games, keys, lengths), moves, stones, faults)
+    marks = np.concatenate([none, *(entry.marks for entry in entries)])
+    return Part(PartGames(games, keys, lengths, endings), moves, stones, marks, faults)
 
 
-def place(games: NDArray[Any]) -> None:
-    """Let games follow each other: set where the moves and the stones of each begin."""
-    for first, count in (("first_move", "moves"), ("first_stone", "stones")):
-        games[first] = np.cumsum(games[count], dtype=np.uint64) - games[count]
+def place(games: NDArray[Any], endings: NDArray[Any]) -> None:
+    """Let games follow each other: set where the moves, the stones and the marks of each begin."""
+    for rows, first, count in (
+        (games, "first_move", "moves"),
+        (games, "first_stone", "stones"),
+        (endings, "first_mark", "marks"),
+    ):
+        rows[first] = np.cumsum(rows[count], dtype=np.uint64) - rows[count]
 
 
 # On disk
@@ -165,7 +198,7 @@ def save_part(path: Path, part: Part) -> None:
     """Write a part whole or not at all."""
     buffer = io.BytesIO()
     faults = np.frombuffer(json.dumps(part.faults).encode(), dtype=np.uint8)
-    np.savez(buffer, **part.games._asdict(), moves=part.moves, stones=part.stones, faults=faults)
+    np.savez(buffer, **part.games._asdict(), moves=part.moves, stones=part.stones, marks=part.marks, faults=faults)
     write_atomically(path, buffer.getvalue())
 
 
@@ -187,6 +220,9 @@ class SavedPart:
 
     def stones(self) -> NDArray[np.uint16]:
         return self._read("stones")[0]
+
+    def marks(self) -> NDArray[np.uint16]:
+        return self._read("marks")[0]
 
     def _read(self, *names: str) -> list[NDArray[Any]]:
         try:

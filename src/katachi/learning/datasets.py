@@ -5,6 +5,9 @@ SET/dataset.json    what is in it, where it came from, and checksums of the othe
 SET/games.npy       a record for each game, [games] of GAME
 SET/moves.npy       the moves of all games one after another, [moves] of uint16
 SET/stones.npy      the stones that were set up before the first move, coded like moves
+SET/endings.npy     how each game was counted, [games] of ENDING; older sets do not have this, nor the next
+SET/marks.npy       the points that the last nodes mark as territory, coded like moves
+SET/labels.npy      who owns each point in the end, where that is known (see ``labels.py``)
 ```
 
 A move is its point, or ``PASS_CODE`` for a pass, with ``WHITE_BIT`` if White made it. All moves are legal under simple
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self
 
@@ -22,10 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from katachi.go._kernels import OFF, record_dtype
+from katachi.go._kernels import OFF, play_moves, record_dtype
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.results import Reason
+from katachi.go.rules import HandicapBonus, Scoring, Tax
+from katachi.learning.labels import NO_LABEL, open_labels
 from katachi.learning.ranks import UNKNOWN, grade_of
 from katachi.learning.splits import Split
 
@@ -33,6 +39,8 @@ CARD: Final = "dataset.json"
 GAMES: Final = "games.npy"
 MOVES: Final = "moves.npy"
 STONES: Final = "stones.npy"
+ENDINGS: Final = "endings.npy"
+MARKS: Final = "marks.npy"
 
 PASS_CODE: Final = int(OFF)
 POINT_MASK: Final = (1 << 9) - 1
@@ -40,6 +48,9 @@ WHITE_BIT: Final = 1 << 9
 
 SPLITS: Final = tuple(Split)
 RESULTS: Final = (None, *Reason)  # None: the record tells no result
+SCORINGS: Final = (None, *Scoring)  # None: the record tells no rules
+TAXES: Final = tuple(Tax)
+BONUSES: Final = tuple(HandicapBonus)
 
 GAME: Final = record_dtype(
     [
@@ -60,6 +71,16 @@ GAME: Final = record_dtype(
         ("to_play", np.int8),  # who starts
     ]
 )
+ENDING: Final = record_dtype(
+    [
+        ("first_mark", np.uint32),  # its place in the list of all marks
+        ("margin", np.float32),  # by which it was won; NaN if it was not counted, or its end is not in the set
+        ("marks", np.uint16),
+        ("scoring", np.uint16),  # index in SCORINGS
+        ("tax", np.uint16),  # index in TAXES
+        ("bonus", np.uint16),  # index in BONUSES
+    ]
+)  # like GAME without gaps, which numpy forgets when it joins arrays
 MAX_SOURCES: Final = 1 << 16
 
 
@@ -100,6 +121,8 @@ class DatasetCard(BaseModel):
     skipped: dict[str, int]  # games that are not in it, by reason
     cut: dict[str, int]  # games of which only the beginning is in it, by reason
     examples: list[str]  # of what was wrong with skipped games
+    splits_of: list[str] = []  # other sets, which say what split a game is of if they have it
+    split_elsewhere: int = 0  # games that one of them has
     files: dict[str, Checksum]
 
 
@@ -121,6 +144,21 @@ class Dataset:
         self.games = games
         self.moves = moves
         self.stones = stones
+
+    @cached_property
+    def endings(self) -> NDArray[Any]:
+        """How each game was counted, [games] of ENDING; raises DatasetError if the set is too old to know."""
+        return self._map_ending(ENDINGS).view(ENDING)
+
+    @cached_property
+    def marks(self) -> NDArray[np.uint16]:
+        """The marks of all games; raises DatasetError if the set is too old to have them."""
+        return self._map_ending(MARKS)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int8]:
+        """Who owns each point at the end of each game, [games, n²]; raises LabelError if that was never found out."""
+        return open_labels(self.path, self.card.games, self.only_size(), self.digest)
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
@@ -151,9 +189,17 @@ class Dataset:
         return sizes[0]
 
     def select(
-        self, size: int | None = None, split: Split | None = None, weakest: str | None = None
+        self,
+        size: int | None = None,
+        split: Split | None = None,
+        weakest: str | None = None,
+        *,
+        labeled: bool = False,
     ) -> NDArray[np.int64]:
-        """The numbers of the games of a size and a split in which neither player is weaker than a rank, or unranked."""
+        """The numbers of the games of a size and a split in which neither player is weaker than a rank, or unranked.
+
+        ``labeled`` chooses those of which it is known who owns each point in the end.
+        """
         games = self.games
         chosen = np.ones(games.size, dtype=np.bool_)
         if size is not None:
@@ -163,6 +209,8 @@ class Dataset:
         if weakest is not None:
             for grades in (games["black_grade"], games["white_grade"]):
                 chosen &= (grades >= grade_of(weakest)) & (grades != UNKNOWN)
+        if labeled:
+            chosen &= self.labels[:, 0] != NO_LABEL
         return np.flatnonzero(chosen)
 
     def start(self, game: int) -> Board:
@@ -183,11 +231,55 @@ class Dataset:
         colors = np.where(codes & WHITE_BIT, WHITE, BLACK).astype(np.int8)
         return GameMoves(np.where(points == PASS_CODE, PASS, points), colors)
 
+    def end(self, game: int) -> Board:
+        """The board after the last move of a game."""
+        return self.position(game, int(self.games["moves"][game]))
+
+    def position(self, game: int, plies: int) -> Board:
+        """The board after so many moves of a game, with the player of the next one to move."""
+        board = self.start(game)
+        moves, colors = self.moves_of(game)
+        if play_moves(board.record, moves[:plies], colors[:plies], False) < min(plies, moves.size):
+            raise DatasetError(f"{self.path} has a game with moves that cannot be played: it is damaged")
+        if plies < moves.size:
+            board.to_play = int(colors[plies])
+        return board
+
+    def key(self, game: int) -> int:
+        """What a game has in common with equal ones in any set (see ``game_key``)."""
+        row = self.games[game]
+        stones = self.stones[int(row["first_stone"]) :][: row["stones"]]
+        return game_key(int(row["lines"]), stones, self.moves[int(row["first_move"]) :][: row["moves"]])
+
+    def marks_of(self, game: int) -> NDArray[np.int8]:
+        """Whose territory the last node of a record marks each point as, [n²]; all EMPTY if it marks none."""
+        row = self.endings[game]
+        codes = self.marks[int(row["first_mark"]) :][: row["marks"]]
+        marks = np.zeros(int(self.games["lines"][game]) ** 2, dtype=np.int8)
+        marks[codes & POINT_MASK] = np.where(codes & WHITE_BIT, WHITE, BLACK)
+        return marks
+
+    def ownership(self, game: int) -> NDArray[np.int8] | None:
+        """Who owns each point at the end of a game, [n²]; None if that is not known."""
+        row = self.labels[game]
+        return None if row[0] == NO_LABEL else row
+
+    def _map_ending(self, name: str) -> NDArray[Any]:
+        if name not in self.card.files:
+            raise DatasetError(f"{self.path} does not say how its games were counted: import them again")
+        return _map(self.path / name, self.card)
+
 
 def encode_moves(moves: NDArray[np.int64], colors: NDArray[np.int8]) -> NDArray[np.uint16]:
     """Moves as they are kept; the inverse of ``Dataset.moves_of``."""
     codes = np.where(moves == PASS, PASS_CODE, moves) | np.where(colors == WHITE, WHITE_BIT, 0)
     return codes.astype(np.uint16)
+
+
+def game_key(size: int, stones: NDArray[np.uint16], moves: NDArray[np.uint16]) -> int:
+    """A number that is the same for equal set-ups and moves, coded as they are kept, and for no others."""
+    content = bytes([size]) + stones.tobytes() + moves.tobytes()
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
 
 
 def _read_card(path: Path) -> DatasetCard:

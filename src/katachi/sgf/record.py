@@ -19,8 +19,9 @@ from katachi.go.game import Game
 from katachi.go.results import GameResult
 from katachi.go.rules import Rules
 from katachi.sgf import information
+from katachi.sgf.errors import SgfError
 from katachi.sgf.repairs import Repair, RepairLog
-from katachi.sgf.replay import Ending, replay, replay_to_end
+from katachi.sgf.replay import Ending, replay, replay_nodes, replay_to_end
 from katachi.sgf.tree import Node
 
 
@@ -90,12 +91,26 @@ class SgfGame:
         self._note(log)
         return game
 
+    def positions(self) -> Iterator[tuple[Node, Game]]:
+        """Every node of the main line with the game after it: one game, which goes on; copy it to keep it."""
+        log = RepairLog()
+        nodes = list(self.main_line())
+        yield from zip(nodes, replay_nodes(nodes, log), strict=True)
+        self._note(log)
+
     def replay_to_end(self) -> Ending:
         """The board at the end of the main line, faster than by ``replay`` and without a history."""
         log = RepairLog()
         ending = replay_to_end(list(self.main_line()), log)
         self._note(log)
         return ending
+
+    def _repr_svg_(self) -> str | None:
+        """The end of the main line, for notebooks; None if it cannot be played."""
+        try:
+            return self.replay()._repr_svg_()
+        except SgfError:
+            return None
 
     def _note(self, log: RepairLog) -> None:
         """Add what is new: the same record may be replayed more than once."""

@@ -6,7 +6,7 @@ suicide) becomes a set-up of the position that it leads to, and the turn passes;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,6 +52,14 @@ def replay(
             break
         replaying.play(node)
     return replaying.game
+
+
+def replay_nodes(nodes: Sequence[Node], report: Report = ignore) -> Iterator[Game]:
+    """The game after each node of a path from the root: one game, which goes on when the next node is asked for."""
+    replaying = _Replay(nodes, None, report)
+    for node in nodes:
+        replaying.follow(node)
+        yield replaying.game
 
 
 class Ending(NamedTuple):

@@ -68,6 +68,17 @@ class Node:
             yield node
             waiting.extend(reversed(node.children))
 
+    def copy(self) -> Node:
+        """This node and all that follow it, as a tree of its own."""
+        twin = Node({name: list(values) for name, values in self.properties.items()})
+        pairs = [(self, twin)]
+        while pairs:
+            node, copied = pairs.pop()
+            for child in node.children:
+                properties = {name: list(values) for name, values in child.properties.items()}
+                pairs.append((child, copied.add_child(properties)))
+        return twin
+
     def is_same_tree(self, other: Node) -> bool:
         """Whether two trees have the same shape, properties and order of properties."""
         pairs = [(self, other)]
