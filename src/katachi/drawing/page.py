@@ -7,6 +7,7 @@ from html import escape
 from typing import Final
 
 from katachi.drawing.html import frame_page
+from katachi.drawing.kernels import NamedCrbm, draw_kernels
 from katachi.drawing.policies import PositionPolicy, draw_policy
 from katachi.drawing.shapes import LearnedSet, LearnedShape
 from katachi.drawing.svg import describe_shape, draw_shape, format_weight
@@ -40,6 +41,15 @@ _LEAD: Final = (
     "the pale points may hold anything."
 )
 _POLICY_LEAD: Final = "A number on the board says how likely the model finds a move there, in percent."
+_TERRITORY_LEAD: Final = (
+    "Blue points will be Black’s, yellow ones White’s, the surer the stronger the color. Below the board are the moves "
+    "that promise most."
+)
+_KERNELS_LEAD: Final = (
+    "Each picture is a kernel, drawn as the state that every point should rather be in: a stone of the player who has "
+    "just moved (black), an enemy stone, or none. Beside it are its weights for own stones, enemy stones and free "
+    "points, green above their mean and red below, and under it how often it is on."
+)
 _LIBERTIES: Final = " A number on a stone says how many liberties its chain has outside of the shape."
 
 
@@ -53,6 +63,21 @@ def format_policy_page(title: str, position: PositionPolicy, card: Sequence[tupl
     """The whole page of what a model would play: a title, what is known of the model, and the board."""
     moves = "".join(f"<dt>{move.vertex}</dt><dd>{move.percent}</dd>" for move in position.best())
     return _frame(title, _POLICY_LEAD, card, f"<section>\n{draw_policy(position)}\n<dl>{moves}</dl>\n</section>")
+
+
+def format_territory_page(
+    title: str, position: PositionPolicy, picture: str, card: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The whole page of whose each point will be: a title, what is known of the model, its picture, likely moves."""
+    moves = "".join(f"<dt>{move.vertex}</dt><dd>{move.percent}</dd>" for move in position.best())
+    return _frame(title, _TERRITORY_LEAD, card, f"<section>\n{picture}\n<dl>{moves}</dl>\n</section>")
+
+
+def format_kernels_page(
+    title: str, crbms: Sequence[NamedCrbm], count: int, card: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The whole page of kernels: a title, what is known of the model, and so many kernels of each CRBM."""
+    return _frame(title, _KERNELS_LEAD, card, f"<section>\n{draw_kernels(crbms, count)}\n</section>")
 
 
 def _frame(title: str, lead: str, card: Sequence[tuple[str, str]], sections: str) -> str:

@@ -60,8 +60,13 @@ def draw_policy(position: PositionPolicy) -> str:
 
 def show_policy(position: PositionPolicy) -> RenderableType:
     """The board for the terminal, and the likeliest moves below it."""
+    board = Text(format_diagram(position.game.board.diagram, position.game.last_move))
+    return Group(Text(), board, show_moves(position))
+
+
+def show_moves(position: PositionPolicy) -> RenderableType:
+    """Who is thought to win, and the likeliest moves."""
     table = Table(box=None, show_header=False, pad_edge=False)
     for move in position.best():
         table.add_row(move.vertex, Text(move.percent, justify="right"))
-    board = Text(format_diagram(position.game.board.diagram, position.game.last_move))
-    return Group(Text(), board, Text(f"Black wins {position.black_wins:.1%}", style="dim"), Text(), table)
+    return Group(Text(f"Black wins {position.black_wins:.1%}", style="dim"), Text(), table)

@@ -121,9 +121,18 @@ def _largest(part: ShapeFeatures, weights: Floats, j: int, count: int) -> Ints:
 
 def _learned(part: ShapeFeatures, start: int, index: int, weights: Floats) -> LearnedShape:
     words = part.describe(index).splitlines()[0].partition(": ")[2]
+    return LearnedShape(start + index, float(weights[start + index]), words, _find_shape(part, index))
+
+
+def shape_of(features: FeatureSet, index: int) -> Shape | None:
+    """The shape of a feature, None where many share a bin; raises DrawingError if the features are no shapes."""
+    part, start = next(found for found in reversed(shape_parts(features)) if found[1] <= index)
+    return _find_shape(part, index - start)
+
+
+def _find_shape(part: ShapeFeatures, index: int) -> Shape | None:
     shape_set, entry = part.find_entry(index)
-    shape = _make_shape(part, shape_set, entry) if part.is_tabled(shape_set) else None
-    return LearnedShape(start + index, float(weights[start + index]), words, shape)
+    return _make_shape(part, shape_set, entry) if part.is_tabled(shape_set) else None
 
 
 def _make_shape(part: ShapeFeatures, shape_set: ShapeSet, entry: int) -> Shape:

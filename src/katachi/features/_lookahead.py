@@ -34,7 +34,7 @@ def _bit(p):
 
 
 @njit(cache=True, nogil=True)
-def _count_bits(word):
+def count_bits(word):
     """How many bits of a word are set: the sums of pairs, of fours, and so on."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -63,7 +63,7 @@ def list_chain_liberties(b, chains):
         if b.stone[p] != EMPTY and b.head[p] == p:
             count = 0
             for w in range(np.uint16(_WORDS)):
-                count += _count_bits(chains.liberties[p, w])
+                count += count_bits(chains.liberties[p, w])
             chains.counts[p] = count
 
 
@@ -106,7 +106,7 @@ def count_joined(chains):
     """How many liberties there are in ``joined``."""
     count = 0
     for w in range(np.uint16(_WORDS)):
-        count += _count_bits(chains.joined[w])
+        count += count_bits(chains.joined[w])
     return count
 
 

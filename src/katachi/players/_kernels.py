@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go._kernels import NEIGHBORS, OFF, count_liberties, play_stone, record_dtype
+from katachi.features._influence import spread_bouzy
+from katachi.go._kernels import count_liberties, play_stone, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 
 # Bouzy 2003, "Mathematical morphology applied to computer Go": five dilations, then 5 · 4 + 1 erosions, make a lone
@@ -40,45 +41,9 @@ def liberty_balance(b):
 
 
 @njit(cache=True, nogil=True)
-def _dilate(b, maps, now, after):
-    """A point that only one color touches gains one of that color for each neighbor that has any."""
-    near = NEIGHBORS[b.lines]
-    for p in range(np.uint16(b.lines * b.lines)):
-        black = white = 0
-        for k in range(4):
-            value = maps[now, near[p, k]]
-            black += value > 0
-            white += value < 0
-        value = maps[now, p]
-        gain = (black if value >= 0 and white == 0 else 0) - (white if value <= 0 and black == 0 else 0)
-        maps[after, p] = value + gain
-
-
-@njit(cache=True, nogil=True)
-def _erode(b, maps, now, after):
-    """A point loses one for each neighbor that is not of its color, down to nothing."""
-    near = NEIGHBORS[b.lines]
-    for p in range(np.uint16(b.lines * b.lines)):
-        value = maps[now, p]
-        loss = 0
-        if value != 0:
-            for k in range(4):
-                q = near[p, k]
-                loss += q != OFF and (maps[now, q] <= 0 if value > 0 else maps[now, q] >= 0)
-        maps[after, p] = max(value - loss, 0) if value > 0 else min(value + loss, 0)
-
-
-@njit(cache=True, nogil=True)
 def spread_influence(b, influence):
     """Leave Bouzy's map of the board in ``influence.maps[0]``, positive where it is Black's."""
-    for p in range(np.uint16(b.lines * b.lines)):
-        influence.maps[0, p] = _STONE * b.stone[p]
-    for i in range(np.uint8(DILATIONS + EROSIONS)):
-        now = np.uint8(i & 1)
-        if i < DILATIONS:
-            _dilate(b, influence.maps, now, np.uint8(1 - now))
-        else:
-            _erode(b, influence.maps, now, np.uint8(1 - now))
+    spread_bouzy(b, influence.maps, _STONE, DILATIONS, EROSIONS)
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,130 @@
+"""Influence: how far the stones of each color make themselves felt, by four rules, with their constants.
+
+- ``exact`` and ``stringent`` (after Chen 2002, as Wu and Baldi 2006 use it): every stone emits an amount, which spreads
+  over neighboring points and decays at every step; amounts add up. In the first any enemy stone blocks; in the second
+  an enemy stone blocks only what comes from weaker groups than its own (``chains.py`` says what is weaker).
+- ``bouzy`` (Bouzy 2003): dilations let every color grow where the other is not, erosions then take away what nothing
+  surrounds.
+- ``zobrist`` (Zobrist 1970): every point adds the signs of its neighbors to its own number, again and again.
+
+Chen's paper gives no numbers that could be found; his constants here are ours. Black's map and White's are both from 0
+to 1: divided by what a point reaches in practice, and cut there.
+
+>>> board = Board(5)
+>>> board.play(12)
+>>> black, white = map_influence(board, ChenInfluence(decay=0.5, steps=2))
+>>> (4 * black).reshape(5, 5).round(2)
+array([[0.  , 0.  , 0.25, 0.  , 0.  ],
+       [0.  , 0.25, 0.5 , 0.25, 0.  ],
+       [0.25, 0.5 , 1.  , 0.5 , 0.25],
+       [0.  , 0.25, 0.5 , 0.25, 0.  ],
+       [0.  , 0.  , 0.25, 0.  , 0.  ]], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from katachi.features import _influence as kernels
+from katachi.features.chains import GroupKind
+from katachi.go.board import Board
+from katachi.interfaces import Doubles, Floats
+
+_FROZEN: Final = ConfigDict(extra="forbid", strict=True, frozen=True)
+_MOST_STEPS: Final = 100
+
+
+class ChenInfluence(BaseModel):
+    """Stones that radiate until an enemy stone blocks them."""
+
+    model_config = _FROZEN
+
+    method: Literal["exact", "stringent"] = "exact"
+    emission: float = Field(default=64.0, gt=0, le=1e6, allow_inf_nan=False)  # of a stone on its own point
+    decay: float = Field(default=0.5, gt=0, le=1)  # at every step
+    steps: int = Field(default=6, ge=0, le=_MOST_STEPS)
+
+    @property
+    def kernel(self) -> int:
+        return kernels.EXACT if self.method == "exact" else kernels.STRINGENT
+
+    @property
+    def constants(self) -> Doubles:
+        return np.array([self.emission, self.decay, self.steps])
+
+    @property
+    def maximum(self) -> float:
+        """Four stones' worth: a point amid friends reaches it, and few have more."""
+        return 4 * self.emission
+
+
+class BouzyInfluence(BaseModel):
+    """Dilations, then erosions: *n* and *n* · (*n* − 1) + 1 let a lone stone claim nothing but itself."""
+
+    model_config = _FROZEN
+
+    method: Literal["bouzy"] = "bouzy"
+    stone: int = Field(default=128, gt=0, le=1_000_000)
+    dilations: int = Field(default=5, ge=1, le=_MOST_STEPS)
+    erosions: int = Field(default=21, ge=0, le=_MOST_STEPS)
+
+    kernel: ClassVar[int] = kernels.BOUZY
+
+    @property
+    def constants(self) -> Doubles:
+        return np.array([self.stone, self.dilations, self.erosions], dtype=np.float64)
+
+    @property
+    def maximum(self) -> float:
+        """The most that an empty point can gain; stones are cut to it."""
+        return 4.0 * self.dilations
+
+
+class ZobristInfluence(BaseModel):
+    """Signs that are added up: a stone counts one for its neighbors, however large its number is."""
+
+    model_config = _FROZEN
+
+    method: Literal["zobrist"] = "zobrist"
+    stone: int = Field(default=50, gt=0, le=1_000_000)
+    passes: int = Field(default=4, ge=1, le=_MOST_STEPS)
+
+    kernel: ClassVar[int] = kernels.ZOBRIST
+
+    @property
+    def constants(self) -> Doubles:
+        return np.array([self.stone, self.passes, 0], dtype=np.float64)
+
+    @property
+    def maximum(self) -> float:
+        """The most that an empty point can gain; stones are cut to it."""
+        return 4.0 * self.passes
+
+
+AnyInfluence: TypeAlias = ChenInfluence | BouzyInfluence | ZobristInfluence
+
+INFLUENCES: Final[dict[str, AnyInfluence]] = {
+    "exact": ChenInfluence(),
+    "stringent": ChenInfluence(method="stringent"),
+    "bouzy": BouzyInfluence(),
+    "zobrist": ZobristInfluence(),
+}
+
+
+def _by_name(value: Any) -> Any:
+    return INFLUENCES.get(value, value) if isinstance(value, str) else value
+
+
+# In settings: a table with a method and its constants, or the name of a method for its usual ones.
+Influence: TypeAlias = Annotated[AnyInfluence, Field(discriminator="method"), BeforeValidator(_by_name)]
+
+
+def map_influence(board: Board, influence: AnyInfluence, group: GroupKind = "chain") -> Floats:
+    """The influence of Black and of White on every point, [2, n²], from 0 to 1; ``group`` matters if stringent."""
+    raw: NDArray[np.float64] = np.empty((2, board.size**2))
+    kernels.fill_influence(board.record, group == "loose", influence.kernel, influence.constants, raw)
+    return np.minimum(raw / influence.maximum, 1).astype(np.float32)
