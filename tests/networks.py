@@ -28,7 +28,7 @@ def tiny_config(size: int | None = 5, **changes: Any) -> CnnConfig:
     return CnnConfig(**{**config, **changes})
 
 
-def tiny_onnx(config: CnnConfig, *, ownership: bool = False, seed: int = 0, scale: float = 1.0) -> bytes:
+def tiny_onnx(config: CnnConfig, *, seed: int = 0, scale: float = 1.0) -> bytes:
     """A random 3×3 convolution with a bias for every point; rank, value and ownership in the simplest way.
 
     It has the inputs and outputs of its configuration, but not its layers: ``reference_logits`` says what it computes.
@@ -55,7 +55,7 @@ def tiny_onnx(config: CnnConfig, *, ownership: bool = False, seed: int = 0, scal
     if config.value:
         outputs.append(helper.make_tensor_value_info("value", TensorProto.FLOAT, ["B"]))
         nodes.append(helper.make_node("ReduceMean", [sums], ["value"], axes=[1, 2, 3], keepdims=0))
-    if ownership:
+    if config.ownership:
         outputs.append(helper.make_tensor_value_info("ownership", TensorProto.FLOAT, ["B", points]))
         nodes += [
             helper.make_node("ReduceMean", ["policy"], ["mean"], axes=[1], keepdims=0),

@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ from katachi.learning.batches import Batches
 from katachi.learning.computing_ahead import compute_ahead
 from katachi.learning.dataset_import import import_games
 from katachi.learning.datasets import SPLITS, WHITE_BIT, Dataset, DatasetError
+from katachi.learning.labels import NO_LABEL, LabelError
+from katachi.learning.mixed_batches import MixedBatches
 from katachi.learning.ranks import dans
 from katachi.learning.splits import Split, split_of
 from learning.random_records import random_record
+from learning.small_sets import label_small_set, make_small_set
 
 
 class PlainPlanes:
@@ -87,7 +91,7 @@ def test_an_epoch_is_every_position_once(dataset: Dataset, size: int) -> None:
     source = batches(dataset, size=size, symmetries=False)
     found: Counter[tuple[Any, ...]] = Counter()
     for batch in islice(source.stream(), source.epoch):  # sixteen to a batch, so sixteen epochs
-        facts = zip(*(array.tolist() for array in batch[1:]), strict=True)
+        facts = zip(*(array.tolist() for array in batch[1:-1]), strict=True)
         found.update((planes.tobytes(), *fact) for planes, fact in zip(batch.planes, facts, strict=True))
     expected = naive_positions(dataset, Split.TRAINING, size)
     assert found == Counter({position: 16 * count for position, count in expected.items()})
@@ -108,12 +112,61 @@ def test_symmetries_turn_planes_and_moves_alike(dataset: Dataset) -> None:
     assert seen == set(Symmetry)
 
 
+@pytest.fixture(scope="module")
+def labeled(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """A set whose games are labeled by the stones after the last move, but for the first ones."""
+    path = make_small_set(tmp_path_factory.mktemp("labeled"))
+    label_small_set(path, unknown=5)
+    return Dataset.open(path)
+
+
+def test_owners_are_seen_by_the_mover_and_turned_like_the_position(labeled: Dataset) -> None:
+    turned, plain = (batches(labeled, 300, ownership=True, symmetries=symmetries)[0] for symmetries in (True, False))
+    unlabeled = (plain.owners == NO_LABEL).all(axis=1)
+    assert 0 < unlabeled.sum() < 300
+    assert (np.abs(plain.owners[~unlabeled]) <= 1).all()
+    tables = np.stack([symmetry.points(5) for symmetry in Symmetry])
+    for planes, owners, original, own in zip(turned.planes, turned.owners, plain.planes, plain.owners, strict=True):
+        pictures = np.concatenate([planes.reshape(PLANES.count, -1), owners[None]])
+        wanted = np.concatenate([original.reshape(PLANES.count, -1), own[None]])
+        assert any((pictures[:, table] == wanted).all() for table in tables)
+    every_move = batches(labeled, labeled.games["plays"][labeled.select(5, Split.TRAINING)].sum(), ownership=True)[0]
+    final = {game: labeled.ownership(game) for game in labeled.select(5, Split.TRAINING).tolist()}
+    plays = labeled.games["plays"].astype(int)
+    black_points = sum(plays[game] * int(owners.sum()) for game, owners in final.items() if owners is not None)
+    found = np.where(every_move.owners == NO_LABEL, 0, every_move.owners.astype(int) * every_move.colors[:, None])
+    assert found.sum() == black_points != 0
+    assert batches(labeled, 300)[0].owners.shape == (300, 0)
+
+
+def test_games_without_labels_teach_no_ownership(tmp_path: Path) -> None:
+    path = make_small_set(tmp_path)
+    with pytest.raises(LabelError, match="has no labels"):
+        batches(Dataset.open(path), ownership=True)
+    label_small_set(path, unknown=1000)
+    with pytest.raises(DatasetError, match="does not say who owned what in games for training"):
+        batches(Dataset.open(path), ownership=True)
+
+
 def test_a_batch_depends_on_its_number_alone(dataset: Dataset) -> None:
     ahead = batches(dataset).stream(start=3, workers=2)
     for number, batch in zip((3, 4, 5), ahead, strict=False):
         again = batches(Dataset.open(dataset.path))[number]
         assert all(np.array_equal(*pair) for pair in zip(batch, again, strict=True))
     assert not np.array_equal(batches(dataset)[3].moves, batches(dataset, seed=2)[3].moves)
+
+
+def test_several_sizes_are_mixed_by_their_positions(dataset: Dataset) -> None:
+    parts = [batches(dataset, 4, size=size) for size in (5, 7)]
+    mixed = MixedBatches(parts, seed=1)
+    assert (mixed.games, mixed.epoch) == (28, parts[0].epoch + parts[1].epoch)
+    sizes = np.array([batch.planes.shape[-1] for batch in islice(mixed.stream(), 300)])
+    assert set(sizes.tolist()) == {5, 7}
+    assert (sizes == 5).mean() == pytest.approx(parts[0].epoch / mixed.epoch, abs=0.09)
+    for number in (2, 7, 11):
+        (part,) = (part for part in parts if part.size == sizes[number])
+        again = MixedBatches([batches(dataset, 4, size=size) for size in (5, 7)], seed=1)[number]
+        assert all(np.array_equal(*pair) for pair in zip(again, part[number], strict=True))
 
 
 def test_held_out_positions_stay_the_same(dataset: Dataset) -> None:

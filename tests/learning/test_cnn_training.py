@@ -13,11 +13,12 @@ import pytest
 from safetensors.numpy import load_file
 
 from katachi.go.board import Board
+from katachi.interfaces import OwnershipEvaluator
 from katachi.learning.cnn_training import Machine, load_first_weights, train_cnn
 from katachi.learning.supervised import CnnTraining, Learner, Losses
 from katachi.learning.training_runs import MetricLine, TrainingError
 from katachi.models.saving import load_model
-from learning.small_sets import make_small_set
+from learning.small_sets import label_small_set, make_small_set
 
 HERE = Machine(threads=1, workers=0)
 
@@ -52,6 +53,44 @@ def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
     for name in ("checkpoint.safetensors", "model/model.onnx", "model/weights.safetensors", "examples.txt"):
         straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
         assert straight == killed, name
+
+
+@pytest.mark.parametrize("step", [2, 4])  # the first evaluation comes after two steps
+def test_a_checkpoint_between_evaluations_is_gone_on_from(games: Path, tmp_path: Path, step: int) -> None:
+    training = settings(games, value=True)
+    train_cnn(training, tmp_path / "straight", lambda _: None, machine=HERE)
+
+    def kill(positions: int, losses: Losses) -> None:
+        if positions == 16 * step:
+            raise Killed
+
+    often = HERE._replace(checkpoint_seconds=0.0)
+    with pytest.raises(Killed):
+        train_cnn(training, tmp_path / "killed", lambda _: None, machine=often, tick=kill)
+    heard: list[int] = []
+    train_cnn(training, tmp_path / "killed", lambda _: None, machine=often, tick=lambda done, _: heard.append(done))
+    assert heard == list(range(16 * step, 16 * 7, 16)), "the step before was kept, though no evaluation came after it"
+    for name in ("checkpoint.safetensors", "model/model.onnx", "examples.txt"):
+        assert (tmp_path / "straight" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes(), name
+    lines = [
+        json.loads((tmp_path / run / "metrics.jsonl").read_text().splitlines()[1]) for run in ("straight", "killed")
+    ]
+    for name in ("loss", "top_1", "value_loss", "validation_loss"):
+        assert lines[0][name] == lines[1][name], name
+
+
+def test_ownership_is_learned_saved_and_asked(tmp_path: Path) -> None:
+    games = make_small_set(tmp_path)
+    label_small_set(games)
+    train_cnn(settings(games, ownership=True), tmp_path / "run", lambda _: None, machine=HERE)
+    line = json.loads((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()[-1])
+    assert 0 < line["ownership_loss"] < 2
+    assert 0 < line["validation_ownership_hits"] < 1
+    evaluator, card = load_model(tmp_path / "run" / "model")
+    assert isinstance(evaluator, OwnershipEvaluator)
+    assert evaluator.ownership([Board(5)]).shape == (1, 25)
+    assert "ownership" in card.remarks[0]
+    assert card.metrics["validation owners known"].value == line["validation_ownership_hits"]
 
 
 @pytest.fixture(scope="module")

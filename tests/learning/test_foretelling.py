@@ -7,6 +7,7 @@ import pytest
 
 from katachi.features.planes import PLANES
 from katachi.go.board import Board
+from katachi.go.points import Symmetry
 from katachi.learning.batches import Batch
 from katachi.learning.datasets import Dataset
 from katachi.learning.foretelling import TOP, Foreteller, Foretold, tell_rank
@@ -52,6 +53,15 @@ def test_a_saved_network_foretells_what_its_learner_does(games, changes):
     assert [found["top"][top - 1] / COUNT for top in (1, 5, 10)] == pytest.approx(
         [wanted[f"top_{top}"] for top in (1, 5, 10)]
     )
+
+
+def test_symmetries_average_likelihoods(games):
+    foreteller = foreteller_of(new_learner(planes="mover", outputs=1))
+    held_out = positions(foreteller, games)
+    alone = [np.exp(-foreteller.foretell([held_out], symmetries=[symmetry]).losses) for symmetry in Symmetry]
+    assert np.ptp(alone, axis=0).max() > 0.001
+    together = foreteller.foretell([held_out], symmetries=Symmetry)
+    assert np.exp(-together.losses) == pytest.approx(np.mean(alone, axis=0), rel=1e-4)
 
 
 def test_held_out_positions_are_the_same_whatever_the_planes(games):

@@ -9,6 +9,7 @@ import torch
 
 from katachi.go.points import BLACK, WHITE
 from katachi.learning.batches import Batch
+from katachi.learning.labels import NO_LABEL
 from katachi.learning.supervised import CnnTraining, Learner, foretell, validate
 
 SIZE = 5
@@ -27,7 +28,8 @@ def random_batch(count: int, seed: int = 0, legal: float = 0.7) -> Batch:
     moves = rng.integers(0, SIZE * SIZE, count)
     ranks, won = rng.integers(0, 10, count).astype(np.int8), rng.integers(-1, 2, count).astype(np.int8)
     colors = rng.choice(np.array([BLACK, WHITE], dtype=np.int8), count)
-    return Batch(planes, moves, ranks, colors, won, np.zeros(count, dtype=np.int16))
+    owners = rng.integers(-1, 2, (count, SIZE * SIZE)).astype(np.int8)
+    return Batch(planes, moves, ranks, colors, won, np.zeros(count, dtype=np.int16), owners)
 
 
 def test_warm_up_and_cosine() -> None:
@@ -84,8 +86,29 @@ def test_only_known_outcomes_teach_the_value() -> None:
     assert learner.update(random_batch(8)).values > 0
 
 
+def test_only_labels_teach_ownership() -> None:
+    learner = Learner(settings(ownership=True))
+    batch = random_batch(8)
+    unlabeled = batch._replace(owners=np.full_like(batch.owners, NO_LABEL))
+    before = learner.net.arrays()["ownership.weight"]
+    assert learner.update(unlabeled).owners == 0
+    assert (learner.net.arrays()["ownership.weight"] == before).all()
+    half = np.where(np.arange(8)[:, None] < 4, batch.owners, NO_LABEL)
+    assert learner.update(batch._replace(owners=half)).owners == pytest.approx(4 * math.log(2), rel=0.1)
+    assert (learner.net.arrays()["ownership.weight"] != before).any()
+
+
+def test_the_weight_of_ownership_is_that_of_its_slope() -> None:
+    slopes = []
+    for weight in (0.5, 2.0):
+        learner = Learner(settings(ownership=True, ownership_loss=weight, optimizer="sgd", warmup=0.0))
+        learner.update(random_batch(8))
+        slopes.append(learner.net.arrays()["ownership.bias"])
+    assert slopes[1] == pytest.approx(4 * slopes[0], rel=1e-4)
+
+
 def test_what_is_repeated_is_learned() -> None:
-    learner = Learner(settings(positions=8 * 150, step_size=0.01, value=True))
+    learner = Learner(settings(positions=8 * 150, step_size=0.01, value=True, ownership=True))
     batch = random_batch(8)
     while not learner.is_finished:
         losses = learner.update(batch)
@@ -93,6 +116,7 @@ def test_what_is_repeated_is_learned() -> None:
     found = validate(learner, batch)
     assert found["top_1"] == found["top_5"] == 1.0
     assert found["value_hits"] == 1.0
+    assert found["ownership_hits"] > 0.95
 
 
 def test_validation_counts_places() -> None:

@@ -53,7 +53,8 @@ def test_a_new_network_knows_nothing(config: CnnConfig) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"kind": "plain", "layers": 2}, {"normalized": False}, {"value": True, "outputs": 2}]
+    "changes",
+    [{}, {"kind": "plain", "layers": 2}, {"normalized": False}, {"value": True, "outputs": 2}, {"ownership": True}],
 )
 def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None:
     """A slow obvious twin, one layer after another, without Winograd."""
@@ -88,6 +89,10 @@ def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None
         hidden = torch.relu(boards.mean((2, 3)) @ weights["value.hidden"].T + weights["value.hidden_bias"])
         value = hidden @ weights["value.output"][0] + weights["value.output_bias"]
         assert torch.allclose(found.value, value, atol=1e-4)
+    if config.ownership:
+        assert found.ownership is not None
+        owners = conv2d(boards, weights["ownership.weight"]) + weights["ownership.bias"]
+        assert torch.allclose(found.ownership, owners.flatten(1), atol=1e-4)
 
 
 def test_statistics_follow_the_batches() -> None:

@@ -77,22 +77,24 @@ def test_the_value_is_the_movers():
 
 
 def test_ownership_is_blacks_and_only_where_the_network_has_it():
-    config = tiny_config(5)
-    assert not isinstance(open_cnn(config, tiny_onnx(config)), OwnershipEvaluator)
-    evaluator = open_cnn(config, tiny_onnx(config, ownership=True))
+    assert not isinstance(open_cnn(tiny_config(5), tiny_onnx(tiny_config(5))), OwnershipEvaluator)
+    config = tiny_config(5, ownership=True)
+    with pytest.raises(ModelError, match="gives no ownership"):
+        open_cnn(config, tiny_onnx(tiny_config(5)))
+    evaluator = open_cnn(config, tiny_onnx(config))
     assert isinstance(evaluator, OwnershipEvaluator)
     boards = boards_of(5)
     logits = reference_logits(config, PLANES["maddison-9"].encode(boards))[:, 0]
     colors = np.array([[board.to_play] for board in boards])
     assert evaluator.ownership(boards) == pytest.approx(colors * np.tanh(logits), abs=1e-5)
-    averaging = open_cnn(config, tiny_onnx(config, ownership=True), CnnOptions(symmetries=True))
+    averaging = open_cnn(config, tiny_onnx(config), CnnOptions(symmetries=True))
     check_ownership_evaluator(averaging, games=sample_games(sizes=[5]))
 
 
 @pytest.mark.parametrize("planes", ["maddison-9", "maddison-36", "mover"])
 def test_symmetries_average_what_the_turned_boards_say(planes):
-    config = tiny_config(5, planes=planes, value=True)
-    onnx = tiny_onnx(config, ownership=True)
+    config = tiny_config(5, planes=planes, value=True, ownership=True)
+    onnx = tiny_onnx(config)
     plain, averaging = open_cnn(config, onnx), open_cnn(config, onnx, CnnOptions(symmetries=True))
     for board in boards_of(5):
         turned = [board.transformed(symmetry) for symmetry in Symmetry]

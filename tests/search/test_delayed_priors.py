@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from katachi.go.game import Game
-from katachi.go.points import format_vertex
+from katachi.go.points import BLACK, format_vertex
 from katachi.interfaces import Evaluation, Limit
 from katachi.search import _mcts_nodes as layout
 from katachi.search.delayed_priors import PriorReport, PriorSource
@@ -158,5 +158,82 @@ def test_priors_for_nodes_that_are_gone_are_not_used():
     keys = tree.nodes["key"][:2].copy()
     tree.nodes["state"][:2] = layout.SENT
     tree.nodes["key"][1] += 1
-    policies = np.full((2, 26), 1 / 26, dtype=np.float32)
-    assert tree.set_priors(np.array([0, 1]), keys, policies).tolist() == [0]
+    evaluation = Evaluation(np.array([0.1, 0.2], dtype=np.float32), np.full((2, 26), 1 / 26, dtype=np.float32))
+    assert tree.set_priors(np.array([0, 1]), keys, evaluation).tolist() == [0]
+    assert tree.nodes["black_wins"][:2].tolist() == pytest.approx([0.1, 0.5])
+
+
+# Values that come with the priors
+
+
+class ValuingEvaluator(SlowEvaluator):
+    """Says how likely Black wins by his stones in the first row."""
+
+    def evaluate(self, boards):
+        wins = [0.2 + 0.1 * np.count_nonzero(board.stones[:5] == BLACK) for board in boards]
+        return super().evaluate(boards)._replace(black_wins=np.array(wins, dtype=np.float32))
+
+
+def test_without_a_share_values_change_nothing():
+    plain, valued = (searched(kind(), 500, priors="synchronous")[0]._tree for kind in (SlowEvaluator, ValuingEvaluator))
+    assert np.array_equal(plain.edges, valued.edges)
+
+
+def test_synchronous_values_are_those_of_the_leaves():
+    """Every simulation makes a node and takes its value alone, so that sums can be computed from the tree."""
+    settings = {"priors": "synchronous", "value_share": 1.0, "expand_after": 0}
+    search, result, _ = searched(ValuingEvaluator(), simulations=60, **settings)
+    assert result.ownership is None, "there were no playouts"
+    tree = search._tree
+    children = np.unique(tree.children[tree.children > 0])
+    assert children.size == 60, "each simulation ended in a node of its own"
+    assert tree.nodes["wins"][tree.root] == pytest.approx(tree.nodes["black_wins"][children].sum(), rel=1e-5)
+
+
+def test_values_are_mixed_with_playouts():
+    settings = {"priors": "synchronous", "expand_after": 0, "score_share": 0.0}
+    search, _, _ = searched(ValuingEvaluator(), simulations=60, value_share=0.25, **settings)
+    nodes, root = search._tree.nodes, search._tree.root
+    values = nodes["black_wins"][np.unique(search._tree.children[search._tree.children > 0])].sum()
+    playouts = 4 * nodes["wins"][root] - values
+    assert playouts / 3 == pytest.approx(search._workers._sum("black_wins"), rel=1e-4)
+
+
+def test_a_leaf_takes_the_last_value_that_there_is():
+    """Before any value has come playouts count alone; then the root's, until its children have theirs."""
+    evaluator = BlockedEvaluator()
+    settings = MctsSettings(threads=1, megabytes=16, stops_early=False, value_share=1.0)
+    search = MctsSearch(evaluator, settings)
+    result = search.search(Game(5), Limit(simulations=200), np.random.default_rng(1))
+    assert result.ownership is not None, "nothing has come back: these were playouts"
+    evaluator.gate.set()
+    search._feeder.join()
+    tree = search._tree
+    tree.nodes["black_wins"][:] = 0.75
+    before = tree.nodes["wins"][tree.root]
+    search._workers.run(tree, 40, lambda: False, lambda: None)
+    assert tree.nodes["wins"][tree.root] - before == pytest.approx(40 * 0.75)
+
+
+def test_values_turn_the_search():
+    plain, valued = (
+        searched(ValuingEvaluator(), simulations=2000, priors="synchronous", value_share=share)[1].visits[:5].sum()
+        for share in (0.0, 0.9)
+    )
+    assert valued > 1.5 * plain
+
+
+def test_an_evaluator_that_fails_leaves_the_value_to_playouts():
+    result = searched(ValuingEvaluator(fails_at=1), simulations=300, value_share=1.0)[1]
+    assert result.simulations == 300
+    assert result.ownership is not None
+
+
+def test_a_full_tree_finishes_the_simulation_that_waits():
+    search = MctsSearch(
+        ValuingEvaluator(),
+        MctsSettings(threads=1, megabytes=1, stops_early=False, expand_after=0, priors="synchronous", value_share=1.0),
+    )
+    result = search.search(Game(9), Limit(simulations=1500), np.random.default_rng(1))
+    assert result.simulations == 1500
+    assert search._tree.capacity < 1000

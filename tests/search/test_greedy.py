@@ -37,6 +37,13 @@ def test_keeps_the_contract(settings):
     check_search(GreedySearch(HashEvaluator(), GreedySettings(**settings)), games=sample_games(sizes=(2, 3, 5, 9)))
 
 
+def test_eyes_are_filled_only_where_that_is_allowed():
+    game = Game(3)
+    game.setup(black=range(1, 8))  # both corners are eyes, and nothing else is empty
+    assert choose(HashEvaluator(), game).move == PASS
+    assert choose(HashEvaluator(), game, fills_eyes=True).move in (0, 8)
+
+
 def flat(boards):
     return np.full(len(boards), 0.5, dtype=np.float32)
 
@@ -45,6 +52,11 @@ def test_ties_are_broken_at_random():
     moves = [choose(ValueEvaluator(flat), Game(3), seed).move for seed in range(400)]
     counts = np.bincount(moves, minlength=9)
     assert counts.min() > 20  # 44 expected of each, never a pass
+
+
+def test_it_passes_before_it_must_only_where_that_is_allowed():
+    moves = [choose(ValueEvaluator(flat), Game(3), seed, may_pass=True).move for seed in range(400)]
+    assert 20 < moves.count(PASS) < 70  # 40 expected
 
 
 def test_the_best_move_is_found_even_when_all_of_them_win_for_certain():

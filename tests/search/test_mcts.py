@@ -322,10 +322,10 @@ def test_values_of_a_compiled_evaluator_need_no_playouts():
     assert 0 < result.black_wins < 1
 
 
-def test_a_value_share_needs_a_compiled_evaluator():
-    for evaluator in (None, HashEvaluator()):
-        with pytest.raises(ValueError, match="compiled"):
-            mcts(evaluator, value_share=0.5)
+def test_a_value_share_needs_somebody_who_values():
+    for evaluator, priors in ((None, "delayed"), (HashEvaluator(), "none")):
+        with pytest.raises(ValueError, match="value_share needs an evaluator"):
+            mcts(evaluator, value_share=0.5, priors=priors)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,20 @@
 
 They are given the planes of the same positions, from random games, one at a time or 32. ``evaluate`` is what a player
 waits for in fp32: planes, network and policy. Of torch only the speed is measured: its weights have learned nothing.
+
+With a set of games it is also measured what int8 costs: how often each precision foretells moves of the test games, and
+the difference, with its interval of 95 % by pairs.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +26,11 @@ from katachi.benchmarks.shapes import random_positions
 from katachi.benchmarks.twins import BenchmarkError
 from katachi.features.planes import HIGHEST_RANK, PLANES, Planes
 from katachi.go.board import Board
+from katachi.interfaces import Doubles
+from katachi.intervals import CONFIDENCE
+from katachi.learning.datasets import Dataset
+from katachi.learning.foretelling import Foreteller
+from katachi.learning.splits import Split
 from katachi.models.cards import ModelError
 from katachi.models.cnn_cards import INT8, ONNX, CnnCard
 from katachi.models.cnn_config import CnnConfig
@@ -30,12 +41,23 @@ BATCHES: Final = (1, 32)
 UNIT: Final = "positions/s"
 _ANY_SIZE: Final = 19  # what is measured of a network that judges all sizes
 _POSITIONS: Final = max(BATCHES)
+_FILES: Final = {"fp32": ONNX, "int8": INT8}
 
 Judge = Callable[[slice], Any]  # of some of the positions
 
 
-def run(seconds: float = 0.4, rounds: int = 15, *, models: Sequence[str] = ()) -> Report:
-    """Measure the models of these names, or all networks that ship; a round of one of them lasts about ``seconds``."""
+def run(
+    seconds: float = 0.4,
+    rounds: int = 15,
+    *,
+    models: Sequence[str] = (),
+    data: Path | None = None,
+    positions: int = 0,
+) -> Report:
+    """Measure the models of these names, or all networks that ship; a round of one of them lasts about ``seconds``.
+
+    With a set of games, so many positions of it are foretold by each.
+    """
     names = models or [path.name for path in shipped_models() if open_model(path).card.kind == "cnn"]
     if not names:
         raise BenchmarkError("no network ships: name one by --model")
@@ -47,6 +69,8 @@ def run(seconds: float = 0.4, rounds: int = 15, *, models: Sequence[str] = ()) -
         size = saved.card.board_size or _ANY_SIZE
         counts = max(1, round(seconds * _rate(judges["fp32"]) / _POSITIONS)) * _POSITIONS
         rows += measure(list(_contestants(name, judges)), size, UNIT, counts, rounds)
+        if data is not None:
+            rows += _foretold(name, saved, Dataset.open(data), size, positions)
     return Report("inference", rows, list(_bars(rows)), notes)
 
 
@@ -58,7 +82,7 @@ def _judges(saved: SavedModel) -> Iterator[tuple[str, Judge]]:
     records = random_positions(card.board_size or _ANY_SIZE)[:_POSITIONS]
     boards = [Board.wrap(records[i : i + 1]) for i in range(_POSITIONS)]
     planes = PLANES[card.config.planes].encode(boards)
-    for name, file in (("fp32", ONNX), ("int8", INT8)):
+    for name, file in _FILES.items():
         if file in card.files:
             yield name, partial(_run_onnx, OnnxNetwork(saved.read(file)), card.config, planes)
     if find_spec("torch"):
@@ -112,9 +136,26 @@ def _judge_all(judge: Judge, batch: int, size: int, count: int, seed: int) -> No
         judge(slice(start, start + batch))
 
 
+def _foretold(name: str, saved: SavedModel, dataset: Dataset, size: int, positions: int) -> Iterator[Row]:
+    """The shares of moves that were foretold in each precision, and what is lost by eight bits."""
+    hits: dict[str, Doubles] = {}
+    for precision, file in _FILES.items():
+        if file in saved.card.files:
+            network = Foreteller.open(saved.path, precision=precision)
+            found = network.foretell(network.held_out(dataset, Split.TEST, size, positions))
+            hits[precision] = 100.0 * (found.places == 0)
+            unit = f"% of {found.places.size:,} moves"
+            yield Row(f"{name} {precision}, top-1", size, 1, unit, float(hits[precision].mean()))
+    if len(hits) == len(_FILES):
+        lost = hits["int8"] - hits["fp32"]
+        half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * lost.std() / math.sqrt(lost.size)
+        yield Row(f"{name} int8 less fp32, top-1", size, 1, f"± {half:.2f} points", float(lost.mean()))
+
+
 def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
-    rates = {row.name: row.rate for row in rows}
-    for row in rows:
+    speeds = [row for row in rows if row.unit == UNIT]
+    rates = {row.name: row.rate for row in speeds}
+    for row in speeds:
         for ours, other in (("fp32", "torch"), ("int8", "fp32")):
             base = row.name.replace(f" {ours},", f" {other},")
             if base != row.name and base in rates:

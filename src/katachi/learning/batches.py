@@ -20,6 +20,7 @@ from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.learning import _positions as kernels
 from katachi.learning.computing_ahead import compute_ahead
 from katachi.learning.datasets import POINT_MASK, WHITE_BIT, Dataset, DatasetError
+from katachi.learning.labels import NO_LABEL
 from katachi.learning.permutations import Permutation
 from katachi.learning.ranks import dans
 from katachi.learning.splits import Split
@@ -41,6 +42,9 @@ class Batch(NamedTuple):
     colors: NDArray[np.int8]  # [B], who moves
     won: NDArray[np.int8]  # [B], +1 if the mover won, −1 if he lost, 0 for a draw or if it is not known
     plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
+    owners: NDArray[
+        np.int8
+    ]  # [B, n²], +1 the mover's point, −1 the enemy's, 0 neither, or NO_LABEL; [B, 0] unless asked
 
     def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
         """Some of the positions."""
@@ -61,8 +65,9 @@ class Batches:
         symmetries: bool = True,
         size: int | None = None,
         weakest: str | None = None,
+        ownership: bool = False,
     ) -> None:
-        """Choose the games; raises DatasetError if there are none.
+        """Choose the games; raises DatasetError if there are none, or, with ``ownership``, none that is labeled.
 
         ``symmetries`` puts each position in one of the eight, at random. Without a ``size`` the set must have one
         only. ``weakest``, a rank such as ``1d``, leaves out games with a weaker player or one of unknown rank.
@@ -75,12 +80,15 @@ class Batches:
         self.symmetries = symmetries
         self.size = dataset.only_size() if size is None else size
         self.weakest = weakest
+        self.ownership = ownership
         self._games = dataset.select(self.size, split, weakest)
         self._ends = np.cumsum(dataset.games["plays"][self._games], dtype=np.int64)
         self._tables = np.stack([symmetry.points(self.size) for symmetry in Symmetry]).astype(np.uint16)
         if not self._games.size:
             strong = f" without players weaker than {weakest}" if weakest else ""
             raise DatasetError(f"{dataset.path} has no {self.size}×{self.size} games for {split}{strong}")
+        if ownership and not dataset.select(self.size, split, weakest, labeled=True).size:
+            raise DatasetError(f"{dataset.path} does not say who owned what in games for {split}: label more of them")
 
     @property
     def games(self) -> int:
@@ -96,10 +104,9 @@ class Batches:
         """Batch ``number``, computed here and now."""
         drawn = self._draw(number)
         rows = np.searchsorted(self._ends, drawn, side="right")
-        games = self.dataset.games[self._games[rows]]
-        plays = drawn - (self._ends[rows] - games["plays"])
-        symmetries = self._draw_symmetries(number)
-        return self._compute(games, plays, symmetries)
+        numbers = self._games[rows]
+        plays = drawn - (self._ends[rows] - self.dataset.games["plays"][numbers])
+        return self._compute(numbers, plays, self._draw_symmetries(number))
 
     def stream(self, start: int = 0, workers: int = 0) -> Iterator[Batch]:
         """Batches in order, from ``start`` on and without end; so many workers compute ahead (0: nobody does).
@@ -111,7 +118,15 @@ class Batches:
     def positions(self, split: Split, count: int) -> Batch:
         """Held-out positions of the same kind of games: as many as there are, or so many of them drawn by the seed."""
         held_out = Batches(
-            self.dataset, self.planes, count, self.seed, split, symmetries=False, size=self.size, weakest=self.weakest
+            self.dataset,
+            self.planes,
+            count,
+            self.seed,
+            split,
+            symmetries=False,
+            size=self.size,
+            weakest=self.weakest,
+            ownership=self.ownership,
         )
         held_out.batch = min(count, held_out.epoch)
         return held_out[0]
@@ -131,7 +146,8 @@ class Batches:
         rng = np.random.default_rng((self.seed, _SYMMETRIES, number))
         return rng.integers(len(Symmetry), size=self.batch, dtype=np.uint8)
 
-    def _compute(self, games: NDArray[np.void], plays: NDArray[np.int64], symmetries: NDArray[np.uint8]) -> Batch:
+    def _compute(self, numbers: NDArray[np.int64], plays: NDArray[np.int64], symmetries: NDArray[np.uint8]) -> Batch:
+        games = self.dataset.games[numbers]
         boards = new_boards(games.size, self.size)
         codes = np.empty(games.size, dtype=np.uint16)
         plies = np.empty(games.size, dtype=np.int16)
@@ -145,4 +161,18 @@ class Batches:
         ranks = dans(np.where(white, games["white_grade"], games["black_grade"]))
         planes = np.empty((games.size, self.planes.count, self.size, self.size), dtype=np.uint8)
         self.planes.fill(boards, ranks, planes)
-        return Batch(planes, (codes & POINT_MASK).astype(np.int64), ranks, colors, games["winner"] * colors, plies)
+        moves = (codes & POINT_MASK).astype(np.int64)
+        owners = self._owners(numbers, colors, symmetries)
+        return Batch(planes, moves, ranks, colors, games["winner"] * colors, plies, owners)
+
+    def _owners(
+        self, numbers: NDArray[np.int64], colors: NDArray[np.int8], symmetries: NDArray[np.uint8]
+    ) -> NDArray[np.int8]:
+        """Who owned what in the end, as the movers see it and turned like the positions."""
+        if not self.ownership:
+            return np.empty((numbers.size, 0), dtype=np.int8)
+        labels = self.dataset.labels[numbers]
+        owners = np.empty_like(labels)
+        seen = np.where(labels == NO_LABEL, labels, labels * colors[:, None])
+        np.put_along_axis(owners, self._tables[symmetries].astype(np.int64), seen, axis=1)
+        return owners

@@ -1,14 +1,15 @@
 """Training a network on disk: the loop with its checkpoints and measurements, and what becomes of the weights.
 
-A run goes on to the same bytes on one thread: batch k is the same whoever computes it.
+A run goes on to the same bytes on one thread: batch k is the same whoever computes it, and what was found since the
+last evaluation is part of a checkpoint.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
 import torch
 from safetensors import SafetensorError
@@ -18,8 +19,10 @@ from katachi.disk import write_atomically
 from katachi.features.planes import PLANES
 from katachi.interfaces import Floats
 from katachi.learning.batches import Batch, Batches
+from katachi.learning.cnn_course import Course
 from katachi.learning.cnn_saving import save_trained
 from katachi.learning.datasets import Dataset
+from katachi.learning.mixed_batches import AnyBatches, MixedBatches
 from katachi.learning.position_sheet import draw_positions
 from katachi.learning.processes import is_first, joined_processes, tell_all
 from katachi.learning.splits import Split
@@ -27,8 +30,8 @@ from katachi.learning.supervised import CnnTraining, Learner, Losses, validate, 
 from katachi.learning.training_runs import CHECKPOINT, MetricLine, TrainingError, TrainingRun
 from katachi.models.saving import find_model, load_weights
 
-_EXAMPLES = "examples.txt"
-_SHOWN = 6  # positions in it
+_EXAMPLES: Final = "examples.txt"
+_SHOWN: Final = 6  # positions in it
 
 
 class Machine(NamedTuple):
@@ -36,6 +39,7 @@ class Machine(NamedTuple):
 
     threads: int = 1  # of torch
     workers: int = 1  # threads that compute batches ahead; 0: the one that learns does
+    checkpoint_seconds: float = 180.0  # how much is lost at most; every evaluation is kept, too
 
 
 Watcher = Callable[[MetricLine], None]
@@ -71,12 +75,12 @@ def train_cnn(
             for line in run.lines:
                 watch(line)
             if not learner.is_finished:
-                _train(learner, run, batches, machine.workers, watch, tick)
+                _train(learner, run, batches, machine, watch, tick)
             save_trained(directory / "model", learner, batches, run.lines[-1], command)
             run.finish()
 
 
-def _help(learner: Learner, batches: Batches, workers: int) -> None:
+def _help(learner: Learner, batches: AnyBatches, workers: int) -> None:
     """Learn along with the process that keeps the run."""
     state = tell_all(None)
     if state is not None:
@@ -86,66 +90,56 @@ def _help(learner: Learner, batches: Batches, workers: int) -> None:
         learner.update(next(stream))
 
 
-def open_batches(settings: CnnTraining) -> Batches:
-    """The batches of a training; raises DatasetError if there are none."""
-    return Batches(
-        Dataset.open(settings.data),
-        PLANES[settings.planes],
-        settings.batch,
-        settings.seed,
-        symmetries=settings.symmetries,
-        size=settings.size,
-        weakest=settings.weakest,
-    )
+def open_batches(settings: CnnTraining) -> AnyBatches:
+    """The batches of a training, of all sizes of the set if the network takes any; raises DatasetError if none."""
+    dataset = Dataset.open(settings.data)
+    sizes = dataset.sizes if settings.size is None else [settings.size]
+    sizes = [size for size in sizes if dataset.select(size, Split.TRAINING, settings.weakest).size]
+    parts = [
+        Batches(
+            dataset,
+            PLANES[settings.planes],
+            settings.batch,
+            settings.seed,
+            symmetries=settings.symmetries,
+            size=size,
+            weakest=settings.weakest,
+            ownership=settings.ownership,
+        )
+        for size in sizes or [settings.size or dataset.only_size()]
+    ]
+    return parts[0] if len(parts) == 1 else MixedBatches(parts, settings.seed)
 
 
-def _train(learner: Learner, run: TrainingRun, batches: Batches, workers: int, watch: Watcher, tick: Ticker) -> None:
+def _train(
+    learner: Learner, run: TrainingRun, batches: AnyBatches, machine: Machine, watch: Watcher, tick: Ticker
+) -> None:
     """Learn batch after batch, and measure and keep everything now and then."""
     settings = learner.settings
     held_out = batches.positions(Split.VALIDATION, settings.validation_positions)
     every = max(1, settings.evaluate_every // settings.batch)
-    clock = _Clock(run.lines[-1].values if run.lines else {})
-    since: list[Losses] = []
-    stream = batches.stream(learner.step, workers)
+    course = Course(run)
+    due = time.monotonic() + machine.checkpoint_seconds
+    stream = batches.stream(learner.step, machine.workers)
     while not learner.is_finished:
-        since.append(learner.update(next(stream)))
-        tick(learner.positions, since[-1])
+        losses = learner.update(next(stream))
+        course.add(losses)
+        tick(learner.positions, losses)
         if learner.step % every == 0 or learner.is_finished:
-            line = MetricLine({**_summarize(learner, since), **clock.read(), **_validation(learner, held_out)})
+            line = MetricLine({**course.summarize(learner), **course.read_clock(), **_validation(learner, held_out)})
+            course.begin_anew()
             run.keep(learner.state_dict(), line)
             write_atomically(run.path / _EXAMPLES, draw_positions(learner, held_out, _SHOWN))
             watch(line)
-            since = []
-
-
-def _summarize(learner: Learner, since: list[Losses]) -> dict[str, float]:
-    positions = sum(losses.positions for losses in since)
-    means = {
-        "positions": learner.positions,
-        "step_size": learner.settings.step_size_at(learner.step - 1),
-        "loss": sum(losses.moves for losses in since) / positions,
-        "top_1": sum(losses.hits for losses in since) / positions,
-    }
-    if learner.settings.value:
-        means["value_loss"] = sum(losses.values for losses in since) / positions
-    return means
+        elif time.monotonic() >= due:
+            run.checkpoint(learner.state_dict() | course.state_dict())
+        else:
+            continue
+        due = time.monotonic() + machine.checkpoint_seconds
 
 
 def _validation(learner: Learner, held_out: Batch) -> dict[str, float]:
     return {f"validation_{name}": value for name, value in validate(learner, held_out).items()}
-
-
-class _Clock:
-    """The time that a run took, over all its parts."""
-
-    def __init__(self, before: Mapping[str, Any]) -> None:
-        self._wall = time.monotonic() - before.get("seconds", 0)
-        self._core = time.process_time() - before.get("core_seconds", 0)
-
-    def read(self) -> dict[str, float]:
-        """Seconds by the clock, and of the cores that learned."""
-        now = {"seconds": time.monotonic() - self._wall, "core_seconds": time.process_time() - self._core}
-        return {name: round(value, 1) for name, value in now.items()}
 
 
 def _go_on(learner: Learner, run: TrainingRun) -> None:

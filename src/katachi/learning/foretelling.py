@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.features.planes import PLANES, PlaneSet
-from katachi.go.points import WHITE
+from katachi.go.points import WHITE, Symmetry
 from katachi.interfaces import Floats
 from katachi.learning.batches import Batch, Batches
 from katachi.learning.datasets import Dataset
@@ -75,12 +75,12 @@ class Foreteller:
         self._network = network
 
     @classmethod
-    def open(cls, path: Path, threads: int = 1) -> Self:
-        """The network of a model; raises ModelError if it is of another kind, or damaged."""
+    def open(cls, path: Path, threads: int = 1, precision: str = "fp32") -> Self:
+        """The network of a model; raises ModelError if it is of another kind, damaged, or has no such precision."""
         saved = open_model(path)
         if not isinstance(saved.card, CnnCard):
             raise ModelError(f"{path}: this model is a {saved.card.kind}, but a cnn is needed")
-        evaluator = saved.card.build(saved.read, {"threads": threads})
+        evaluator = saved.card.build(saved.read, {"threads": threads, "precision": precision})
         return cls(evaluator.config, evaluator.network)
 
     def held_out(
@@ -99,22 +99,36 @@ class Foreteller:
             if not count:
                 return
 
-    def foretell(self, batches: Iterable[Batch], rank: int | None = None) -> Foretold:
-        """What is thought of all that was played, where every mover is taken for one of a rank, or for what he is."""
-        found = [_NOTHING, *(self._foretell(batch, rank) for batch in batches)]
+    def foretell(
+        self, batches: Iterable[Batch], rank: int | None = None, symmetries: Collection[Symmetry] = (Symmetry.IDENTITY,)
+    ) -> Foretold:
+        """What is thought of all that was played, where every mover is taken for one of a rank, or for what he is.
+
+        Of several symmetries of a position, the likelihoods are averaged.
+        """
+        found = [_NOTHING, *(self._foretell(batch, rank, symmetries) for batch in batches)]
         return Foretold._make(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
-    def _foretell(self, batch: Batch, rank: int | None) -> Foretold:
+    def _foretell(self, batch: Batch, rank: int | None, symmetries: Collection[Symmetry]) -> Foretold:
+        seen = [self._log_likelihoods(batch, rank, symmetry) for symmetry in symmetries]
+        likely: Floats = np.logaddexp.reduce(seen) - np.log(np.float32(len(seen)))
+        played = likely[np.arange(batch.moves.size), batch.moves]
+        return Foretold((likely > played[:, None]).sum(axis=1), -played, batch.ranks, batch.plies)
+
+    def _log_likelihoods(self, batch: Batch, rank: int | None, symmetry: Symmetry) -> Floats:
+        """Of all points, [B, n²], when the network sees the boards in a symmetry; −∞ where a move is illegal."""
         every = np.arange(batch.moves.size)
-        (policy,) = self._network.run(self._inputs(batch, rank), ["policy"])
+        inputs = self._inputs(batch, rank)
+        inputs["planes"] = np.ascontiguousarray(symmetry.transform(inputs["planes"]))
+        (policy,) = self._network.run(inputs, ["policy"])
         logits = policy[every, np.where(batch.colors == WHITE, self.config.outputs - 1, 0)]
+        logits = logits[:, symmetry.points(batch.planes.shape[-1])]
         legal = batch.planes[:, self.planes.names.index("legal")].reshape(logits.shape) != 0
         legal[every, batch.moves] = True
-        logits = np.where(legal, logits, -np.inf)
+        logits = np.where(legal, logits, np.float32(-np.inf))
         logits -= logits.max(axis=1, keepdims=True)
-        played = logits[every, batch.moves]
-        losses = np.log(np.exp(logits).sum(axis=1)) - played
-        return Foretold((logits > played[:, None]).sum(axis=1), losses, batch.ranks, batch.plies)
+        likely: Floats = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return likely
 
     def _inputs(self, batch: Batch, rank: int | None) -> dict[str, NDArray[Any]]:
         planes, ranks = batch.planes, batch.ranks.astype(np.int64)

@@ -17,13 +17,14 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, field_serializer, field_validator
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from katachi.features.planes import PLANES
 from katachi.go.points import WHITE
 from katachi.learning.batches import Batch
+from katachi.learning.labels import NO_LABEL
 from katachi.learning.processes import own_share, sum_over_processes
 from katachi.models.cnn import Cnn, Prediction
 from katachi.models.cnn_config import CnnConfig
@@ -50,6 +51,7 @@ class CnnTraining(CnnConfig):
     decay: float = Field(default=0.02, ge=0, le=1)  # of filters, for AdamW
     mask_illegal: bool = True  # whether illegal points have no part in the softmax
     value_loss: float = Field(default=0.25, ge=0, le=100)  # its weight beside that of the moves, if there is a value
+    ownership_loss: float = Field(default=0.5, ge=0, le=100)  # the same for who will own a point, averaged over points
     symmetries: bool = True  # whether positions are turned and mirrored at random
     seed: int = Field(default=0, ge=0)
     evaluate_every: int = Field(default=50_000, ge=1)  # positions
@@ -61,6 +63,10 @@ class CnnTraining(CnnConfig):
     def _any_size(cls, size: object) -> object:
         """TOML has no None."""
         return None if size == "any" else size
+
+    @field_serializer("size")
+    def _name_any_size(self, size: int | None) -> int | str:
+        return "any" if size is None else size
 
     @property
     def config(self) -> CnnConfig:
@@ -90,6 +96,7 @@ class Losses(NamedTuple):
     moves: float  # −log p of what was played
     hits: int  # how often the likeliest move was played
     values: float  # of the outcome, where it is known
+    owners: float  # of who owned a point in the end, averaged over points, where it is known
 
 
 class Learner:
@@ -120,16 +127,16 @@ class Learner:
         prediction = self.net.predict(positions.planes, positions.ranks, training=True)
         logits = positions.mover_logits(prediction)
         moves = cross_entropy(logits, positions.moves, reduction="sum")
-        values = positions.value_loss(prediction)
-        loss = (moves + self.settings.value_loss * values) / len(batch.moves)
+        values, owners = positions.value_loss(prediction), positions.ownership_loss(prediction)
+        loss = (moves + self.settings.value_loss * values + self.settings.ownership_loss * owners) / len(batch.moves)
         loss.backward()  # type: ignore[no-untyped-call]
         hits = (logits.argmax(1) == positions.moves).float().sum()
-        found = torch.stack([moves.detach(), hits, values.detach()])
+        found = torch.stack([moves.detach(), hits, values.detach(), owners.detach()])
         slopes = [weight.grad for weight in self.net.learned.values() if weight.grad is not None]
         sum_over_processes([*slopes, found])
         self._optimizer.step()
         self.step += 1
-        return Losses(len(batch.moves), float(found[0]), int(found[1]), float(found[2]))
+        return Losses(len(batch.moves), float(found[0]), int(found[1]), float(found[2]), float(found[3]))
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on."""
@@ -189,6 +196,7 @@ class _Positions:
         self.moves = torch.from_numpy(batch.moves)
         self.ranks = torch.from_numpy(batch.ranks.astype(np.int64))
         self._won = torch.from_numpy(batch.won.astype(np.float32))
+        self._owners = torch.from_numpy(batch.owners.astype(np.float32))
         self._output = torch.from_numpy((batch.colors == WHITE).astype(np.int64) * (settings.outputs - 1))
         self._legal = PLANES[settings.planes].names.index("legal") if settings.mask_illegal else None
 
@@ -209,6 +217,21 @@ class _Positions:
         losses = binary_cross_entropy_with_logits(prediction.value, (self._won + 1) / 2, reduction="none")
         return (losses * self._won.abs()).sum()
 
+    def ownership_loss(self, prediction: Prediction) -> Tensor:
+        """Of who owned each point where it is known, averaged over the points of a board and summed over boards."""
+        if prediction.ownership is None:
+            return torch.zeros(())
+        known = self._owners != NO_LABEL
+        losses = binary_cross_entropy_with_logits(prediction.ownership, (self._owners + 1) / 2, reduction="none")
+        return (losses * known).mean(1).sum()
+
+    def ownership_hits(self, prediction: Prediction) -> tuple[int, int]:
+        """How many points were given to him who owned them, and how many were owned by either."""
+        if prediction.ownership is None:
+            return 0, 0
+        owned = self._owners.abs() == 1
+        return int(((prediction.ownership * self._owners > 0) & owned).sum()), int(owned.sum())
+
 
 def foretell(learner: Learner, batch: Batch) -> Tensor:
     """The logits of what would be played, [B, n²]; illegal points are −∞ if they are masked."""
@@ -218,10 +241,11 @@ def foretell(learner: Learner, batch: Batch) -> Tensor:
 
 
 def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
-    """The mean loss, the shares of moves that were among the likeliest, and how often a value knew the winner."""
+    """The mean loss, the shares of moves that were among the likeliest, and of winners and owners that were known."""
     losses: list[Tensor] = []
     places: list[Tensor] = []
     values: list[Tensor] = []
+    owners = np.zeros(2)
     for first in range(0, len(held_out.moves), _AT_ONCE):
         positions = _Positions(learner.settings, held_out.only(slice(first, first + _AT_ONCE)))
         with torch.no_grad():
@@ -230,10 +254,13 @@ def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
         losses.append(cross_entropy(logits, positions.moves, reduction="none"))
         places.append((logits > logits.gather(1, positions.moves[:, None])).sum(1))
         values.append(torch.zeros(0) if prediction.value is None else prediction.value)
+        owners += positions.ownership_hits(prediction)
     place = torch.cat(places)
     found = {"loss": float(torch.cat(losses).mean())}
     found |= {f"top_{top}": float((place < top).float().mean()) for top in TOP}
     if learner.settings.value:
         won = torch.from_numpy(held_out.won.astype(np.float32))
         found["value_hits"] = float((torch.cat(values) * won > 0).sum() / (won != 0).sum().clamp(min=1))
+    if learner.settings.ownership:
+        found["ownership_hits"] = float(owners[0] / max(1, owners[1]))
     return found | {"positions": len(held_out.moves)}

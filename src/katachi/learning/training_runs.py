@@ -4,7 +4,7 @@
 RUN/config.toml                the settings, all defaults written out
 RUN/run.json                   versions, commit, status
 RUN/metrics.jsonl              one line for every evaluation
-RUN/checkpoint.safetensors     the learner after the last of them
+RUN/checkpoint.safetensors     the learner after the last of them, or later
 RUN/model/                     what was learned, once the run is finished
 ```
 
@@ -105,7 +105,8 @@ class TrainingRun:
         except ValueError as error:  # no TOML, or no text
             raise TrainingError(f"{self.path / _CONFIG} is damaged: give a new folder ({error})") from None
         here = tomllib.loads(_format_toml(settings))
-        changed = [key for key in {**there, **here} if there.get(key) != here.get(key)]
+        usual = tomllib.loads(_format_toml(settings.model_construct()))  # for settings that are younger than the run
+        changed = [key for key in {**there, **here} if there.get(key, usual.get(key)) != here.get(key)]
         if changed:
             others = ", another ".join(changed)
             raise TrainingError(f"{self.path} was begun with another {others}: give that or a new folder")
@@ -117,7 +118,8 @@ class TrainingRun:
         try:
             state = load(self._read(CHECKPOINT))
             count = int(state.pop(_LINES)[0])
-            self.lines = [MetricLine(json.loads(line)) for line in self._read(_METRICS).splitlines()[:count]]
+            lines = self._read(_METRICS).splitlines()[:count] if count else []
+            self.lines = [MetricLine(json.loads(line)) for line in lines]
         except (SafetensorError, ValueError, KeyError, IndexError) as error:
             raise TrainingError(f"{self.path} cannot go on: its checkpoint is damaged ({error})") from None
         if len(self.lines) < count:
@@ -135,6 +137,10 @@ class TrainingRun:
         self.lines.append(line)
         text = "".join(json.dumps(kept.values) + "\n" for kept in self.lines)
         write_atomically(self.path / _METRICS, text)
+        self.checkpoint(state)
+
+    def checkpoint(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Keep the learner's state alone, between two evaluations."""
         write_atomically(self.path / CHECKPOINT, save({**state, _LINES: np.array([len(self.lines)])}))
 
     def finish(self) -> None:
@@ -155,5 +161,7 @@ class TrainingRun:
 
 def _format_toml(settings: BaseModel) -> str:
     """Flat settings as TOML; what JSON writes of numbers, texts and lists of them is TOML too."""
-    values = settings.model_dump(mode="json", exclude_none=True)
-    return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
+    values = settings.model_dump(mode="json")
+    return "".join(
+        f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items() if value is not None
+    )

@@ -71,6 +71,19 @@ def spread(_typing, number):  # noqa: ARG001
 
 
 @intrinsic
+def spread_from(_typing, array, index):  # noqa: ARG001
+    """One float of a flat array eight times."""
+
+    def generate(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        number = builder.load(builder.gep(array.data, [arguments[1]]))
+        first = builder.insert_element(_UNDEFINED, number, ir.Constant(_INT, 0))
+        return builder.shuffle_vector(first, _UNDEFINED, ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES))
+
+    return _VECTOR(array, types.uintp), generate
+
+
+@intrinsic
 def where_positive(_typing, sign, vector):  # noqa: ARG001
     """A vector where another is positive, and 0 elsewhere."""
 

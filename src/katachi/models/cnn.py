@@ -33,6 +33,7 @@ class Prediction(NamedTuple):
 
     policy: Tensor  # [B, outputs, n²]
     value: Tensor | None  # [B], the logit that the mover wins
+    ownership: Tensor | None  # [B, n²], the logit that a point will be the mover's
 
 
 class Cnn:
@@ -76,7 +77,13 @@ class Cnn:
             inner = self._layer(2 * block + 1, boards, None, None, training=training)
             boards = self._layer(2 * block + 2, inner, None, boards, training=training)
         policy = self._convolve("policy", boards) + self._bias("policy")
-        return Prediction(policy.flatten(2), self._value(boards) if self.config.value else None)
+        return Prediction(
+            policy.flatten(2),
+            self._value(boards) if self.config.value else None,
+            (self._convolve("ownership", boards) + self._bias("ownership")).flatten(1)
+            if self.config.ownership
+            else None,
+        )
 
     def _layer(
         self, layer: int, boards: Tensor, ranks: Tensor | None, added: Tensor | None, *, training: bool
@@ -137,7 +144,7 @@ def _begin(config: CnnConfig, name: str, random: torch.Generator) -> Tensor:
         return torch.zeros(shape)
     if config.kind == "plain" and not config.normalized:
         begun = torch.empty(shape).uniform_(-_PAPER_SPREAD, _PAPER_SPREAD, generator=random)
-    elif name == "policy.weight" or (not config.normalized and _ends_block(config, name)):
+    elif name in ("policy.weight", "ownership.weight") or (not config.normalized and _ends_block(config, name)):
         begun = torch.zeros(shape)
     else:
         begun = torch.randn(shape, generator=random) * math.sqrt(2 / math.prod(shape[1:]))

@@ -45,7 +45,8 @@ class CnnCard(Strict):
 
     @property
     def remarks(self) -> list[str]:
-        return ["policy and value" if self.config.value else "policy", *["by rank"] * knows_ranks(self.config)]
+        heads = ["policy", *["value"] * self.config.value, *["ownership"] * self.config.ownership]
+        return [" and ".join(heads), *["by rank"] * knows_ranks(self.config)]
 
     def count_weights(self, read: ReadFile) -> int:  # noqa: ARG002 (the card knows)
         """How many parameters the network has."""

@@ -7,6 +7,7 @@ layers that add to what they were given (He et al. 2016). All layers see the who
 ```
 planes → layer 0 → … → layer L−1 → policy: logits of n² points, for the mover or for Black and White apart
                                  → value:  the logit that the mover wins
+                                 → ownership: for each point, the logit that it will be the mover's
 ```
 
 >>> paper = CnnConfig.maddison(layers=12, filters=128)
@@ -50,6 +51,7 @@ class CnnConfig(BaseModel):
     symmetric: bool = False  # whether all filters and bias maps are the mean of their eight symmetries
     rank_embedding: bool = True  # whether the first layer has a bias for every filter and rank of the mover
     value: bool = False
+    ownership: bool = False
 
     @field_validator("planes")
     @classmethod
@@ -117,6 +119,9 @@ class CnnConfig(BaseModel):
         if self.value:
             shapes |= {"value.hidden": (VALUE_UNITS, self.filters), "value.hidden_bias": (VALUE_UNITS,)}
             shapes |= {"value.output": (1, VALUE_UNITS), "value.output_bias": (1,)}
+        if self.ownership:
+            shapes["ownership.weight"] = (1, self.filters, self.output_kernel, self.output_kernel)
+            shapes["ownership.bias"] = (1, *self._map(self.position_bias))
         return shapes
 
     def _map(self, wanted: bool) -> Shape:

@@ -8,6 +8,7 @@ one it is a half. The planes need no more than boards, which remember their last
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Final, Literal
 
 import numpy as np
@@ -77,6 +78,14 @@ class CnnEvaluator:
             came_from = symmetry.points(planes.shape[-1])
             yield [answer if answer.ndim == 1 else answer[..., came_from] for answer in answers]
 
+    def _repr_html_(self) -> str:
+        """What it is made of and how it is asked, for notebooks."""
+        settings = {**self.config.model_dump(), **self.options.model_dump()}
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in settings.items()
+        )
+        return f"<p>A network that foretells moves</p><table>{rows}</table>"
+
     def _check_size(self, boards: Sequence[Board]) -> None:
         size = self.config.size
         for board in boards:
@@ -106,7 +115,7 @@ def open_cnn(config: CnnConfig, onnx: bytes, options: CnnOptions | None = None) 
     """The evaluator of a network in an ONNX file; raises ModelError if that is damaged, or not what it should be."""
     options = options or CnnOptions()
     network = OnnxNetwork(onnx, options.threads)
-    evaluator = CnnOwnershipEvaluator if "ownership" in network.outputs else CnnEvaluator
+    evaluator = CnnOwnershipEvaluator if config.ownership else CnnEvaluator
     return evaluator(config, network, options)
 
 
@@ -120,6 +129,8 @@ def _arrays(config: CnnConfig) -> tuple[dict[str, Shape], dict[str, Shape]]:
     outputs: dict[str, Shape] = {"policy": (None, config.outputs, points)}
     if config.value:
         outputs["value"] = (None,)
+    if config.ownership:
+        outputs["ownership"] = (None, points)
     return inputs, outputs
 
 

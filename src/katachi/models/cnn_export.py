@@ -2,7 +2,8 @@
 
 Normalization is folded into the filters and biases before it, and symmetric filters are written out: what is
 left is convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) and, with a rank embedding, ``rank``
-(int64 [B]); outputs are ``policy`` ([B, outputs, n²], logits) and, with a value, ``value`` ([B], a logit).
+(int64 [B]); outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value`` ([B], a logit)
+and ``ownership`` ([B, n²], +1 the mover's).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _OPSET: Final = 17
 _IR_VERSION: Final = 8
 _CALIBRATED_AT_ONCE: Final = 16
 _POLICY: Final = "policy"
+_OWNERSHIP: Final = "ownership"
+_IN_FLOATS: Final = tuple(f"{head}.{step}" for head in (_POLICY, _OWNERSHIP) for step in ("convolved", "biased"))
 
 
 def export_onnx(config: CnnConfig, weights: Mapping[str, Floats]) -> bytes:
@@ -86,6 +89,8 @@ class _Graph:
         self._node("Reshape", [policy, self._constant("rows", np.array([0, config.outputs, -1]))], _POLICY)
         if config.value:
             self._value(boards)
+        if config.ownership:
+            self._ownership(boards)
         constants = [numpy_helper.from_array(array, name) for name, array in self._constants.items()]
         graph = helper.make_graph(self._nodes, "cnn", self._inputs(), self._outputs(), constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
@@ -122,6 +127,13 @@ class _Graph:
                 pooled = self._node("Relu", [pooled], "value.hidden.units")
         self._node("Reshape", [pooled, self._constant("row", np.array([-1]))], "value")
 
+    def _ownership(self, boards: str) -> None:
+        """P less (1 − P) by the logit of P, which is the hyperbolic tangent of its half."""
+        rows = self._constant("points", np.array([0, -1]))
+        logits = self._node("Reshape", [self._convolve(_OWNERSHIP, boards), rows], f"{_OWNERSHIP}.logits")
+        halves = self._node("Mul", [logits, self._constant("half", np.array(0.5, np.float32))], f"{_OWNERSHIP}.halves")
+        self._node("Tanh", [halves], _OWNERSHIP)
+
     def _node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
         self._nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
         return output
@@ -144,6 +156,8 @@ class _Graph:
         outputs = [helper.make_tensor_value_info(_POLICY, TensorProto.FLOAT, policy)]
         if self._config.value:
             outputs.append(helper.make_tensor_value_info("value", TensorProto.FLOAT, ["batch"]))
+        if self._config.ownership:
+            outputs.append(helper.make_tensor_value_info(_OWNERSHIP, TensorProto.FLOAT, ["batch", points]))
         return outputs
 
 
@@ -153,12 +167,13 @@ class _Graph:
 def quantize_onnx(onnx: bytes, planes: NDArray[np.uint8], ranks: NDArray[np.int64]) -> bytes:
     """The same network with its convolutions in eight bits, scaled by what real planes [B, C, n, n] and ranks [B] give.
 
-    Weights have seven bits: without VNNI, eight of them overflow. The policy's own convolution stays in floats.
+    Weights have seven bits: without VNNI, eight of them overflow. The last convolutions stay in floats.
     """
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
+    graph = ModelProto.FromString(onnx).graph
     named: dict[str, NDArray[Any]] = {"planes": planes, "rank": ranks}
-    wanted = [node.name for node in ModelProto.FromString(onnx).graph.input]
+    wanted = [node.name for node in graph.input]
     starts = iter(range(0, len(planes), _CALIBRATED_AT_ONCE))
 
     class Reader(CalibrationDataReader):  # type: ignore[misc]
@@ -180,7 +195,7 @@ def quantize_onnx(onnx: bytes, planes: NDArray[np.uint8], ranks: NDArray[np.int6
             reduce_range=True,
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,
-            nodes_to_exclude=[f"{_POLICY}.convolved", f"{_POLICY}.biased"],
+            nodes_to_exclude=[node.name for node in graph.node if node.name in _IN_FLOATS],
         )
         return target.read_bytes()
 

@@ -17,9 +17,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from katachi.models.cards import ModelError, explain
 from katachi.models.cnn_cards import CnnCard
+from katachi.models.crbm_cards import CrbmCard
+from katachi.models.dag_rnn_cards import DagRnnCard
 from katachi.models.linear_cards import LinearCard
 
-ModelCard = LinearCard | CnnCard
+ModelCard = LinearCard | CnnCard | CrbmCard | DagRnnCard
 
 _CARDS: TypeAdapter[ModelCard] = TypeAdapter(Annotated[ModelCard, Field(discriminator="kind")])
 

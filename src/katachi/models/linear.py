@@ -1,8 +1,9 @@
 """A logistic-linear value over any feature set: P(the player who has just moved wins) = σ(Σ occurrences · weights).
 
 Over local shapes up to 3×3, alone or with tabled liberty shapes up to 2×2, the model is *fused* (``fused.py``) and
-compiled: it values a board by one look-up a window and an afterstate by those windows that change. Over other features
-it goes through ``active``. The policy is a softmax over the afterstates.
+compiled: it values a board by one look-up a window and an afterstate by those windows that change. Features that can
+sum themselves over all afterstates (``SweepingFeatures``) are asked to; over others it goes through ``active``. The
+policy is a softmax over the afterstates.
 
 Silver, Sutton and Müller 2007, section 3: the value is the chance of the player who has just moved, who sees his own
 stones as black; ``black_wins`` turns that around where it was White.
@@ -11,7 +12,8 @@ stones as black; ``black_wins`` turns that around where it was White.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from html import escape
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -23,6 +25,17 @@ from katachi.go.board import Board
 from katachi.interfaces import Doubles, Evaluation, FeatureSet, Floats
 from katachi.models import _linear, _linear_liberty
 from katachi.models.fused import Parameters, can_fuse, fuse
+
+_WEIGHTS_SHOWN: Final = 10
+
+
+@runtime_checkable
+class SweepingFeatures(FeatureSet, Protocol):
+    """Features that know what a move changes in them."""
+
+    def sum_afterstates(self, board: Board, weights: Floats) -> Doubles:
+        """Σ occurrences · weights after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
+        ...
 
 
 class LinearModel:
@@ -63,6 +76,8 @@ class LinearModel:
     def afterstate_log_odds(self, board: Board) -> Doubles:
         """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
         self._check_board(board)
+        if isinstance(self.features, SweepingFeatures):
+            return board.to_play * self.features.sum_afterstates(board, self.weights)
         legal = board.legal_moves()
         values = np.full(legal.size, np.nan)
         for move in moves_of(legal):
@@ -72,6 +87,14 @@ class LinearModel:
     def _logit(self, board: Board) -> float:
         indices, occurrences = self.features.active(board)
         return float(self.weights[indices].astype(np.float64) @ occurrences)
+
+    def _repr_html_(self) -> str:
+        """The largest weights, for notebooks."""
+        largest = np.argsort(-np.abs(self.weights), kind="stable")[:_WEIGHTS_SHOWN].tolist()
+        cells = [(f"{self.weights[index]:+.3f}", self.features.describe(index)) for index in largest]
+        rows = "".join(f"<tr><td>{weight}</td><td><pre>{escape(words)}</pre></td></tr>" for weight, words in cells)
+        count = int(np.count_nonzero(self.weights))
+        return f"<p>{escape(self.features.name)}: {count:,} weights, the largest of them</p><table>{rows}</table>"
 
     def _check_board(self, board: Board) -> None:
         size = getattr(self.features, "board_size", board.size)  # feature sets of any size have none

@@ -15,6 +15,7 @@ from katachi.features.combined_shapes import CombinedShapes, Shapes
 from katachi.features.liberty_shapes import LibertyShapes
 from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.features.shape_features import MAX_BINS, ShapeFeatures
+from katachi.features.templates import MAX_SIDE, Templates
 from katachi.go.points import MAX_SIZE, MIN_SIZE
 from katachi.go.rules import Rules
 from katachi.interfaces import Floats
@@ -68,7 +69,20 @@ class CombinedShapesCard(Strict):
         return CombinedShapes(self.basic.build(board_size), self.liberty.build(board_size))
 
 
-FeatureCard = Annotated[LocalShapesCard | LibertyShapesCard | CombinedShapesCard, Field(discriminator="kind")]
+class TemplatesCard(Strict):
+    """``Templates``."""
+
+    kind: Literal["templates"] = "templates"
+    digest: Hex
+    side: int = Field(ge=1, le=MAX_SIDE)
+
+    def build(self, board_size: int) -> Templates:
+        return Templates(board_size, self.side)
+
+
+SavedFeatures = Shapes | Templates
+AnyFeatureCard = LocalShapesCard | LibertyShapesCard | CombinedShapesCard | TemplatesCard
+FeatureCard = Annotated[AnyFeatureCard, Field(discriminator="kind")]
 
 
 class LinearCard(Strict):
@@ -109,14 +123,14 @@ class LinearCard(Strict):
         features = self.build_features()
         return LinearModel(features, self._weights(features, read), self.temperature)
 
-    def build_features(self) -> Shapes:
+    def build_features(self) -> SavedFeatures:
         """The features of this card; raises ValueError where there are none such, or they mean something else today."""
         features = self.features.build(self.board_size)
         if features.digest != self.features.digest:
             raise ValueError(f"its features have the digest {self.features.digest}, but {features.digest} today")
         return features
 
-    def _weights(self, features: Shapes, read: ReadFile) -> Floats:
+    def _weights(self, features: SavedFeatures, read: ReadFile) -> Floats:
         return parse_weights(read(WEIGHTS), features.size, self.format)
 
 
@@ -128,7 +142,7 @@ def describe_linear(
 ) -> LinearCard:
     """The card of a model; raises ModelError if its features are of a kind that cannot be saved."""
     features = model.features
-    if not isinstance(features, Shapes):
+    if not isinstance(features, SavedFeatures):
         raise ModelError(f"a model over {features.name} cannot be saved: there are no cards for such features")
     return LinearCard(
         board_size=features.board_size,
@@ -141,7 +155,9 @@ def describe_linear(
     )
 
 
-def _describe_features(features: Shapes) -> LocalShapesCard | LibertyShapesCard | CombinedShapesCard:
+def _describe_features(features: SavedFeatures) -> AnyFeatureCard:
+    if isinstance(features, Templates):
+        return TemplatesCard(digest=features.digest, side=features.side)
     if isinstance(features, CombinedShapes):
         basic, liberty = _describe_local(features.basic), _describe_liberty(features.liberty)
         return CombinedShapesCard(digest=features.digest, basic=basic, liberty=liberty)

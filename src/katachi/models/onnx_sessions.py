@@ -31,11 +31,6 @@ class OnnxNetwork:
         with _blaming_network():
             self._session: InferenceSession = InferenceSession(content, _options(threads), providers=_PROVIDERS)
 
-    @property
-    def outputs(self) -> list[str]:
-        """The names of what it gives."""
-        return [node.name for node in self._session.get_outputs()]
-
     def check(self, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> None:
         """Raise ModelError if the network does not take and give arrays of these names and shapes."""
         found = {node.name: tuple(node.shape) for node in self._session.get_inputs()}

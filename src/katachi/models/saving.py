@@ -23,6 +23,9 @@ from katachi.interfaces import Evaluator, Floats
 from katachi.models.cards import Metric, ModelError, Training, digest_file
 from katachi.models.cnn_cards import describe_cnn, name_files
 from katachi.models.cnn_config import CnnConfig
+from katachi.models.crbm_cards import CrbmCard, SavedCrbm, describe_crbm
+from katachi.models.dag_rnn_cards import DagRnnCard, describe_dag_rnn, format_territory
+from katachi.models.dag_rnn_evaluator import Territory
 from katachi.models.kinds import ModelCard, parse_card
 from katachi.models.linear import LinearModel
 from katachi.models.linear_cards import FORMAT, LinearCard, describe_linear
@@ -61,6 +64,37 @@ def save_cnn(
     """Write a network as ``_save`` does: what play needs, and its weights if training is to go on."""
     contents = name_files(onnx, int8, None if weights is None else format_tensors(weights))
     _save(Path(path), describe_cnn(config, contents, training, metrics), contents, replace)
+
+
+def save_crbm(
+    path: Path | str,
+    crbm: SavedCrbm,
+    training: Training | None = None,
+    value_training: Training | None = None,
+    metrics: Mapping[str, Metric] | None = None,
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a convolutional RBM as ``_save`` does; ``value_training`` tells how a value was learned, if it has one."""
+    crbm.features()  # raises ValueError if the weights are not those of the configuration
+    content = crbm.format()
+    _save(Path(path), describe_crbm(crbm, content, training, value_training, metrics), {WEIGHTS: content}, replace)
+
+
+def save_dag_rnn(
+    path: Path | str,
+    territory: Territory,
+    points: float,
+    temperature: float,
+    training: Training | None = None,
+    metrics: Mapping[str, Metric] | None = None,
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a DAG-RNN as ``_save`` does; ``TerritoryEvaluator`` says what points and temperature are."""
+    content = format_territory(territory)
+    card = describe_dag_rnn(territory, content, points, temperature, training, metrics)
+    _save(Path(path), card, {WEIGHTS: content}, replace)
 
 
 def add_metrics(path: Path | str, metrics: Mapping[str, Metric]) -> None:
@@ -138,6 +172,24 @@ def load_linear(path: Path | str) -> tuple[LinearModel, LinearCard]:
     if not (isinstance(model, LinearModel) and isinstance(card, LinearCard)):
         raise ModelError(f"{path}: this model is a {card.kind}, but a linear one is needed")
     return model, card
+
+
+def load_crbm(path: Path | str) -> tuple[SavedCrbm, CrbmCard]:
+    """Read a convolutional RBM, with or without a value, and its card; raises ModelError if it is of another kind."""
+    saved = open_model(path)
+    with _blaming(path):
+        if not isinstance(saved.card, CrbmCard):
+            raise ModelError(f"this model is a {saved.card.kind}, but a crbm is needed")
+        return saved.card.read_crbm(saved.read), saved.card
+
+
+def load_dag_rnn(path: Path | str) -> tuple[Territory, DagRnnCard]:
+    """Read a DAG-RNN and its card; raises ModelError if it is of another kind."""
+    saved = open_model(path)
+    with _blaming(path):
+        if not isinstance(saved.card, DagRnnCard):
+            raise ModelError(f"this model is a {saved.card.kind}, but a dag_rnn is needed")
+        return saved.card.read_territory(saved.read), saved.card
 
 
 def load_weights(path: Path | str) -> dict[str, Floats]:

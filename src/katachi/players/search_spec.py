@@ -64,7 +64,7 @@ from katachi.search.policy_search import PolicySearch, PolicySettings
 from katachi.search.td_settings import TdSearchSettings
 
 _OPTIONS: Final = {
-    "greedy": {"epsilon", "temperature"},
+    "greedy": {"epsilon", "temperature", "fills_eyes", "may_pass"},
     "policy": {"temperature"},
     "alphabeta": {"quiescence"},
     "mcts": {option.name for option in fields(MctsSettings)},
@@ -96,6 +96,8 @@ class SearchTable(_Table):
     kind: Literal["greedy", "policy", "alphabeta", "mcts", "td"] = "greedy"
     epsilon: float = Field(default=0.0, ge=0, le=1)
     temperature: float = Field(default=0.0, ge=0)
+    fills_eyes: bool = False
+    may_pass: bool = False
     quiescence: int = Field(default=0, ge=0, le=MAX_QUIESCENCE)
     exploration: float | None = None
     rave: float | None = None

@@ -11,7 +11,11 @@ multiplied by m / (m + 1) for m of them.
 
 A simulation counts its visits on the way down and its win on the way up; in between it is a loss that turns other
 threads elsewhere (*virtual loss*). Superko is looked at along the path and in the game's past. Two passes end the game
-by its area, all stones alive. Kernels trust their arguments; ``mcts_tree.py`` makes them.
+by its area, all stones alive.
+
+A leaf is worth what a playout says, a compiled evaluator, or a mixture. Another evaluator's value comes to a node with
+its prior; a leaf takes that of the last node on its path that has one, so that branches which wait are not judged by
+playouts alone beside others that are not. Kernels trust their arguments; ``mcts_tree.py`` makes them.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ from katachi.go.points import BLACK, MAX_POINTS
 from katachi.search._keys import node_key
 from katachi.search._mcts_nodes import (
     DEFAULT,
+    EVALUATED,
     FREE,
     MAX_DEPTH,
     MAX_WIDTH,
@@ -73,6 +78,7 @@ TREE: Final = record_dtype(
         ("first_play_reduction", np.float32),
         ("expand_after", np.float32),  # visits
         ("value_share", np.float64),  # of the evaluator in the value of a leaf; the rest is the playout's
+        ("values_come_with_priors", np.bool_),  # else a compiled evaluator is asked at the leaf
         ("score_share", np.float64),  # of the score in the value of a playout; the rest is who won
         ("pattern_priors", np.bool_),  # else even ones
         ("ladder_priors", np.bool_),  # beside those by patterns
@@ -356,14 +362,29 @@ def _play_out(tree, b, worker, playout):
 
 
 @njit(cache=True, nogil=True)
-def _value_leaf(tree, boards, worker, playout, value, parameters):
+def _last_value(nodes, worker):
+    """The evaluator's value of the last node of a simulation that has one, the one that it made included; else NaN."""
+    if worker.made != NONE and nodes[worker.made].state == EVALUATED:
+        return np.float64(nodes[worker.made].black_wins)
+    for i in range(worker.depth, 0, -1):
+        node = worker.path[np.uint64(i - 1)]
+        if nodes[node].state == EVALUATED:
+            return np.float64(nodes[node].black_wins)
+    return np.nan
+
+
+@njit(cache=True, nogil=True)
+def _value_leaf(tree, boards, nodes, worker, playout, value, parameters):
     """What a leaf is worth to Black: the evaluator's value, a playout's, or a mixture."""
-    if tree.value_share == 0.0:
+    share = tree.value_share
+    if share == 0.0:
         return _play_out(tree, boards[0], worker, playout)
-    judged = value(boards, parameters)
-    if tree.value_share == 1.0:
+    judged = _last_value(nodes, worker) if tree.values_come_with_priors else value(boards, parameters)
+    if np.isnan(judged):
+        return _play_out(tree, boards[0], worker, playout)
+    if share == 1.0:
         return judged
-    return (1.0 - tree.value_share) * _play_out(tree, boards[0], worker, playout) + tree.value_share * judged
+    return (1.0 - share) * _play_out(tree, boards[0], worker, playout) + share * judged
 
 
 @njit(cache=True, nogil=True)
@@ -464,27 +485,33 @@ def run_simulations(
 ):
     """Run a worker's simulations until it has done them, it is told to stop, or it needs something from outside.
 
-    They are played on the first board; on the others, and the frames, ladders are read.
+    They are played on the first board; on the others, and the frames, ladders are read. One that waits for what the
+    evaluator says of its leaf goes on with the next call.
     """
     tree, worker, playout = trees[0], workers[0], playouts[0]
     points = np.uint64(roots[0].lines) * np.uint64(roots[0].lines)
-    while worker.left > 0 and not tree.stop:
-        boards[0] = roots[0]
-        worker.first[:] = 0
-        if _descend(
-            tree, boards[0], nodes, edges, children, stones, table, history, worker, playout, boards[1:], frames
-        ):
+    while worker.is_waiting or (worker.left > 0 and not tree.stop):
+        has_ended = False
+        if not worker.is_waiting:
+            boards[0] = roots[0]
+            worker.first[:] = 0
+            has_ended = _descend(
+                tree, boards[0], nodes, edges, children, stones, table, history, worker, playout, boards[1:], frames
+            )
+            if tree.waits_for_priors and worker.made != NONE:
+                worker.is_waiting = True
+                return NEEDS_PRIOR
+        worker.is_waiting = False
+        if has_ended:
             black_value = area_outcome(boards[0], tree.komi)
         else:
-            black_value = _value_leaf(tree, boards, worker, playout, value, parameters)
+            black_value = _value_leaf(tree, boards, nodes, worker, playout, value, parameters)
         _back_up(tree, black_value, nodes, edges, worker, points)
         worker.left -= 1
         worker.done += 1
         is_due = tree.stops_early and worker.done % _CHECK_EVERY == 0
         if is_due and _is_decided(tree, edges, points, worker.left * tree.threads):
             tree.decided = tree.stop = 1
-        if tree.waits_for_priors and worker.made != NONE:
-            return NEEDS_PRIOR
         if worker.free_left == 0:
             return NEEDS_NODES
     return DONE

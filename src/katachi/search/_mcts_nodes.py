@@ -40,7 +40,7 @@ FREE: Final = np.uint8(0)
 DEFAULT: Final = np.uint8(1)  # its prior is the default, and nobody is going to replace it
 WAITING: Final = np.uint8(2)  # for an evaluator's prior, in the order of ``born``
 SENT: Final = np.uint8(3)  # to the evaluator
-EVALUATED: Final = np.uint8(4)  # its prior is the evaluator's
+EVALUATED: Final = np.uint8(4)  # its prior and its value are the evaluator's
 
 NODE: Final = record_dtype(
     [
@@ -48,6 +48,7 @@ NODE: Final = record_dtype(
         ("born", np.uint32),  # how many simulations the root had seen
         ("visits", np.float32),
         ("wins", np.float32),  # of the player to move
+        ("black_wins", np.float32),  # what the evaluator says, once it is evaluated
         ("ko", np.uint16),
         ("turns", np.uint16),  # as on the board
         ("recent", np.uint16, RECENT),  # the same, by the path on which the node was made
@@ -69,6 +70,7 @@ WORKER: Final = record_dtype(
         ("free", np.int32, FREE_NODES),  # numbers of nodes to make
         ("free_left", np.int32),
         ("made", np.int32),  # the node made by the last simulation, or NONE
+        ("is_waiting", np.bool_),  # the last simulation for what the evaluator says of that node
         ("depth", np.uint64),
         ("path", np.uint32, MAX_DEPTH),  # the nodes of the last simulation, the root first
         ("moves", np.uint16, MAX_DEPTH),  # and what was played there

@@ -3,7 +3,8 @@
 Maddison et al. 2014, section 6: a new node starts with the default prior and waits in a queue, first in, first out.
 When a minibatch is full, or the queue has stopped growing, it goes to the evaluator, in a thread of its own, while the
 search goes on. On return the prior of each node is replaced; its statistics stay. *Synchronous* priors are the
-alternative: a thread that has made a node waits for its prior.
+alternative: a thread that has made a node waits for its prior. With the prior comes the evaluator's value of the
+node, for searches that want it.
 
 An evaluator that fails is not asked again; the search goes on with default priors, and says so.
 """
@@ -70,13 +71,13 @@ class PriorSource:
         start = time.perf_counter()
         self._count(sent=nodes.size)
         try:
-            policies = self._evaluator.evaluate(tree.boards(nodes)).policy
+            evaluation = self._evaluator.evaluate(tree.boards(nodes))
         except Exception as error:  # noqa: BLE001 (whatever goes wrong there must not end the game here)
             self._report.error = f"the evaluator failed, its priors are left out: {type(error).__name__}: {error}"
             _log.error(self._report.error)
             tree.put_back(nodes)
             return
-        used = tree.set_priors(nodes, keys, policies)
+        used = tree.set_priors(nodes, keys, evaluation)
         age = tree.nodes["visits"][tree.root] - born
         self._count(returned=nodes.size, used=used.size, lag=float(age.sum()), seconds=time.perf_counter() - start)
 

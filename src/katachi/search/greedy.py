@@ -2,7 +2,8 @@
 
 With probability ``epsilon`` the move is uniformly random; else, at a ``temperature`` above 0, it is drawn in proportion
 to e^(share of wins / temperature) (Gibbs); else it is the best, at random among equals. In a game that is
-won for certain the best is found by its log-odds. Superko is respected.
+won for certain the best is found by its log-odds. Superko is respected. ``fills_eyes`` lets it consider what is not
+sensible, too, and ``may_pass`` the pass where there are other moves.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.interfaces import Doubles, Evaluator, Limit, LogOddsEvaluator
-from katachi.search.moves import root_moves
+from katachi.search.moves import legal_root_moves, root_moves
 from katachi.search.results import SweepResult
 
 
@@ -26,6 +27,8 @@ class GreedySettings:
 
     epsilon: float = 0.0
     temperature: float = 0.0
+    fills_eyes: bool = False
+    may_pass: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon <= 1:
@@ -55,7 +58,8 @@ class GreedySearch:
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SweepResult:  # noqa: ARG002 (one ply needs none)
         """Choose a move; each one considered counts as one visit."""
-        considered = root_moves(game)
+        considered = legal_root_moves(game) if self._settings.fills_eyes else root_moves(game)
+        considered[-1] |= self._settings.may_pass
         sweep = sweep_afterstates(self._evaluator, game.board)
         sweep = np.where(considered, sweep, np.nan)
         index = self._choose(game.board, sweep, rng)

@@ -1,9 +1,10 @@
 """Monte-Carlo tree search that any evaluator can steer.
 
-Simulations grow a tree: each descends by the moves that promise most, and ends in a playout, or in the value of a
-``CompiledEvaluator``, or a mixture. Any evaluator's policy can be the prior of the moves, at once or with delay
-(``delayed_priors.py``). All threads work on one tree (``mcts_workers.py``), which has its bound (``mcts_tree.py``); the
-formulas are in ``_mcts.py``. One thread, a seed and a number of simulations give the same tree every time.
+Simulations grow a tree: each descends by the moves that promise most, and ends in a playout, in the value of an
+evaluator, or in a mixture. Any evaluator's policy can be the prior of the moves, at once or with delay, and its value
+comes with it (``delayed_priors.py``); a ``CompiledEvaluator`` is asked for its value at every leaf. All threads work on
+one tree (``mcts_workers.py``), which has its bound (``mcts_tree.py``); the formulas are in ``_mcts.py``. One thread, a
+seed and a number of simulations give the same tree every time.
 
 The tree is a private cache: when the next call is about the same game some moves later, what was grown below its
 position is kept. Draws count half; territory rules are searched as area rules.
@@ -52,10 +53,11 @@ class MctsSearch:
             self._td = TdSearch(evaluator, TdSearchSettings(playouts=self._settings.playouts))
         steering = evaluator if self._td is None else self._td.memory
         judge = steering if isinstance(steering, CompiledEvaluator) else None
-        if self._settings.value_share and judge is None:
-            raise ValueError("value_share needs an evaluator that compiled code can call")
+        self._has_judge = judge is not None
         has_priors = self._settings.priors != "none"
         self._source = PriorSource(steering) if steering is not None and has_priors else None
+        if self._settings.value_share and judge is None and self._source is None:
+            raise ValueError("value_share needs an evaluator that compiled code can call, or one that gives priors")
         self._feeder: DelayedPriors | None = None
         if self._source is not None and self._settings.priors == "delayed":
             self._feeder = DelayedPriors(self._source, self._settings.batch)
@@ -158,7 +160,8 @@ class MctsSearch:
     ) -> MctsTree:
         """The tree for a game: the last one if it has the size, its root where the game is."""
         settings = self._settings
-        if self._evaluator is not None and (settings.value_share or settings.playouts.shapes):
+        asks_kernel = settings.playouts.shapes or (self._has_judge and settings.value_share)
+        if self._evaluator is not None and asks_kernel:
             self._evaluator.evaluate([game.board])  # raises if it cannot judge such boards; its kernel would not
         if self._td is not None:  # it may take half of the time
             seconds = None if ending.seconds is None else ending.seconds / 2
@@ -170,6 +173,7 @@ class MctsSearch:
             control[name] = getattr(settings, name)
         control["pattern_priors"] = settings.pattern_priors
         control["ladder_priors"] = settings.ladder_priors
+        control["values_come_with_priors"] = not self._has_judge
         control["wants_priors"] = self._source is not None
         control["waits_for_priors"] = self._source is not None and self._feeder is None
         control["decided"] = 0

@@ -16,7 +16,7 @@ class MctsSettings:
     rave: float = 200.0  # K, the visits at which the move's own value counts half; 0 is without
     first_play_reduction: float = 0.1
     expand_after: int = 2  # visits of a move, before it gets a node
-    value_share: float = 0.0  # of a compiled evaluator in the value of a leaf; the rest is a playout's
+    value_share: float = 0.0  # of the evaluator in the value of a leaf; it comes with the priors if it is not compiled
     score_share: float = 0.05  # of the score in the value of a playout; the rest is who won
     pattern_priors: bool = (
         True  # by the 3×3 patterns and tactics of the playouts, until an evaluator gives better; else even

@@ -19,7 +19,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game, Play, Step
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import KoRule, Rules
-from katachi.interfaces import Ban, Floats, Ints
+from katachi.interfaces import Ban, Evaluation, Floats, Ints
 from katachi.search import _mcts as kernels
 from katachi.search import _mcts_nodes as layout
 from katachi.search._keys import key_of
@@ -200,7 +200,7 @@ class MctsTree:
             self._free += worker["free"][0, : int(worker["free_left"][0])].tolist()
             worker["free_left"] = 0
 
-    # Priors from outside
+    # Priors and values from outside
 
     def take_waiting(self, most: int) -> Ints:
         """Up to so many nodes that wait for a prior, the oldest first; they count as sent."""
@@ -225,18 +225,19 @@ class MctsTree:
         layout.restore_boards(nodes, self.nodes, self.stones, records)
         return [Board.wrap(records[i : i + 1]) for i in range(nodes.size)]
 
-    def set_priors(self, nodes: Ints, keys: NDArray[np.uint64], policies: Floats) -> Ints:
-        """Replace the priors of nodes that were sent, statistics kept; returns those that were still there."""
+    def set_priors(self, nodes: Ints, keys: NDArray[np.uint64], evaluation: Evaluation) -> Ints:
+        """Replace the priors and values of nodes that were sent, statistics kept; returns those still there."""
         with self.lock:
             there = (self.nodes["state"][nodes] == layout.SENT) & (self.nodes["key"][nodes] == keys)
             nodes = nodes[there]
             old = self.edges[nodes, layout.PRIOR, : self.points + 1]
             candidates = old >= 0
-            new = np.where(candidates, policies[there], 0)
+            new = np.where(candidates, evaluation.policy[there], 0)
             totals = new.sum(axis=1, keepdims=True)
             new = np.where(candidates, np.divide(new, totals, out=old.copy(), where=totals > 0), layout.NO_CANDIDATE)
             self.edges[nodes, layout.PRIOR, : self.points + 1] = new
-            self.nodes["state"][nodes] = layout.EVALUATED
+            self.nodes["black_wins"][nodes] = evaluation.black_wins[there]
+            self.nodes["state"][nodes] = layout.EVALUATED  # last: whoever sees it takes the value
             if self._favors_pass and self.root in nodes:
                 self.favor_pass()
         return nodes

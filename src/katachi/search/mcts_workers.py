@@ -84,7 +84,7 @@ class MctsWorkers:
         state = self._states[index]
         boards, frames = self._stacks[index]
         try:
-            while state["free_left"][0] or tree.hand_out(state):
+            while state["is_waiting"][0] or state["free_left"][0] or tree.hand_out(state):
                 why = kernels.run_simulations(
                     tree.control,
                     tree.nodes,

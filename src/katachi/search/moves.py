@@ -29,6 +29,13 @@ def root_moves(game: Game) -> NDArray[np.bool_]:
     return moves
 
 
+def legal_root_moves(game: Game) -> NDArray[np.bool_]:
+    """The same with moves that fill an eye of one's own: the pass only if nothing else is legal."""
+    moves = game.legal_moves()
+    moves[-1] = not moves[:-1].any()
+    return moves
+
+
 def sensible_moves(board: Board) -> NDArray[np.bool_]:
     """The moves to choose from on a board, [n²+1], under simple ko."""
     moves = np.zeros(board.size**2 + 1, dtype=np.bool_)

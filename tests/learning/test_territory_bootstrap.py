@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from katachi.features.point_inputs import PointInputs
+from katachi.features.propensity import TABLE_SHAPE
+from katachi.go.points import BLACK, PASS, WHITE
+from katachi.go.scoring import area
+from katachi.learning.territory import Losses
+from katachi.learning.territory_batches import TargetSettings
+from katachi.learning.territory_bootstrap import BootstrapTraining, play_games, take_positions, train_bootstrap
+from katachi.learning.training_runs import MetricLine
+from katachi.models.dag_rnn import DagRnn
+from katachi.models.dag_rnn_config import DagRnnConfig
+from katachi.models.dag_rnn_evaluator import Territory
+from katachi.models.saving import load_dag_rnn
+
+TINY = {"size": 3, "positions": 90, "games_a_round": 3, "positions_a_game": 10, "batch": 10}
+
+
+@pytest.fixture(scope="module")
+def territory() -> Territory:
+    return Territory(DagRnn.new(DagRnnConfig(), PointInputs(), seed=0), np.zeros(TABLE_SHAPE, dtype=np.float32))
+
+
+def test_games_are_played_to_their_end(territory: Territory) -> None:
+    games = play_games(territory, 4, 6, temperature=1.0, rng=np.random.default_rng(1))
+    assert len({tuple(game.moves) for game in games}) > 1
+    for game in games:
+        replayed = game.boards[0].copy()
+        for number, move in enumerate(game.moves):
+            assert replayed.to_play == (BLACK, WHITE)[number % 2]
+            replayed.play(move)  # raises IllegalMove
+            assert np.array_equal(replayed.stones, game.boards[number + 1].stones)
+        assert game.moves[-2:] == [PASS, PASS] or len(game.moves) == 48
+        assert np.array_equal(game.owned, area(replayed))
+
+
+def test_a_cold_network_takes_what_promises_most(territory: Territory) -> None:
+    (game,) = play_games(territory, 4, 1, temperature=1e-6, rng=np.random.default_rng(1))
+    board = game.boards[0]
+    promised = {}
+    for move in range(16):
+        child = board.copy()
+        child.play(move)
+        promised[move] = float(territory.ownership([child]).sum())
+    assert promised[game.moves[0]] == max(promised.values())
+
+
+def test_positions_of_games(territory: Territory) -> None:
+    games = play_games(territory, 3, 2, temperature=1.0, rng=np.random.default_rng(2))
+    found = take_positions(territory, games, 30, TargetSettings(), np.random.default_rng(3))
+    assert found.inputs.shape == (60, 9, 69)
+    for inputs, targets, owned, played, stones in zip(*found[:5], strict=True):
+        (game,) = [game for game in games if np.array_equal(game.owned, owned)][:1]
+        plies = [ply for ply, board in enumerate(game.boards) if np.array_equal(inputs, _inputs(territory, board))]
+        assert any(stones == np.count_nonzero(game.boards[ply].stones) for ply in plies)
+        assert set(targets[owned == BLACK].tolist()) <= {0.75, 0.875, 1.0}
+        assert played == -1 or 0 <= played < 18
+
+
+def _inputs(territory: Territory, board: object) -> np.ndarray:
+    return territory.net.inputs.encode([board], territory.propensity)[0]  # type: ignore[list-item]
+
+
+class Killed(Exception):
+    pass
+
+
+def test_a_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    settings = BootstrapTraining(**TINY)
+    train_bootstrap(settings, tmp_path / "straight", lambda _: None)
+
+    def kill(positions: int, losses: Losses) -> None:
+        if positions == 50:  # after the first of three rounds
+            raise Killed
+
+    with pytest.raises(Killed):
+        train_bootstrap(settings, tmp_path / "killed", lambda _: None, tick=kill)
+    lines: list[MetricLine] = []
+    train_bootstrap(settings, tmp_path / "killed", lines.append)
+    assert [line.games for line in lines] == [3, 6, 9]
+    for name in ("checkpoint.safetensors", "model/weights.safetensors"):
+        straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
+        assert straight == killed, name
+    _, card = load_dag_rnn(tmp_path / "killed" / "model")
+    assert (card.training.games, card.training.positions) == (9, 90)
