@@ -1,0 +1,1 @@
+"""A game or a position explained: moves, territory, the shapes that fired."""

@@ -1,0 +1,171 @@
+"""The records of an analysis: what is told of a game and of each of its positions, as JSON Lines have it.
+
+A game is a line of kind ``game``, then one of kind ``position`` for its beginning and for every move or set-up. Moves
+are vertices (``D4``, ``pass``), numbers are rounded, and what is not known is null. Chances and scores are Black's, but
+what a move lost and what its shapes added are those of the player who made it. ``docs/analysis.schema.json`` is made
+from these classes (``json_schema``).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from katachi.analysis.shape_changes import Whose
+
+Color = Literal["black", "white"]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Vertex = Annotated[str, Field(pattern=r"^([A-HJ-T]([1-9]|1[0-9])|pass)$")]
+
+
+class Record(BaseModel):
+    """Strict and never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class CandidateRecord(Record):
+    """A move that was considered; the variation begins with it."""
+
+    move: Vertex
+    black_wins: Probability | None = None
+    black_lead: float | None = None
+    prior: Probability | None = None
+    visits: int = Field(default=0, ge=0)
+    variation: tuple[Vertex, ...] = ()
+
+
+class OpinionRecord(Record):
+    """What an evaluator says without looking ahead."""
+
+    evaluator: str
+    black_wins: Probability
+
+
+class ShapeRecord(Record):
+    """A shape that came or went, and what it added to the mover's logit before and after."""
+
+    shape: str  # in words, with a drawing on the lines below
+    whose: Whose
+    before: float
+    after: float
+    places: tuple[tuple[Vertex, ...], ...] = ()
+
+
+class ShapesRecord(Record):
+    """What a move changed in the mover's logit: ``after − before = turn + Σ shapes (after − before) + others``."""
+
+    evaluator: str
+    logit_before: float
+    logit_after: float
+    turn: float  # what a pass would have changed
+    shapes: tuple[ShapeRecord, ...]  # those that changed most
+    others: float  # all other shapes together
+    sides: dict[Whose, float]  # all shapes, by whose stones they are made of
+
+
+class TerritoryRecord(Record):
+    """The points that changed hands, or nearly, and what Black gained by all points together."""
+
+    black_gain: float
+    to_black: tuple[Vertex, ...]
+    to_white: tuple[Vertex, ...]
+
+
+class PeopleRecord(Record):
+    """What players of a dan rank would have played, and how likely they found what was played."""
+
+    evaluator: str
+    rank: int | None
+    likely: tuple[tuple[Vertex, Probability], ...]
+    played: Probability
+
+
+class TacticRecord(Record):
+    """What a move did at once."""
+
+    what: str
+    stones: tuple[Vertex, ...]
+
+
+class MoveRecord(Record):
+    """The move that led to a position, and what is said of it."""
+
+    number: int = Field(ge=1)
+    color: Color
+    move: Vertex
+    loss: float | None = None  # of the chance to win, compared with the best move; below 0 it was better than expected
+    points_lost: float | None = None
+    order: int | None = None  # among the candidates, 0 is the best; null if it was not considered
+    best: Vertex | None = None
+    shapes: tuple[ShapesRecord, ...] = ()
+    territory: TerritoryRecord | None = None
+    people: tuple[PeopleRecord, ...] = ()
+    tactics: tuple[TacticRecord, ...] = ()
+
+
+class PositionRecord(Record):
+    """A position, and the move that led to it."""
+
+    kind: Literal["position"] = "position"
+    game: str
+    turn: int = Field(ge=0)  # 0 is where the game begins
+    node: int = Field(ge=0)  # of the main line of the record, 0 is the root
+    to_play: Color
+    black_wins: Probability | None = None
+    black_lead: float | None = None
+    candidates: tuple[CandidateRecord, ...] = ()
+    opinions: tuple[OpinionRecord, ...] = ()
+    ownership: tuple[float, ...] | None = None  # row by row from the top, +1 is Black's
+    move: MoveRecord | None = None
+
+
+class GameRecord(Record):
+    """A game, and who judged it how."""
+
+    kind: Literal["game"] = "game"
+    game: str
+    source: str
+    sha256: str
+    size: int
+    komi: float
+    handicap: int = 0
+    rules: str
+    black: str = ""
+    white: str = ""
+    black_rank: str | None = None
+    white_rank: str | None = None
+    result: str | None = None
+    positions: int
+    player: str | None = None
+    evaluators: tuple[str, ...] = ()
+    simulations: int | None = None
+    seconds: float | None = None
+    seed: int = 0
+    program: str
+
+
+Line = GameRecord | PositionRecord
+_LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="kind")])
+
+
+def format_line(record: Line) -> str:
+    """A record as a line of JSON."""
+    return record.model_dump_json() + "\n"
+
+
+def parse_line(line: str | bytes) -> Line:
+    """Read a line; raises pydantic's ValidationError, which is a ValueError."""
+    return _LINES.validate_json(line)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of a line, as it is published."""
+    schema = _LINES.json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A line of a katachi analysis"} | schema
+
+
+def format_schema() -> str:
+    return json.dumps(json_schema(), indent=2) + "\n"

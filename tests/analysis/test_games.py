@@ -1,0 +1,140 @@
+"""A game explained: what each move lost, the biggest mistakes first, in words and as a page."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from katachi.analysis.explaining import link_turns
+from katachi.analysis.games import analyze_game
+from katachi.analysis.graphs import draw_graph
+from katachi.analysis.mistakes import count_losses, find_mistakes
+from katachi.analysis.pictures import draw_layer
+from katachi.analysis.positions import analyze_position
+from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord
+from katachi.analysis.words import tell_game, tell_position
+from katachi.go.game import Game
+
+
+@pytest.fixture
+def analysis(record, judges):
+    return analyze_game(record, judges)
+
+
+def position(turn: int, wins: float, color: str, move: str | None = None, **changes) -> PositionRecord:
+    made = None if move is None else MoveRecord(number=turn, color=color, move=move)
+    given = {"game": "", "turn": turn, "node": turn, "to_play": "white" if color == "black" else "black"}
+    return PositionRecord(**(given | {"black_wins": wins, "move": made} | changes))
+
+
+def link(*positions: PositionRecord) -> list[PositionRecord]:
+    linked = [positions[0]]
+    for found in positions[1:]:
+        linked.append(link_turns(linked[-1], found))
+    return linked
+
+
+def test_losses_are_those_of_the_player_who_moved():
+    best = CandidateRecord(move="C3"), CandidateRecord(move="D4")
+    game = link(
+        position(0, 0.5, "white", candidates=best, black_lead=1.0),
+        position(1, 0.4, "black", "D4", black_lead=-2.0),
+        position(2, 0.7, "white", "A1"),
+        position(3, 0.75, "black", "pass"),
+    )
+    first, second, third = (found.move for found in game[1:])
+    assert (first.loss, first.points_lost, first.order, first.best) == (0.1, 3.0, 1, "C3")
+    assert (second.loss, second.order, second.best) == (0.3, None, None)
+    assert third.loss == -0.05
+    assert [found.number for found in find_mistakes(game)] == [2, 1]
+    assert [found.number for found in find_mistakes(game, 0.2)] == [2]
+    assert count_losses(game, "black") == (2, 1, 0.05)
+
+
+def test_territory_that_moved_is_told():
+    game = link(
+        position(0, 0.5, "white", ownership=(0.0,) * 25),
+        position(1, 0.5, "black", "C3", ownership=(1.0,) + (0.0,) * 23 + (-0.6,)),
+    )
+    moved = game[1].move.territory
+    assert (moved.black_gain, moved.to_black, moved.to_white) == (0.4, ("A5",), ("E1",))
+
+
+def test_a_whole_game(record, analysis, judges):
+    assert [found.node for found in analysis.positions] == list(range(11))
+    assert analysis.game.positions == 11
+    assert analysis.game.player == "mcts"
+    for found in analysis.positions:
+        assert 0 <= found.black_wins <= 1
+        assert len(found.ownership) == 25
+        assert found.opinions[0].evaluator == "shapes"
+    moves = [found.move for found in analysis.positions[1:]]
+    assert [move.move for move in moves] == ["C3", "B4", "B3", "C4", "D4", "D5", "A4", "pass", "B5", "pass"]
+    assert [(fact.what, fact.stones) for fact in moves[8].tactics] == [("catches in a ladder", ("B4", "C4"))]
+    losses = [move.loss for move in analysis.mistakes(least=0)]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_a_game_without_a_record(judges, shapes):
+    game = Game(5)
+    for move in (12, 7, 6):
+        game.play(move)
+    analysis = analyze_game(game, judges)
+    assert [found.move.move for found in analysis.positions[1:]] == ["C3", "C4", "B4"]
+    logit = analysis.positions[-1].move.shapes[0].logit_after
+    assert logit == pytest.approx(shapes.logit(game.board), abs=1e-3)
+
+
+def test_words(analysis):
+    text = "\n".join(tell_game(analysis.game, analysis.positions))
+    assert text.startswith("Judged by mcts (20 simulations a position) with shapes.\nBlack: ")
+    lines = tell_position(analysis.positions[9])
+    assert re.fullmatch(r"Black wins \d+\.\d %, (Black|White) leads by \d+\.\d\.", lines[0])
+    assert "Black B5 catches in a ladder B4 C4." in lines
+    assert any(line.startswith("shapes: logit ") for line in lines)
+    assert lines[-1].startswith("White to play: ")
+
+
+def test_a_page_is_well_formed_and_escaped(analysis):
+    page = analysis.to_html()
+    assert "Anna &lt;b&gt;" in page
+    assert "<b>" not in page
+    ElementTree.fromstring(page)
+    assert page.count("<figure>") == min(6, len(analysis.mistakes()))
+    assert analysis._repr_html_().endswith(page)
+
+
+def test_the_graph_has_gaps_and_dots():
+    game = link(
+        position(0, 0.5, "white"),
+        position(1, 0.9, "black", "A1"),
+        position(2, None, "white", "B1"),
+        position(3, 0.5, "black", "C1"),
+        position(4, 0.8, "white", "D1"),
+    )
+    svg = ElementTree.fromstring(draw_graph(game))
+    wins = next(path.get("d") for path in svg.iter("path") if path.get("class") == "wins")
+    assert wins == "M0.0 80.0L180.0 16.0M540.0 80.0L720.0 32.0"
+    assert [circle.get("class") for circle in svg.iter("circle")] == ["white"]
+
+
+def test_a_position(judges, shapes):
+    game = Game(5)
+    game.play(12)
+    analysis = analyze_position(game, judges)
+    assert analysis.record.move.move == "C3"
+    assert analysis.layer("shapes").values.sum() == pytest.approx(shapes.logit(game.board), abs=1e-3)
+    assert analysis._repr_html_().count("<svg") == len(analysis.layers) == 6
+    with pytest.raises(KeyError):
+        analysis.layer("mood")
+
+
+def test_a_layer_is_drawn_where_it_has_values(judges):
+    game = Game(5)
+    layer = analyze_position(game, judges).layer("wins")
+    svg = ElementTree.fromstring(draw_layer(game.board, layer))
+    squares = [part for part in svg.iter("{http://www.w3.org/2000/svg}rect") if part.get("width") == "28"]
+    assert len(squares) == np.count_nonzero(~np.isnan(layer.values))
