@@ -1,0 +1,200 @@
+"""The server: pages, gate and engines put together, and run until they are told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from fastapi import FastAPI
+from nicegui import app as pages
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from katachi.analysis.annotating import annotate
+from katachi.locking import DirectoryInUse, DirectoryLock
+from katachi.sgf import format_sgf
+from katachi.web.engines import EnginePool
+from katachi.web.game_page import build_game_page
+from katachi.web.gate import TOKEN_KEY, Address, Gate
+from katachi.web.lesson_page import build_lesson_page
+from katachi.web.models_page import build_model_page, build_models_page
+from katachi.web.offers import list_offers
+from katachi.web.runs_page import build_run_page, build_runs_page
+from katachi.web.sessions import House
+from katachi.web.settings import TableError, check_settings
+from katachi.web.shelf import Shelf
+from katachi.web.shell import show_error, visitor_of
+from katachi.web.start_page import build_start_page
+
+_ICON: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="12" cy="16" r="10" fill="#17171a"/>'
+    '<circle cx="21" cy="16" r="10" fill="#f4f2ec" stroke="#8a857a"/></svg>'
+)
+DEFAULT_PORT: Final = 8361
+_SECONDS_TO_BUILD: Final = 60.0  # a page, on a busy machine
+_RECONNECT_SECONDS: Final = 10.0  # a page that lost its server for longer is loaded again
+
+
+class ServeError(ValueError):
+    """A server that cannot be started, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where to listen, who plays, and where things are kept. ``port`` 0 is any, None the usual one if it is free."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    player: str | None = None
+    data: Path = Path("katachi-data")
+    runs: Path = Path("runs")
+
+
+def serve(settings: ServerSettings, announce: Callable[[Address, str], None]) -> None:
+    """Serve until Ctrl-C. ``announce`` is told the address and the URL to open once the server listens."""
+    shelf = Shelf(settings.data)
+    lock = _lock(settings.data)
+    try:
+        _run(settings, shelf, announce)
+    finally:
+        lock.release()
+
+
+def _run(settings: ServerSettings, shelf: Shelf, announce: Callable[[Address, str], None]) -> None:
+    listener = _listen(settings)
+    address = Address(settings.host, listener.getsockname()[1])
+    house = House(shelf, list_offers(settings.player), EnginePool(max(2, os.cpu_count() or 1)))
+    token = shelf.token()
+    start = {} if settings.player is None else {"player": next(iter(house.offers))}
+    url = address.url("/new" if start else "/", **start, **{TOKEN_KEY: token})
+    app = build_app(house, settings.runs, lambda: announce(address, url))
+    config = uvicorn.Config(
+        Gate(app, address, token),
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        ws_max_size=1 << 20,
+        timeout_graceful_shutdown=2,
+    )
+    asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+
+def _lock(folder: Path) -> DirectoryLock:
+    """Hold the data: two servers would overwrite each other's games."""
+    try:
+        return DirectoryLock(folder)
+    except DirectoryInUse:
+        raise ServeError(
+            f"a board is served from {folder} already; use it, or give another folder with --data"
+        ) from None
+
+
+def _listen(settings: ServerSettings) -> socket.socket:
+    """A socket that listens where it should; raises ServeError if it cannot."""
+    wanted = [DEFAULT_PORT, 0] if settings.port is None else [settings.port]
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    for port in wanted:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, port))
+            listener.listen()  # who comes before the server is ready waits, and is not refused
+            return listener
+        except OSError as error:
+            listener.close()
+            reason = error.strerror
+    raise ServeError(f"cannot listen at {settings.host}, port {wanted[-1]}: {reason}; choose another with --port")
+
+
+def build_app(house: House, runs: Path, on_start: Callable[[], None]) -> FastAPI:
+    """All pages behind one application, not yet behind the gate."""
+
+    @asynccontextmanager
+    async def live(_: FastAPI) -> AsyncIterator[None]:
+        on_start()
+        yield
+        await house.close()
+
+    app = FastAPI(openapi_url=None, lifespan=live)
+    _add_pages(house)
+    _add_pages_about_learning(house, runs)
+    ui.run_with(
+        app,
+        title="katachi",
+        favicon=_ICON,
+        dark=None,
+        tailwind=False,
+        binding_refresh_interval=None,
+        reconnect_timeout=_RECONNECT_SECONDS,
+        show_welcome_message=False,
+    )
+    return app
+
+
+def _add_pages(house: House) -> None:
+    @ui.page("/", response_timeout=_SECONDS_TO_BUILD)
+    async def start(request: Request) -> None:
+        await build_start_page(house, request)
+
+    @ui.page("/game/{name}")
+    def game(request: Request, name: str) -> None:
+        try:
+            session = house.find(visitor_of(request), name)
+        except TableError as error:
+            show_error(request, error)
+            return
+        build_game_page(session, request)
+
+    @pages.get("/new")
+    async def new(request: Request, player: str, size: int = 9, seats: str = "black") -> Response:
+        """Begin a game by its address alone, as the command line and bookmarks do."""
+        try:
+            offer = house.offers.get(player)
+            size = offer.size if offer is not None and offer.size is not None else size
+            session = house.begin(visitor_of(request), check_settings(player=player, size=size, seats=seats))
+        except TableError as error:
+            return Response(str(error), status_code=400, media_type="text/plain")
+        return RedirectResponse(f"/game/{session.name}", status_code=303)
+
+    @pages.get("/game/{name}/{kind}.sgf")
+    async def record(request: Request, name: str, kind: str) -> Response:
+        """The record as a file, with the review in it if that is asked for and there is one."""
+        try:
+            session = house.find(visitor_of(request), name)
+        except TableError as error:
+            return Response(str(error), status_code=404, media_type="text/plain")
+        record = session.table.opened.record
+        if kind == "analyzed" and session.review is not None:
+            record = annotate(record, session.review.game, session.review.positions)
+        headers = {"Content-Disposition": f'attachment; filename="katachi-{session.name}.sgf"'}
+        return Response(format_sgf(record).encode(), media_type="application/x-go-sgf", headers=headers)
+
+
+def _add_pages_about_learning(house: House, runs: Path) -> None:
+    @ui.page("/models")
+    def models(request: Request) -> None:
+        build_models_page(request)
+
+    @ui.page("/models/{name}", response_timeout=_SECONDS_TO_BUILD)
+    async def model(request: Request, name: str) -> None:
+        await build_model_page(name, request)
+
+    @ui.page("/runs")
+    def all_runs(request: Request) -> None:
+        build_runs_page(runs, request)
+
+    @ui.page("/runs/{name}")
+    def run(request: Request, name: str) -> None:
+        build_run_page(runs, name, request)
+
+    @ui.page("/learn")
+    def learn(request: Request) -> None:
+        build_lesson_page(house, request)

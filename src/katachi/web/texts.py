@@ -1,0 +1,210 @@
+"""Every English text that the browser shows, so that another language is another file like this one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# The gate
+NO_TOKEN: Final = (
+    "This board is for who started it.\n\nOpen the address that katachi serve has printed: it ends in ?token=…\n"
+)
+WRONG_HOST: Final = "This server is not called that. Use the address that katachi serve has printed.\n"
+WRONG_ORIGIN: Final = "Another site's page may not talk to this board.\n"
+TOO_LARGE: Final = "This file is too large: a record may have 16 MB."
+
+# At the table
+OCCUPIED: Final = "There is a stone already."
+KO: Final = "That would retake the ko at once; play somewhere else first."
+SUPERKO: Final = "That would repeat an earlier position."
+SUICIDE: Final = "That stone would have no liberties."
+NO_LIBERTIES: Final = "These stones cannot stand like that: a chain would have no liberties."
+NOTHING_TO_UNDO: Final = "There is nothing to take back here."
+COUNT_FIRST: Final = "The board is being counted: accept the count, or play on."
+NO_COUNT: Final = "The board is not being counted."
+NOT_YOUR_TURN: Final = "It is not your turn."
+NO_TABLE: Final = "There is no such game of yours."
+DAMAGED_TABLE: Final = "This game cannot be read any more: {reason}"
+TOO_MANY_TABLES: Final = "You have {most} games already: delete some of them first."
+PLAYER_GONE: Final = "{player} is not on offer here; start katachi serve with it."
+WRONG_SIZE: Final = "{player} plays on {size}×{size} alone."
+PLAYER_FAILED: Final = "{player} could not move: {reason}"
+ENGINE_STOPPED: Final = "its process has ended ({how}). Your game is as it was"
+EXIT_STATUS: Final = "exit status {code}"
+NOT_SAVED: Final = "The game could not be written to disk: {reason}"
+UNREADABLE: Final = "This file cannot be opened: {reason}"
+NO_GAME: Final = "there is no game in it"
+YOU: Final = "you"
+
+# All pages
+PLAY_PAGE: Final = "Play"
+THEME: Final = "Light or dark"
+SORRY: Final = "That did not work"
+BACK: Final = "Back to the first page"
+COLORS: Final = {1: "Black", -1: "White"}
+
+# The first page
+WELCOME: Final = "A game of Go?"
+WELCOME_MORE: Final = "Against players that learned good shape by themselves. Everything runs on this machine."
+NEW_GAME: Final = "New game"
+OPPONENT: Final = "Opponent"
+BOARD: Final = "Board"
+PLAY_BLACK: Final = "You play Black"
+PLAY_WHITE: Final = "You play White"
+MORE_SETTINGS: Final = "Handicap, komi, rules, clock"
+HANDICAP: Final = "Handicap"
+KOMI: Final = "Komi"
+RULES: Final = "Rules"
+CLOCK: Final = "Clock"
+TIME_KINDS: Final = {
+    "none": "No clock",
+    "absolute": "One time for all",
+    "byoyomi": "Byo-yomi periods",
+    "fischer": "Time for every move (Fischer)",
+}
+MINUTES: Final = "Minutes"
+SECONDS: Final = "Seconds"
+PERIODS: Final = "Periods"
+BEGIN: Final = "Begin"
+LEVEL: Final = "Level {number}"
+RECORDS: Final = "Records and positions"
+DROP: Final = "Drop an SGF file here, or press +"
+EMPTY_BOARD: Final = "Empty board"
+WHICH_GAME: Final = "There are several games in this file. Which one?"
+YOUR_GAMES: Final = "Your games"
+NO_GAMES_YET: Final = "None yet. A game is kept after every move."
+MOVES: Final = "{count} moves"
+DELETE: Final = "Delete this game"
+
+# The page of a table
+PASS: Final = "Pass"
+UNDO: Final = "Undo"
+RESIGN: Final = "Resign"
+COUNT: Final = "Count"
+ACCEPT: Final = "Accept the count"
+PLAY_ON: Final = "Play on"
+ASK_AGAIN: Final = "Ask again"
+NUMBERS: Final = "Move numbers"
+COORDINATES: Final = "Coordinates"
+CAPTURED: Final = "{count} captured"
+ESTIMATING: Final = "Looking which stones are dead …"
+COUNTING: Final = "{result}. Click on stones that are dead, or not dead after all."
+THINKING: Final = "{player} is thinking …"
+WAITING: Final = "It is the player’s turn."
+TO_PLAY: Final = "{color} to play"
+YOUR_TURN: Final = "Your turn: {what}"
+DRAW: Final = "A draw"
+WINS_BY_POINTS: Final = "{color} wins by {margin}"
+WINS: Final = {
+    "R": "{color} wins by resignation",
+    "T": "{color} wins on time",
+    "F": "{color} wins by forfeit",
+    "": "{color} wins",
+    "score": "{color} wins",
+}
+KEYS: Final = "Keys"
+KEY_LIST: Final = {
+    "← →": "Back, on",
+    "↑ ↓": "To the variation beside this one",
+    "Page ↑ ↓": "Ten moves back, on",
+    "Home End": "To the beginning, to the end",
+    "Shift ← ↑ → ↓": "Move a cursor over the board",
+    "Enter": "Play where the cursor is",
+    "P": "Pass",
+    "U": "Undo",
+    "N": "Move numbers",
+    "E": "Edit",
+}
+SPOKEN_EMPTY: Final = "{size} board, no move yet"
+SPOKEN: Final = "{size} board, move {number}: {color} {vertex}"
+
+# The record
+SAVE_SGF: Final = "Save as SGF"
+MOVES_NAV: Final = "moves"
+WAYS: Final = {"first": "To the beginning", "back": "Back", "forward": "On", "last": "To the end"}
+REPAIRS: Final = "This file needed {count} repairs"
+CANNOT_GO_ABOUT: Final = "Not now: the game goes on."
+EDIT_STEP: Final = "edit"
+
+# The editor
+EDITOR: Final = "Edit"
+CLOSE_EDITOR: Final = "Close the editor"
+TOOLS: Final = {
+    "PLAY": "Play moves",
+    "BLACK": "Put black stones",
+    "WHITE": "Put white stones",
+    "ERASE": "Take stones off",
+    "TRIANGLE": "Triangles",
+    "SQUARE": "Squares",
+    "CIRCLE": "Circles",
+    "CROSS": "Crosses",
+    "LABEL": "Letters",
+}
+DELETE_BRANCH: Final = "Delete from here on"
+BLACK_TO_PLAY: Final = "Black to play"
+WHITE_TO_PLAY: Final = "White to play"
+COMMENT: Final = "Comment"
+
+# Layers and review
+LAYERS: Final = "Layers"
+LAYER_NAMES: Final = {
+    "wins": "Win probability",
+    "policy": "Move probability",
+    "visits": "Visits",
+    "territory": "Territory",
+    "influence": "Influence",
+    "shapes": "Shapes",
+}
+JUDGE: Final = "Judged by"
+RANK: Final = "What {rank}-dan players would play"
+LOOKING: Final = "Looking …"
+NOTHING_TO_SHOW: Final = "Nothing to show here: whoever judges has no opinion of that kind."
+REVIEW: Final = "Review the game"
+REVIEWED: Final = "{done} of {all} positions"
+SAVE_ANALYZED: Final = "Save as SGF with the review"
+MISTAKE: Final = "{number}. {color} {move} lost {loss} %"
+BETTER: Final = "; {best} was better"
+GRAPH: Final = "Win rate of Black, move by move"
+
+# Models
+MODELS_PAGE: Final = "Models"
+MODELS_LEAD: Final = "What ships with katachi, and what each of them has learned."
+LEARNED: Final = "What {name} has learned"
+NO_MODEL: Final = "There is no such model here."
+SHAPES_LEAD: Final = (
+    "Each picture is a shape that the model looks for; the number is what one occurrence adds to the log-odds of who "
+    "has black stones in it and has just moved. Pale points may hold anything. LI: the shape counts the same wherever "
+    "it lies. LD: at each place it has a number of its own."
+)
+KERNELS: Final = "Kernels"
+KERNELS_LEAD: Final = "Each picture is a kernel that the model has found by itself, those that are on most often first."
+POLICY_LEAD: Final = "How likely the model finds each move on an empty board, in percent."
+
+# Runs
+RUNS_PAGE: Final = "Runs"
+RUNS_LEAD: Final = "Trainings and matches in the folder of runs. Those that are running are followed live."
+NO_RUNS: Final = "Nothing yet: katachi train and katachi match write their runs there."
+NO_RUN: Final = "There is no such run here."
+MATCH: Final = "match"
+TRAINING: Final = "training"
+SCORE: Final = "{name}: {wins} of {games} games"
+
+# Teaching
+LEARN_PAGE: Final = "Teach"
+LEARN_TITLE: Final = "Teach a pupil"
+LEARN_LEAD: Final = (
+    "It knows the rules of Go and nothing else. It plays 5×5 against itself, and learns which shapes win. "
+    "Play against it whenever you like, while it learns."
+)
+LESSON_GAMES: Final = "{games:,} games against itself"
+LESSON_STEP: Final = "Step size {step:.2f}: how much a single game changes its mind"
+LESSON_SHAPES: Final = "Shapes up to {size}×{size}: what it can see at once"
+TEACH: Final = "Begin the lesson"
+STOP: Final = "Stop"
+PLAY_PUPIL: Final = "Play against it now"
+PUPIL: Final = "What you have taught here"
+STRONGEST: Final = "The shapes it cares most about"
+WINS_AGAINST_ALP: Final = "wins against alp"
+LESSON_BEGINS: Final = "The lesson begins …"
+LESSON_SO_FAR: Final = "{games:,} games; it wins {wins} % against alp"
+LESSON_OVER: Final = "Done: {what}"
+LESSON_FAILED: Final = "The lesson ended: {reason}"

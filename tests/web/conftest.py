@@ -1,0 +1,86 @@
+"""A server of its own, and a browser."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from web_pages import wait_until_live
+
+
+class RunningServer:
+    """``katachi serve`` as a process, which can be stopped and started again."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "katachi", "serve", "--no-open", "--port", str(self.port)]
+        self._process = subprocess.Popen([*command, "--data", str(self._data)], stdout=subprocess.PIPE, text=True)
+        line = self._process.stdout.readline()
+        assert "http" in line, "the server did not start"
+        self.url = line.split()[-1]
+        self.port = urlsplit(self.url).port
+
+    def stop(self) -> None:
+        """Kill it, as a power cut would."""
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+        self._process.stdout.close()
+
+    def at(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory) -> Iterator[RunningServer]:
+    running = RunningServer(tmp_path_factory.mktemp("web"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's chromium. Its driver runs an event loop, beside which tests of other modules could have none."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = Path("/usr/bin/chromium")
+    if not path.exists():
+        reason = "chromium is not installed (Debian's package chromium)"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(server, browser) -> Iterator[Callable]:
+    """A page as another person opens it; what goes wrong in the browser fails the test."""
+    contexts, faults = [], []
+
+    def open_page(path: str = "/", **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(150_000)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: (faults.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.goto(server.url)
+        if path != "/":
+            page.goto(server.at(path))
+        wait_until_live(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []

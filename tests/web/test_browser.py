@@ -1,0 +1,190 @@
+"""The board in a real browser: playing, layers, records, the editor, and what a page must not do.
+
+Screenshots are kept in the test's temporary folder, or where ``KATACHI_SCREENSHOTS`` says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from katachi.go.points import PASS, parse_vertex
+from katachi.interfaces import Limit
+from katachi.sgf import parse_sgf
+from katachi.web.jobs import LayersJob, Position, Seen
+from web_pages import click_point, keep, stones, wait_until_live
+
+DIRTY = r"""From: somebody
+(;SZ[9]KM[6,5]PB[<img src=x onerror=alert(1)>]PW[`${alert(2)}`]C[</script><script>alert(3)</script>]
+;B[ee]C[first];W[ee](;B[cc]LB[cc:<b>])(;B[gg]C[second <svg onload=alert(4)>];W[cg]TR[aa]"""
+JUDGE = "shapes-9"
+
+
+@pytest.fixture
+def pictures(tmp_path) -> Path:
+    folder = Path(os.environ.get("KATACHI_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def test_a_game_is_played_to_its_end_and_counted(visit, server, pictures):
+    page = visit("/new?player=alp&size=9")
+    for number, vertex in enumerate(("E5", "C3", "G7"), 1):
+        click_point(page, parse_vertex(vertex, 9))
+        page.wait_for_function(f"document.querySelectorAll('[data-stone]').length === {2 * number}")
+    page.keyboard.press("n")
+    page.wait_for_function("document.querySelectorAll('[data-label]').length === 6")
+    keep(page, pictures / "game.png")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 4")
+    pass_to_the_end(page)
+    page.get_by_text("wins by").wait_for()
+    before = page.get_by_text("wins by").inner_text()
+    click_point(page, next(iter(stones(page))))  # it was dead, or it is now: the count is another
+    page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before)
+    counted = re.search(r"(Black|White) wins by (\d+(?:\.\d)?)", page.get_by_text("wins by").inner_text())
+    keep(page, pictures / "counting.png")
+    page.get_by_role("button", name="Accept the count").click()
+    page.get_by_role("button", name="Pass").wait_for(state="hidden")
+    record = saved_record(page)
+    assert str(record.result) == f"{counted[1][0]}+{counted[2]}"
+    moves = record.replay().moves
+    assert [play.move for play in moves[-2:]] == [PASS, PASS]
+    drawn = len(stones(page))
+
+    # It is all there again, in this browser alone, when the server is.
+    address = page.url
+    server.stop()
+    server.start()
+    page.reload()
+    wait_until_live(page)
+    page.get_by_text(f"{counted[1]} wins by {counted[2]}").wait_for()
+    assert len(stones(page)) == drawn
+    stranger = visit()
+    stranger.goto(address)
+    stranger.get_by_text("There is no such game of yours.").wait_for()
+    assert stranger.locator("[data-stone]").count() == 0
+
+
+def pass_to_the_end(page) -> None:
+    """Pass until the opponent has nothing to do any more."""
+    accept = page.get_by_role("button", name="Accept the count")
+    while not accept.is_visible():
+        moves = int(page.locator(".k-number").inner_text().split("/")[1])
+        page.keyboard.press("p")
+        page.wait_for_function(
+            "moves => +document.querySelector('.k-number').innerText.split('/')[1] >= moves + 2", arg=moves
+        )
+
+
+def saved_record(page, name: str = "record"):
+    return parse_sgf(page.request.get(f"{page.url}/{name}.sgf").body())[0]
+
+
+def test_layers_show_what_the_players_say(visit, pictures):
+    page = visit("/new?player=alp&size=9")
+    for key in ("Shift+ArrowUp", "Shift+ArrowDown", "Enter"):  # from the center and back
+        page.keyboard.press(key)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    assert stones(page)[40] == "black"
+    page.keyboard.press("Escape")
+    choose_judge(page)
+    seen = look_at(saved_record(page))
+    for layer in seen.layers:
+        page.locator(f"[data-layer={layer.name}]").click()
+        page.get_by_text(layer.legend).wait_for()
+        keep(page, pictures / f"layer-{layer.name}.png")
+        if layer.labels is not None:
+            shown = page.locator("[data-heat] text").all_text_contents()
+            assert sorted(shown) == sorted(label for label in layer.labels if label)
+        point = next(point for point in range(81) if layer.tell(point) and abs(layer.values[point]) > 0)
+        point_at(page, point)
+        assert layer.tell(point) in page.get_by_test_id("hover-note").inner_text()
+    assert {layer.name for layer in seen.layers} >= {"wins", "policy", "territory", "influence", "shapes"}
+    page.locator("[data-layer=shapes]").click()
+    page.locator("[data-heat]").first.wait_for(state="detached")
+
+
+def choose_judge(page) -> None:
+    page.get_by_label("Judged by").click()
+    page.get_by_role("option", name=JUDGE, exact=True).click()
+
+
+def look_at(record) -> Seen:
+    """The same by the Python interface."""
+
+    class Silent:
+        is_due = False
+
+    return LayersJob(JUDGE, Position.of(record.replay()), Limit(seconds=1.0), 9).run(Silent(), Event())
+
+
+def point_at(page, point: int) -> None:
+    click_point(page, point, only_hover=True)
+    page.get_by_test_id("hover-note").wait_for()
+
+
+def test_a_dirty_record_is_opened_walked_reviewed_and_saved(visit, tmp_path, pictures):
+    page = visit()
+    keep(page, pictures / "start.png")
+    file = tmp_path / "dirty.sgf"
+    file.write_text(DIRTY, encoding="utf-8")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text("This file needed").click()
+    page.get_by_text("komi '6,5' taken for 6.5").wait_for()
+    wait_until_live(page)
+    page.get_by_text("</script><script>alert(3)</script>").wait_for()  # as text
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("first", exact=True).wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="b G3").click()
+    page.get_by_text("second <svg onload=alert(4)>").wait_for()
+    page.keyboard.press("ArrowUp")
+    page.wait_for_function("document.querySelector('[data-label]')?.textContent === '<b>'")
+    choose_judge(page)
+    page.get_by_role("button", name="Review the game").click()
+    page.get_by_text("Save as SGF with the review").wait_for()
+    page.get_by_text("Black wins").first.wait_for()
+    keep(page, pictures / "record.png")
+    page.get_by_test_id("graph").click(position={"x": 2, "y": 20})
+    page.get_by_text("0 / 3").wait_for()
+    plain, analyzed = saved_record(page), saved_record(page, "analyzed")
+    assert plain.black == "<img src=x onerror=alert(1)>"
+    assert plain.root.text("C") == "</script><script>alert(3)</script>"
+    assert len(plain.root.children[0].children[0].children) == 2
+    assert "SBKV" in analyzed.root.children[0].properties
+    assert "SBKV" not in plain.root.children[0].properties
+
+
+def test_the_editor_on_a_small_screen_by_touch(visit, pictures):
+    page = visit(viewport={"width": 360, "height": 740}, has_touch=True, color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    keep(page, pictures / "start-360.png")
+    page.get_by_role("button", name="Empty board").tap()
+    page.get_by_test_id("board").wait_for()
+    wait_until_live(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    # The points of 19×19 are small: the first tap shows where, the second plays.
+    click_point(page, 60, tap=True)
+    page.get_by_test_id("ghost").wait_for()
+    assert stones(page) == {}
+    click_point(page, 60, tap=True)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 1")
+    page.get_by_role("button", name="Edit").tap()
+    page.get_by_role("button", name="Put white stones").tap()
+    click_point(page, 61, tap=True)
+    page.get_by_test_id("ghost").wait_for()
+    click_point(page, 61, tap=True)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    assert stones(page) == {60: "black", 61: "white"}
+    page.get_by_role("button", name="Triangles").tap()
+    for _ in range(2):
+        click_point(page, 62, tap=True)
+    page.locator("[data-mark=triangle]").wait_for()
+    keep(page, pictures / "editor-360.png")
+    record = saved_record(page)
+    assert record.root.children[0].children[0].properties == {"AW": ["ed"], "TR": ["fd"]}

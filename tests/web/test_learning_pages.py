@@ -1,0 +1,86 @@
+"""What the pages about learning show: runs that are watched, models, and a lesson."""
+
+from __future__ import annotations
+
+import json
+from threading import Event
+
+import pytest
+
+from katachi.go.game import Game
+from katachi.interfaces import Limit
+from katachi.models.saving import load_linear
+from katachi.players.specs import load_player
+from katachi.web.learned import draw_learned, model_names
+from katachi.web.lesson import LessonJob, LessonSettings, find_pupil
+from katachi.web.settings import TableError
+from katachi.web.watched_runs import Curve, find_run, list_runs
+
+
+def write_lines(path, *lines) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"torn', encoding="utf-8")
+
+
+def test_a_training_has_curves(tmp_path):
+    rates = [{"games": 10, "win_rates": [0.25, 0.75]}, {"games": 20, "win_rates": [1]}]
+    write_lines(tmp_path / "five/metrics.jsonl", *rates)
+    write_lines(tmp_path / "net/metrics.jsonl", {"positions": 9, "validation_top_1": 0.4, "loss": 2.0}, {"odd": 1}, [])
+    (tmp_path / "five/run.json").write_text('{"status": "running"}', encoding="utf-8")
+    assert find_run(tmp_path, "five").curves() == [Curve("wins against alp", ((10.0, 0.5), (20.0, 1.0)))]
+    assert find_run(tmp_path, "net").curves() == [Curve("validation top 1", ((9.0, 0.4),))]
+    assert {(run.name, run.status) for run in list_runs(tmp_path)} == {("five", "running"), ("net", "")}
+
+
+def test_a_match_has_a_score_and_a_last_game(tmp_path):
+    games = [("a", "b", "B+3.5"), ("b", "a", "B+R"), ("a", "b", "0"), ("b", "a", "W+2")]
+    lines = [{"black": {"name": black}, "white": {"name": white}, "result": result} for black, white, result in games]
+    write_lines(tmp_path / "match/games.jsonl", *lines)
+    run = find_run(tmp_path, "match")
+    assert run.is_match
+    assert [tuple(score) for score in run.scores()] == [("a", 2, 4), ("b", 1, 4)]
+    assert run.last_game() is None
+    (tmp_path / "match/games").mkdir()
+    (tmp_path / "match/games/1.sgf").write_text("(;SZ[5];B[cc])", encoding="utf-8")
+    assert len(run.last_game().replay().moves) == 1
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "five/../five", "/etc"])
+def test_a_name_is_never_a_path(tmp_path, name):
+    write_lines(tmp_path / "runs/five/metrics.jsonl", {"games": 1, "win_rates": [1]})
+    write_lines(tmp_path / "metrics.jsonl", {"games": 1, "win_rates": [1]})
+    assert find_run(tmp_path / "runs", name) is None
+
+
+def test_a_model_shows_its_shapes():
+    learned = draw_learned("shapes-5")
+    assert "shapes-5" in model_names()
+    assert "5×5" in dict(learned.card)["model"]
+    titles = [section.title for section in learned.sections]
+    assert "LI 2×2" in titles
+    assert all(figure.svg.startswith("<svg") for section in learned.sections for figure in section.figures)
+    with pytest.raises(TableError, match="no such model"):
+        draw_learned("../shapes-5")
+
+
+def test_a_lesson_leaves_a_pupil_that_plays(tmp_path):
+    reports = []
+    folder = tmp_path / "pupil"
+    done = LessonJob(LessonSettings(games=300, largest=1), folder).run(reports.append, Event())
+    assert [progress.games for progress in (*reports, done)] == [100, 200, 300]
+    assert 0 <= done.wins <= 1
+    assert done.figures[0].svg.startswith("<svg")
+    pupil = find_pupil(folder)
+    assert pupil.name == "player-300.toml"
+    assert sorted(path.name for path in folder.glob("player-*")) == ["player-200.toml", "player-300.toml"]
+    model, card = load_linear(folder / "model-300")
+    assert card.training.games == 300
+    assert model.weights.any()
+    assert Game(5).is_legal(load_player(str(pupil)).decide(Game(5), Limit()).move)
+
+
+def test_a_lesson_that_is_stopped_keeps_what_was_learned(tmp_path):
+    stop = Event()
+    done = LessonJob(LessonSettings(games=100_000, largest=1), tmp_path / "pupil").run(lambda _: stop.set(), stop)
+    assert done.games == 200
+    assert find_pupil(tmp_path / "pupil").name == "player-200.toml"

@@ -1,0 +1,117 @@
+"""The server as an HTTP client sees it: who gets in, what is served, and to whom."""
+
+from __future__ import annotations
+
+import socket
+
+import httpx
+import pytest
+
+from katachi.locking import DirectoryLock
+from katachi.web.server import ServeError, ServerSettings, serve
+
+
+@pytest.fixture
+def client(server):
+    """A browser that was given the address."""
+    with httpx.Client(base_url=server.at(""), follow_redirects=True, timeout=60) as made:
+        made.get(server.url)
+        yield made
+
+
+def new_game(client) -> str:
+    answer = client.get("/new?player=alp&size=5")
+    assert answer.status_code == 200
+    return answer.url.path
+
+
+def test_only_who_has_the_token_is_served(server, client):
+    for path in ("/", "/models", "/_nicegui_ws/socket.io/?EIO=4&transport=polling", "/_nicegui/3/static/x.js"):
+        assert httpx.get(server.at(path)).status_code == 403
+    assert client.get("/").status_code == 200
+
+
+def test_a_foreign_host_is_400_and_a_foreign_origin_403(server, client):
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 400
+    assert client.post("/", headers={"origin": "http://evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [({}, 101), ({"Origin": "http://evil.example"}, 403), ({"Cookie": ""}, 403), ({"Host": "evil.example"}, 400)],
+)
+def test_a_websocket_too(server, client, change, status):
+    here = f"127.0.0.1:{server.port}"
+    cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    headers = {
+        "Host": here,
+        "Origin": f"http://{here}",
+        "Cookie": cookies,
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    } | change
+    lines = ["GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        answer = connection.recv(100).decode()
+    assert answer.startswith(f"HTTP/1.1 {status} ")
+
+
+def test_a_game_is_its_visitors_alone(server, client):
+    path = new_game(client)
+    assert client.get(f"{path}/record.sgf").text.startswith("(;FF[4]")
+    with httpx.Client(base_url=server.at(""), follow_redirects=True, timeout=60) as stranger:
+        stranger.get(server.url)
+        assert stranger.get(f"{path}/record.sgf").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/game/..%2f..%2ftoken/record.sgf",
+        "/game/%2e%2e/record.sgf",
+        "/../../../../etc/passwd",
+        "/runs/..",
+        "/models/..",
+    ],
+)
+def test_no_path_leads_out(server, client, path):
+    answer = client.get(path)
+    assert "root:" not in answer.text
+    assert answer.status_code in (200, 404)
+    assert "FF[4]" not in answer.text
+
+
+@pytest.mark.parametrize("player", ["nobody", "gtp:touch canary", "/etc/passwd"])
+def test_nobody_else_plays(client, player):
+    answer = client.get("/new", params={"player": player})
+    assert answer.status_code == 400
+    assert "not on offer" in answer.text
+
+
+def test_an_upload_is_bounded(client):
+    answer = client.post("/_nicegui/client/x/upload/1", content=bytes(18 << 20))
+    assert answer.status_code == 413
+
+
+def test_models_and_runs_have_pages(client):
+    assert "shapes-5" in client.get("/models").text
+    page = client.get("/models/shapes-5").text
+    assert "LI 1×1" in page
+    assert "There is no such model" in client.get("/models/nothing").text
+    assert client.get("/runs").status_code == 200
+    assert "There is no such run" in client.get("/runs/nothing").text
+
+
+def test_a_server_that_cannot_start_is_a_sentence(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ServeError, match=f"port {port}.*choose another with --port"):
+            serve(ServerSettings(port=port, data=tmp_path), print)
+    lock = DirectoryLock(tmp_path)
+    with pytest.raises(ServeError, match=r"is served from .* already"):
+        serve(ServerSettings(port=0, data=tmp_path), print)
+    lock.release()

@@ -1,0 +1,129 @@
+"""What is kept on disk, and what visitors bring."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import zipfile
+
+import pytest
+
+from katachi.go.points import BLACK
+from katachi.web.settings import TableError, TableSettings
+from katachi.web.shelf import MOST_TABLES, Shelf, format_table
+from katachi.web.table import Table
+from katachi.web.uploads import MAX_UPLOAD, read_upload
+
+ANNA, BOB = "a" * 32, "b" * 32
+NAME = "0123456789abcdef"
+RECORD = b"(;SZ[9]PB[Anna];B[ee];W[cc])"
+
+
+def kept(shelf: Shelf, visitor: str = ANNA, name: str = NAME) -> Table:
+    table = Table(TableSettings(size=9))
+    table.play(40)
+    shelf.save(visitor, name, format_table(table))
+    return table
+
+
+def test_a_table_is_found_again(tmp_path):
+    kept(Shelf(tmp_path))
+    table = Shelf(tmp_path).load(ANNA, NAME)
+    assert [tuple(play) for play in table.opened.game.moves] == [(BLACK, 40)]
+    listed = Shelf(tmp_path).list_tables(ANNA)
+    assert [(one.name, one.size, one.moves) for one in listed] == [(NAME, 9, 1)]
+
+
+def test_nobody_finds_the_table_of_another(tmp_path):
+    shelf = Shelf(tmp_path)
+    kept(shelf)
+    assert shelf.list_tables(BOB) == []
+    with pytest.raises(TableError, match="no such game"):
+        shelf.load(BOB, NAME)
+
+
+@pytest.mark.parametrize("name", ["..", "../" + ANNA, "/etc/passwd", "", NAME + "/..", NAME.upper() + "G", "%2e%2e"])
+def test_names_lead_nowhere_else(tmp_path, name):
+    shelf = Shelf(tmp_path)
+    kept(shelf)
+    for visitor, table in ((ANNA, name), (name, NAME)):
+        with pytest.raises(TableError, match="no such game"):
+            shelf.load(visitor, table)
+    with pytest.raises(TableError, match="no such game"):
+        shelf.delete(ANNA, name)
+    assert shelf.load(ANNA, NAME)
+
+
+def test_a_damaged_table_is_a_sentence(tmp_path):
+    shelf = Shelf(tmp_path)
+    kept(shelf)
+    (tmp_path / "visitors" / ANNA / NAME / "table.json").write_text('{"settings": {"size": 99}}', encoding="utf-8")
+    with pytest.raises(TableError, match="cannot be read any more"):
+        shelf.load(ANNA, NAME)
+
+
+def test_a_visitor_cannot_fill_the_disk(tmp_path):
+    shelf = Shelf(tmp_path)
+    for number in range(MOST_TABLES):
+        (tmp_path / "visitors" / ANNA / f"{number:016x}").mkdir(parents=True)
+    with pytest.raises(TableError, match="delete some"):
+        kept(shelf)
+    shelf.delete(ANNA, f"{0:016x}")
+    kept(shelf)
+
+
+def test_the_token_stays_and_is_nobody_elses_business(tmp_path):
+    token = Shelf(tmp_path).token()
+    assert len(token) >= 32
+    assert Shelf(tmp_path).token() == token
+    assert stat.S_IMODE((tmp_path / "token").stat().st_mode) == 0o600
+
+
+# What visitors bring
+
+
+def zipped(entries: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("content", [RECORD, gzip.compress(RECORD), zipped({"../../evil.sgf": RECORD})])
+def test_a_record_is_read_from_wherever_it_is(content, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (game,) = read_upload(content)
+    assert game.black == "Anna"
+    assert list(tmp_path.rglob("*")) == []  # the name in the archive is no path
+
+
+def test_repairs_are_told():
+    (game,) = read_upload(b"mail header\n(;SZ[9]KM[6,5];B[ee];W[ee];B[zz]")
+    assert {repair.kind.value for repair in game.repairs} >= {
+        "junk",
+        "structure",
+        "information",
+        "illegal move",
+        "point",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "cannot be opened"),
+        (b"\x00\xff hello", "cannot be opened"),
+        (b"(;SZ[25];B[aa])", "cannot be opened"),
+        (bytes(MAX_UPLOAD + 1), "too large"),
+        (gzip.compress(bytes(64 << 20)), "expands more than"),
+        (zipped({"a.sgf": bytes(64 << 20)}), "expands more than"),
+        (zipped({f"{number}.sgf": b"" for number in range(1_500)}), "entries"),
+        (b"PK\x03\x04" + bytes(100), "damaged archive"),
+    ],
+)
+def test_what_cannot_be_opened_is_a_sentence(content, sentence):
+    with pytest.raises(TableError, match=sentence) as raised:
+        read_upload(content)
+    assert "/tmp" not in str(raised.value)
