@@ -11,7 +11,7 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN
 STAMP := $(VENV)/.installed
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup system demo play test lint bench fuzz docs models clean
+.PHONY: help setup system demo play test lint bench fuzz docs pictures models clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -65,6 +65,10 @@ fuzz: setup
 docs: setup system
 	@$(KATACHI) tournament examples/simple-players.toml --jobs $(CORES) --run runs/simple-players \
 		--markdown docs/simple-players.md --title "The simple players"
+
+# The pictures in docs/, taken of the board in a browser (Debian's package chromium).
+pictures: setup
+	@$(BIN)/python docs/make_pictures.py
 
 # The models that ship, trained by their recipes in src/katachi/pretrained/recipes and measured; each size grows from the last.
 models: setup

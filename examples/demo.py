@@ -1,7 +1,11 @@
-"""A first look: katachi learns 5×5 Go from nothing, shows the shapes it learned and plays with them (``make demo``)."""
+"""A first look: katachi learns 5×5 Go from nothing, shows the shapes it learned and plays with them (``make demo``).
+
+Then the board opens in the browser, if somebody sits at a terminal and has not said ``KATACHI_NO_SERVE=1``.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import count
 from pathlib import Path
@@ -12,6 +16,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from katachi import BLACK, WHITE, Game, Limit, load_player
+from katachi.cli import main
 from katachi.cli._training_progress import TrainingProgress
 from katachi.learning.shape_training import ShapeTraining, train_shapes
 from katachi.models.saving import load_linear
@@ -49,9 +54,17 @@ def show_game(console: Console, folder: Path) -> None:
     console.print(game, f"shapes (X) against alp (O): {game.result()}", sep="\n", highlight=False)
 
 
+def should_open_board() -> bool:
+    """Whether somebody is there to play. Not asked of the console: FORCE_COLOR makes it a terminal in a pipe too."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("KATACHI_NO_SERVE", "") in ("", "0")
+
+
 if __name__ == "__main__":
     screen = Console()
     run = learn(screen, int(sys.argv[1]) if len(sys.argv) > 1 else GAMES)
     show_shapes(screen, run)
     show_game(screen, run)
-    screen.print(f"your turn: .venv/bin/katachi play {run / 'player.toml'} --size {SIZE}")
+    screen.print(f"your turn: .venv/bin/katachi serve {run / 'player.toml'}", soft_wrap=True, highlight=False)
+    if should_open_board():
+        screen.print("or here and now, until Ctrl-C:")
+        main(["serve", str(run / "player.toml"), "--data", str(run / "board")])

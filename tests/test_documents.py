@@ -47,3 +47,11 @@ def test_public_names_are_importable_and_listed_once() -> None:
 def test_one_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == katachi.__version__
+
+
+def test_every_picture_is_shown_and_small() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    shown = {name for page in pages for name in re.findall(r"pictures/(\w+\.png)\)", page.read_text(encoding="utf-8"))}
+    pictures = {path.name: path.stat().st_size for path in ROOT.glob("docs/pictures/*")}
+    assert shown == set(pictures)
+    assert max(pictures.values()) <= 150_000

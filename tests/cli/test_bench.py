@@ -6,9 +6,12 @@ from importlib.util import find_spec
 
 import pytest
 
-from katachi.benchmarks import inference, mcts, planes, playouts, report, twins
+from katachi.benchmarks import inference, mcts, planes, playouts, report, training, twins
 from katachi.benchmarks.report import Contestant, Row, measure
+from katachi.features.planes import PLANES
+from katachi.learning.batches import Batches
 from katachi.models.saving import save_cnn
+from learning.small_sets import make_small_set
 from networks import tiny_config, tiny_onnx
 
 needs_compiler = pytest.mark.usefixtures("compiler")
@@ -128,6 +131,37 @@ def test_inference(run_katachi, tmp_path):
     bars = list(inference._bars(rows))
     assert len(bars) == 4
     assert all("fp32 / torch" in bar.text or "int8 / fp32" in bar.text for bar in bars)
+
+
+def test_what_eight_bits_cost(run_katachi, tmp_path):
+    config = tiny_config(5)
+    save_cnn(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config, seed=1))
+    games = make_small_set(tmp_path, training=1, validation=0, test=4)
+    quick = ("--seconds", "0.001", "--rounds", "1", "--positions", "50", "--json")
+    ran = run_katachi("bench", "inference", "--model", str(tmp_path / "net"), "--data", str(games), *quick)
+    assert ran.code == 0, ran.err
+    rows = [Row(**row) for row in json.loads(ran.out)["rows"]]
+    assert len(list(inference._bars(rows))) == 4, "of speeds alone"
+    fp32, int8, lost = rows[-3:]
+    assert fp32.unit == int8.unit == "% of 50 moves"
+    assert 0 <= min(fp32.rate, int8.rate) <= max(fp32.rate, int8.rate) <= 100
+    assert lost.rate == pytest.approx(int8.rate - fp32.rate)
+
+
+def test_training_beside_ready_made_batches(monkeypatch):
+    monkeypatch.setattr(training, "SHAPES", ((1, 8),))
+    monkeypatch.setattr(training, "_BATCH", 4)
+    measured = training.run(seconds=0.001, rounds=1)
+    assert [row.name for row in measured.rows] == ["1×8, on the fly", "1×8, ready-made"]
+    assert all(row.rate > 0 and row.unit == "positions/s" for row in measured.rows)
+    (bar,) = measured.bars
+    assert bar.ratio == measured.rows[0].rate / measured.rows[1].rate
+
+
+def test_random_games_can_be_replayed():
+    batches = Batches(training.random_games(), PLANES["maddison-9"], 50)
+    assert batches.epoch == training._GAMES * training._PLIES
+    assert batches[7].plies.max() > 100
 
 
 @pytest.mark.parametrize(("what", "reason"), [("playouts", "measures no networks"), ("inference", "no network")])

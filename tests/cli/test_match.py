@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from katachi.arena.ratings import wilson_interval
+from katachi.intervals import wilson_interval
 
 Match = Callable[..., dict[str, Any]]
 RunKatachi = Callable[..., tuple[int, str, str]]

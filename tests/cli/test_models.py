@@ -2,16 +2,30 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from katachi.cli import _shipping
+from katachi.cli import _cnn_shipping, _crbm_shipping, _shipping, _territory_shipping
 from katachi.cli._shipping import find_recipe, read_result
 from katachi.cli._training import read_training
 from katachi.go.board import Board
+from katachi.learning.datasets import Dataset
+from katachi.learning.splits import Split
 from katachi.models.cards import ModelError
-from katachi.models.saving import load_model, open_model, shipped_models
+from katachi.models.saving import load_dag_rnn, load_model, open_model, shipped_models
+from learning.small_sets import label_small_set, make_small_set
 
 TINY = 'size = 5\ngames = 60\nseed = 3\nsets = ["LI 1x1", "LI 2x1"]\nevaluate_every = 60\ntest_games = 2\n'
+RBM = """
+[crbm]
+size = 5
+kernels = 4
+positions = 100
+[value]
+size = 5
+self_play = 2
+move_cap = 40
+"""
 RESULT = {"a": "x", "b": "gtp:gnugo --level 0", "games": 400, "win_rate_a": 0.2, "interval_a": [0.16, 0.24], "draws": 0}
 
 
@@ -31,16 +45,19 @@ LINEAR = [path for path in shipped_models() if open_model(path).card.kind == "li
 @pytest.mark.parametrize("path", LINEAR, ids=lambda path: path.name)
 def test_what_ships_was_made_by_its_recipe(path):
     model, card = load_model(path)
-    _shipping._check_recipe(path.name, read_training(find_recipe(path.name), {}, []), card)
+    _shipping.check_recipe(path.name, read_training(find_recipe(path.name), {}, []), card.training.settings)
     assert model.logit(Board(card.board_size)) != 0
 
 
 @pytest.fixture
 def recipes(tmp_path, monkeypatch):
     folder = tmp_path / "recipes"
-    folder.mkdir()
-    (folder / "tiny.toml").write_text(TINY)
-    (folder / "other.toml").write_text(TINY.replace("seed = 3", "seed = 4"))
+    for kind in ("shapes", "cnn", "crbm"):
+        (folder / kind).mkdir(parents=True)
+    (folder / "shapes" / "tiny.toml").write_text(TINY)
+    (folder / "shapes" / "other.toml").write_text(TINY.replace("seed = 3", "seed = 4"))
+    (folder / "cnn" / "net.toml").write_text("size = 5\nlayers = 1\nfilters = 8\npositions = 64\nbatch = 16\n")
+    (folder / "crbm" / "rbm.toml").write_text(RBM)
     monkeypatch.setattr(_shipping, "RECIPES", folder)
     monkeypatch.chdir(tmp_path)
     return folder
@@ -65,9 +82,89 @@ def test_make_trains_measures_and_saves(run_katachi, recipes, tmp_path):
     assert (ran.code, "the recipe other did not make this model: another seed" in ran.err) == (2, True)
 
 
+def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path, monkeypatch):
+    games = make_small_set(tmp_path, test=5)
+    monkeypatch.setattr(_cnn_shipping, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(_cnn_shipping, "PLAYERS", tmp_path)
+    arguments = ("models", "make", "net", "--data", str(games), "--positions", "60", "--int8")
+    ran = run_katachi(*arguments)
+    assert ran.code == 0, ran.err
+    _, card = load_model(tmp_path / "shipped" / "net", {"precision": "int8"})
+    assert card.training.command == "katachi models make net --data set"
+    assert str(tmp_path) not in card.model_dump_json()
+    for name in ("top-1", "top-1, opening", "averaged over symmetries: top-10", "in eight bits: top-1"):
+        metric = card.metrics["test " + name if name[0] == "t" else "test, " + name]
+        assert metric.low <= metric.value <= metric.high
+    by_phase = [card.metrics[f"test top-1, {phase}"].positions for phase in ("opening", "middle game", "endgame")]
+    assert sum(by_phase) == card.metrics["test top-1"].positions == 60
+    assert 'model = "net"' in (tmp_path / "net.toml").read_text()
+    assert 'kind = "policy"' in (tmp_path / "net.toml").read_text()
+
+    (recipes / "cnn" / "net.toml").write_text("size = 5\nlayers = 3\nfilters = 8\npositions = 64\nbatch = 16\n")
+    ran = run_katachi(*arguments, "--trained", "runs/net")
+    assert (ran.code, "the recipe net did not make this model: another layers" in ran.err) == (2, True)
+    monkeypatch.setattr(_cnn_shipping, "MAX_BYTES", 100)
+    (recipes / "cnn" / "net.toml").write_text("size = 5\nlayers = 1\nfilters = 8\npositions = 64\nbatch = 16\n")
+    assert "too many to ship" in run_katachi(*arguments, "--trained", "runs/net").err
+
+
+def test_make_trains_measures_and_saves_a_territory_network(run_katachi, recipes, tmp_path, monkeypatch):
+    games = make_small_set(tmp_path, test=5)
+    label_small_set(games)
+    (recipes / "territory").mkdir()
+    (recipes / "territory" / "land.toml").write_text("positions = 96\nvalidation_positions = 20\n")
+    monkeypatch.setattr(_territory_shipping, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(_territory_shipping, "PLAYERS", tmp_path)
+    arguments = ("models", "make", "land", "--data", str(games), "--positions", "30")
+    ran = run_katachi(*arguments)
+    assert ran.code == 0, ran.err
+    territory, card = load_dag_rnn(tmp_path / "shipped" / "land")
+    assert card.training.command == "katachi models make land --data set"
+    assert str(tmp_path) not in card.model_dump_json()
+    known = card.metrics["test points known"]
+    assert (known.positions, card.metrics["test points known at the end"].positions) == (30, 5)
+    assert known.low <= known.value <= known.high
+    ends = [Dataset.open(games).end(game) for game in Dataset.open(games).select(split=Split.TEST)]
+    right = [(territory.ownership([end])[0] * end.stones > 0).sum() / (end.stones != 0).sum() for end in ends]
+    assert card.metrics["test points known at the end"].value == pytest.approx(np.mean(right))
+    assert 'model = "land"' in (tmp_path / "land.toml").read_text()
+    (recipes / "territory" / "land.toml").write_text("positions = 96\nhidden = 8\n")
+    ran = run_katachi(*arguments, "--trained", "runs/land")
+    assert (ran.code, "the recipe land did not make this model: another hidden" in ran.err) == (2, True)
+
+
+def test_make_trains_measures_and_saves_a_crbm(run_katachi, recipes, tmp_path, monkeypatch):
+    monkeypatch.setattr(_crbm_shipping, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(_crbm_shipping, "PLAYERS", tmp_path)
+    arguments = ("models", "make", "rbm", "--data", str(make_small_set(tmp_path)), "--games", "2")
+    ran = run_katachi(*arguments)
+    assert ran.code == 0, ran.err
+    model, card = load_model(tmp_path / "shipped" / "rbm")
+    assert model.features.size == 9 * 4
+    for opponent in ("random", "alp"):
+        assert card.metrics[f"win rate against {opponent}, one ply"].games == 2
+    assert card.metrics["validation activity"].value > 0
+    assert (card.training.positions, card.value_training.games) == (100, 2)
+    assert str(tmp_path) not in card.model_dump_json()
+    assert 'model = "rbm"' in (tmp_path / "rbm.toml").read_text()
+
+    (recipes / "crbm" / "rbm.toml").write_text(RBM.replace("move_cap = 40", "move_cap = 41"))
+    ran = run_katachi(*arguments, "--trained", "runs/rbm/value")
+    assert (ran.code, "the recipe rbm did not make this model: another move_cap" in ran.err) == (2, True)
+    (recipes / "crbm" / "rbm.toml").write_text(RBM)
+    assert "it has no value" in run_katachi(*arguments, "--trained", "runs/rbm/crbm").err
+    (recipes / "crbm" / "rbm.toml").write_text("size = 5\n")
+    assert "needs the tables crbm and value" in run_katachi(*arguments).err
+
+
+def test_networks_need_games(run_katachi, recipes):
+    ran = run_katachi("models", "make", "net")
+    assert (ran.code, "give --data SET" in ran.err) == (2, True)
+
+
 def test_bad_input_is_one_sentence(run_katachi, recipes, tmp_path):
     ran = run_katachi("models", "make", "huge")
-    assert (ran.code, ran.err) == (2, "katachi: there is no recipe huge; known are other, tiny\n")
+    assert (ran.code, ran.err) == (2, "katachi: there is no recipe huge; known are net, rbm, other, tiny\n")
     for text in ("", "[]", '{"b": "x"}', json.dumps(RESULT | {"win_rate_a": 2})):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(ModelError, match=r"bad.json is not what katachi match --json prints"):

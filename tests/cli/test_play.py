@@ -241,3 +241,17 @@ def test_the_color_may_be_drawn(run_katachi):
         ran = run_katachi("play", "random", "--size", "3", "--color", "random", "--seed", str(seed), stdin="quit\n")
         prompts.add(re.findall("(black|white)> ", ran.out)[0])
     assert prompts == {"black", "white"}
+
+
+def test_layers_color_the_board_until_they_are_off(play):
+    ran = play("D4", "layer wins", "B2", "layer off", "A1", "quit")
+    assert ran.out.count("Win probability of each move: ") == 2
+    assert "How often black wins after a move there" in ran.out
+
+
+def test_every_layer_can_be_shown(play):
+    names = ("wins", "policy", "territory", "influence", "shapes")
+    ran = play("D4", *(f"layer {name}" for name in names), "layer visits", "layer mood", "quit", player="shapes-5")
+    for title in ("Win probability of each move", "Move probability", "Territory", "Influence", "Shapes that fired"):
+        assert f"{title}: " in ran.out
+    assert "Say layer and one of wins, policy, visits, territory, influence, shapes, or off." in ran.out

@@ -6,10 +6,16 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from urllib.parse import urlparse
 
+import numpy as np
 import pytest
 
+from katachi.features.point_inputs import PointInputs
+from katachi.features.propensity import TABLE_SHAPE
 from katachi.go.points import format_vertex
-from katachi.models.saving import load_model, save_cnn
+from katachi.models.dag_rnn import DagRnn
+from katachi.models.dag_rnn_config import DagRnnConfig
+from katachi.models.dag_rnn_evaluator import Territory
+from katachi.models.saving import load_model, save_cnn, save_dag_rnn
 from katachi.sgf import load_sgf
 from networks import tiny_config, tiny_onnx
 
@@ -86,6 +92,24 @@ def test_what_any_model_would_play_as_files(run_katachi, network, record, tmp_pa
         labels = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
         assert sum(int(text) for text in labels[10:]) > 50  # after the coordinates: shares in percent
         assert f"What {Path(model).name} would play" in html.read_text()
+
+
+def test_whose_each_point_will_be(run_katachi, record, tmp_path):
+    net = DagRnn.new(DagRnnConfig(), PointInputs(), seed=0)
+    territory = Territory(net, np.zeros(TABLE_SHAPE, dtype=np.float32))
+    save_dag_rnn(tmp_path / "land", territory, points=5.0, temperature=1.0)
+    model, svg, html = str(tmp_path / "land"), tmp_path / "land.svg", tmp_path / "land.html"
+    lead = float(territory.ownership([load_sgf(record)[0].replay(before_move=3).board])[0].sum())
+    ran = run_katachi("show", model, "--sgf", record, "--move", "3")
+    assert ran.code == 0, ran.err
+    assert f"{'Black' if lead > 0 else 'White'} is ahead by {abs(lead):.1f} points on the board." in ran.out.replace(
+        "\n", " "
+    )
+    assert re.search(r"[A-E][1-5] +[0-9.]+%", ran.out)
+    assert run_katachi("show", model, "--sgf", record, "--svg", str(svg), "--html", str(html)).code == 0
+    shaded = [rect for rect in ElementTree.fromstring(svg.read_text()).iter() if "rgba(" in rect.get("fill", "")]
+    assert len(shaded) == 25
+    assert "Whose each point will be, by land" in html.read_text()
 
 
 def test_wrong_positions(run_katachi, network, record, tmp_path):

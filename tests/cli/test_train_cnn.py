@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from katachi.cli import _training
 from learning.small_sets import make_small_set
 
 TINY = ["--positions", "64", "--set", "size=5", "--set", "layers=1", "--set", "filters=8", "--set", "batch=16"]
@@ -23,6 +24,13 @@ def test_learning_and_going_on(run_katachi, games, tmp_path):
     assert b"validation_top_1" in events.read_bytes()
     again = run_katachi("train", "cnn", "--resume", run)
     assert again.out == ran.out
+
+
+def test_without_torch_it_says_what_to_install(run_katachi, monkeypatch):
+    monkeypatch.setattr(_training, "find_spec", lambda _: None)
+    for command in (("train", "cnn", "--data", "x"), ("models", "make", "policy-9", "--data", "x")):
+        ran = run_katachi(*command)
+        assert (ran.code, "pip install 'katachi[train]'" in ran.err) == (2, True)
 
 
 def test_a_network_for_any_size_goes_on_too(run_katachi, games, tmp_path):

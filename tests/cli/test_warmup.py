@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from katachi.cli import _compiling
 
 
+@pytest.mark.timeout(900)  # in a fresh clone it compiles everything
 def test_everything_is_compiled_afterwards(run_katachi):
     """Every kernel has been called, or is part of one that has: numba has an index of it on disk."""
     ran = run_katachi("warmup")

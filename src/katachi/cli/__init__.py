@@ -17,10 +17,12 @@ from katachi.cli._lazy import LazyCommand, LazyGroup, keep_layout
 
 COMMANDS: Final = {
     "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
+    "serve": LazyCommand("katachi.cli.serve:serve", "Play and look at games in the browser."),
     "gtp": LazyCommand("katachi.cli.gtp:gtp", "Be a GTP engine on standard input and output."),
     "analysis-engine": LazyCommand(
         "katachi.cli.analysis_engine:analysis_engine", "Answer KataGo's JSON analysis queries."
     ),
+    "analyze": LazyCommand("katachi.cli.analyze:analyze", "Judge the games of many files, and say why."),
     "match": LazyCommand("katachi.cli.match:match", "Let two players play a match."),
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.tournament:tournament", "Let many players play, and rate them."),

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from katachi.cli._training import check_settings, collect_values
+from katachi.cli._training_progress import Speed
 from katachi.learning.cnn_training import Machine, train_cnn
 from katachi.learning.supervised import TOP, CnnTraining, Losses
 from katachi.learning.tensorboard import TensorBoard
@@ -38,14 +38,7 @@ def read_run(run: Path, given: Sequence[object]) -> CnnTraining:
     config = run / "config.toml"
     if not config.exists():
         raise TrainingError(f"{run} is no run that could go on")
-    return check_settings(CnnTraining, {"size": "any"} | collect_values(config, {}, []))
-
-
-class _Speed(ProgressColumn):
-    """Positions a second."""
-
-    def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:,.0f} positions/s")
+    return check_settings(CnnTraining, collect_values(config, {}, []))
 
 
 class CnnProgress(Progress):
@@ -53,7 +46,7 @@ class CnnProgress(Progress):
 
     def __init__(self, settings: CnnTraining) -> None:
         console = Console(stderr=True)
-        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), _Speed())
+        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed("positions"))
         text = TextColumn("{task.description}")
         super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
         self.last: MetricLine | None = None

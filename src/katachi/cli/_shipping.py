@@ -1,9 +1,13 @@
-"""How a model comes to ship: trained by its committed recipe, measured, and put with its card where players find it."""
+"""How a model comes to ship: trained by its committed recipe, measured, and put with its card where players find it.
+
+A recipe is a file of settings, in a folder that is called like the command of ``katachi train`` which takes them. Here
+is what shapes need; ``_cnn_shipping.py`` is about networks.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,12 +21,15 @@ from katachi.cli._training import read_training, run_folders, train_side_by_side
 from katachi.disk import write_atomically
 from katachi.learning.shape_training import ShapeTraining
 from katachi.models.cards import Metric, ModelError
-from katachi.models.linear_cards import LinearCard
+from katachi.models.kinds import ModelCard
 from katachi.models.saving import SHIPPED, find_model, load_linear, save_linear
+from katachi.models.weights import WEIGHTS
 
 RECIPES: Final = SHIPPED / "recipes"
 _RANDOM_PLIES: Final = 2
 _MAX_RESULT_BYTES: Final = 1 << 20
+# Where games lie, and how often a model was looked at meanwhile.
+_UNIMPORTANT: Final = {"data", "evaluate_every", "test_games", "validation_positions"}
 
 
 class MatchResult(BaseModel):
@@ -41,7 +48,7 @@ class MatchResult(BaseModel):
         return name, Metric(value=self.rate, low=low, high=high, games=self.games)
 
 
-def make_model(
+def make_shapes(
     name: str,
     *,
     run: Path | None,
@@ -56,8 +63,8 @@ def make_model(
     measured = dict(read_result(path).metric() for path in results)
     source = find_model(trained or str(_train(name, settings, run)))
     model, card = load_linear(source)
-    _check_recipe(name, settings, card)
-    against_alp = measure_against_alp(name, source, card, games, jobs)
+    check_recipe(name, settings, card.training.settings)
+    against_alp = measure_against("alp", name, source, card, card.komi, games, jobs)
     metrics = {"win rate against alp, one ply": against_alp, **measured}
     path = (into or SHIPPED) / name
     save_linear(path, model, card.model_copy(update={"metrics": metrics}), replace=True)
@@ -66,7 +73,7 @@ def make_model(
 
 def find_recipe(name: str) -> Path:
     """The committed settings of a model."""
-    known = {path.stem: path for path in sorted(RECIPES.glob("*.toml"))}
+    known = {path.stem: path for path in sorted(RECIPES.glob("*/*.toml"))}
     if name not in known:
         raise ModelError(f"there is no recipe {name}; known are {', '.join(known) or 'none'}")
     return known[name]
@@ -80,29 +87,31 @@ def _train(name: str, settings: ShapeTraining, run: Path | None) -> Path:
     return folder
 
 
-def _check_recipe(name: str, settings: ShapeTraining, card: LinearCard) -> None:
-    """Refuse a model that another recipe made; how often it was looked at meanwhile does not matter."""
-    wanted = settings.model_dump(mode="json", exclude={"evaluate_every", "test_games"})
-    usual = ShapeTraining().model_dump(mode="json")  # for settings that are younger than the card
-    made = usual | card.training.settings
+def check_recipe(name: str, settings: BaseModel, told: Mapping[str, Any]) -> None:
+    """Refuse a model of which is told that another recipe made it."""
+    wanted = settings.model_dump(mode="json", exclude=_UNIMPORTANT)
+    usual = settings.model_construct().model_dump(mode="json")  # for settings that are younger than the card
+    made = usual | dict(told)
     differing = [key for key, value in wanted.items() if made[key] != value]
-    if differing or not card.training.settings:
+    if differing or not told:
         why = f"another {', another '.join(differing)}" if differing else "its card does not say how it was trained"
         raise ModelError(f"the recipe {name} did not make this model: {why}")
 
 
-def measure_against_alp(name: str, source: Path, card: LinearCard, games: int, jobs: int) -> Metric:
+def measure_against(
+    opponent: str, name: str, source: Path, card: ModelCard, komi: float, games: int, jobs: int
+) -> Metric:
     """The share of distinct games from two random plies that it wins one ply deep; the games are kept in ``runs/``."""
-    folder = RUNS / f"{name}-against-alp-{card.weights_sha256[:8]}"
+    folder = RUNS / f"{name}-against-{opponent}-{card.files[WEIGHTS][:8]}"
     player = folder.with_suffix(".toml")
     RUNS.mkdir(exist_ok=True)
     write_atomically(player, f'kind = "search"\n[evaluator]\nmodel = {json.dumps(str(source.resolve()))}\n')
     values: dict[str, Any] = {
-        "players": {name: str(player), "alp": "alp"},
+        "players": {name: str(player), opponent: opponent},
         "games": games,
         "jobs": jobs,
         "size": card.board_size,
-        "komi": card.komi,
+        "komi": komi,
         "openings": {"random_plies": _RANDOM_PLIES},
         "report": {"exclude_duplicates": True},
     }

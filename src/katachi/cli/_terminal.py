@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
+from katachi.analysis.judges import Judges
+from katachi.analysis.layers import KINDS, Layer, layers_of
+from katachi.cli._layer_text import format_board, tell_layer
 from katachi.disk import write_atomically
 from katachi.go.board import Illegality
-from katachi.go.diagrams import format_diagram
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, format_color, format_vertex, parse_vertex
 from katachi.go.results import GameResult
@@ -27,7 +28,9 @@ HELP = """\
 D4           play there           score        count the board as it is now
 pass         pass                 hint         what would the player do?
 undo         take back your move  save FILE    write the record to a file
-resign       give up              quit         stop (the record is kept)"""
+resign       give up              quit         stop (the record is kept)
+layer NAME   color the board by wins, policy, visits, territory, influence or shapes
+layer off    show the stones alone"""
 
 _WHY_NOT = {
     Illegality.OCCUPIED: "there is a stone already",
@@ -49,6 +52,7 @@ class TerminalGame:
     console: Console
     read_line: Callable[[str], str]
     _stopped: bool = field(default=False, init=False)
+    _layer_name: str = field(default="", init=False)  # of the layer that is shown with every board
 
     def play(self) -> None:
         """Play until the game is over or the person stops; the record is on disk then, whatever happened."""
@@ -90,6 +94,7 @@ class TerminalGame:
             "resign": self._resign,
             "score": self._score,
             "hint": self._hint,
+            "layer": self._choose_layer,
             "save": self._save,
             "help": self._help,
             "quit": self._quit,
@@ -153,6 +158,14 @@ class TerminalGame:
         moves = ", ".join(self._candidate(candidate) for candidate in shown) or self._vertex(decision.move)
         self._say("It would resign." if decision.resign else f"{self.player.name} would play {moves}.")
 
+    def _choose_layer(self, argument: str) -> None:
+        name = argument.lower()
+        if name not in (*KINDS, "off"):
+            self._say(f"Say layer and one of {', '.join(KINDS)}, or off.")
+            return
+        self._layer_name = "" if name == "off" else name
+        self._show_board()
+
     def _save(self, argument: str) -> None:
         if not argument:
             self._say("Say save and a file name.")
@@ -179,10 +192,17 @@ class TerminalGame:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _show_board(self) -> None:
-        board = Text(format_diagram(self.game.board.diagram, self.game.last_move))
-        board.highlight_regex(r"(?<=[ (])X(?=[ )])", "bold cyan")
-        board.highlight_regex(r"(?<=[ (])O(?=[ )])", "bold yellow")
-        self.console.print(board)
+        layer = self._find_layer() if self._layer_name else None
+        self.console.print(format_board(self.game.board, self.game.last_move, layer))
+        if layer is not None:
+            self._say(tell_layer(layer, self.game.size))
+        elif self._layer_name:
+            self._say(f"{self.player.name} has nothing to say about {self._layer_name}.")
+
+    def _find_layer(self) -> Layer | None:
+        judges = Judges(self.player, self.limit)
+        layers = layers_of(self.game, judges.analyze(self.game), judges.all_evaluators)
+        return next((layer for layer in layers if layer.name == self._layer_name), None)
 
     def _result(self) -> GameResult | None:
         """How the game ended. Dead stones come off only if the rules say that they do."""

@@ -8,6 +8,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +38,12 @@ def collect_values(file: Path | None, options: Mapping[str, Any], changes: Seque
     for change in changes:
         values |= _parse_change(change)
     return values
+
+
+def require_torch() -> None:
+    """Raise TrainingError if networks cannot be trained here; play does without torch."""
+    if find_spec("torch") is None or find_spec("onnx") is None:
+        raise TrainingError("networks are trained with torch, which is not here: pip install 'katachi[train]'")
 
 
 def check_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from katachi.arena.ratings import wilson_interval
+from katachi.intervals import wilson_interval
 from katachi.learning.growing import sizes_not_mastered
 from katachi.learning.shape_training import ShapeTraining
 from katachi.learning.training_runs import MetricLine
@@ -15,11 +15,15 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _CURVE_LENGTH = 30
 
 
-class _Speed(ProgressColumn):
-    """Games a second."""
+class Speed(ProgressColumn):
+    """How many of something are done in a second."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self._what = what
 
     def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:,.0f} games/s")
+        return Text("" if task.speed is None else f"{task.speed:,.0f} {self._what}/s")
 
 
 class TrainingProgress(Progress):
@@ -27,7 +31,7 @@ class TrainingProgress(Progress):
 
     def __init__(self) -> None:
         console = Console(stderr=True)
-        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), _Speed())
+        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed("games"))
         text = TextColumn("{task.description}")
         super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,14 +18,19 @@ class Bench(StrEnum):
     MCTS = "mcts"
     TD = "td"
     SHAPES = "shapes"
+    CRBM = "crbm"
     PLANES = "planes"
     INFERENCE = "inference"
+    TRAINING = "training"
+    TERRITORY = "territory"
     CLOCK = "clock"
     LATENCY = "latency"
     MEMORY = "memory"
+    WEB = "web"
 
 
 _ENGINES = (Bench.CLOCK, Bench.LATENCY, Bench.MEMORY)
+_MANY = 100  # units a second, of which parts are not worth showing
 
 
 def bench(
@@ -39,16 +45,22 @@ def bench(
     busy: Annotated[
         int | None, typer.Option(min=0, max=1000, help="How many processes keep the cores busy meanwhile, in these.")
     ] = None,
+    people: Annotated[int | None, typer.Option(min=1, max=1000, help="How many play at once, in web.")] = None,
     models: Annotated[
         list[str] | None,
         typer.Option("--model", help="A network that inference measures: a shipped name or a folder; may be repeated."),
     ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="SET", help="Games of which inference foretells moves, in floats and int8.")
+    ] = None,
+    positions: Annotated[int, typer.Option(min=1, help="Positions of its test games that are foretold.")] = 20_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
 
     Run it in the repository to see the C++ twin too, and with katachi[bench] installed to see OpenSpiel. Clock, latency
     and memory measure an engine as its controller sees it: losses on time, how soon it stops, and how much it holds.
+    Web measures how soon a click is a stone when many play at once.
 
     Examples:
       katachi bench playouts
@@ -56,18 +68,26 @@ def bench(
       katachi bench mcts
       katachi bench td --json
       katachi bench shapes
+      katachi bench crbm
       katachi bench planes
       katachi bench inference --model runs/cnn/model
+      katachi bench inference --data runs/games --positions 20000
+      katachi bench training --rounds 5
+      katachi bench territory
       katachi bench clock --seconds 1 --rounds 300 --busy 2
       katachi bench latency --player my_player.toml
       katachi bench memory --rounds 40
+      katachi bench web --people 20 --seconds 1 --rounds 300
     """
     options: dict[str, Any] = {name: value for name, value in (("player", player), ("busy", busy)) if value is not None}
     if options and what not in _ENGINES:
         raise typer.BadParameter(f"{what.value} measures no engine", param_hint=f"--{next(iter(options))}")
-    if models and what is not Bench.INFERENCE:
-        raise typer.BadParameter(f"{what.value} measures no networks", param_hint="--model")
-    options |= {"models": models} if models else {}
+    if (models or data) and what is not Bench.INFERENCE:
+        raise typer.BadParameter(f"{what.value} measures no networks", param_hint="--model" if models else "--data")
+    if people is not None and what is not Bench.WEB:
+        raise typer.BadParameter(f"{what.value} measures no people", param_hint="--people")
+    options |= ({"models": models} if models else {}) | ({"people": people} if people is not None else {})
+    options |= {"data": data, "positions": positions} if data else {}
     report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:
         typer.echo(f"katachi: {note}", err=True)
@@ -83,7 +103,8 @@ def _print_tables(report: Any) -> None:
 
     rates = Table("what", "size", "threads", "rate", title=report.bench)
     for row in report.rows:
-        rates.add_row(row.name, f"{row.size}×{row.size}", str(row.threads), f"{row.rate:,.0f} {row.unit}")
+        rate = f"{row.rate:,.0f}" if abs(row.rate) >= _MANY else f"{row.rate:,.2f}"
+        rates.add_row(row.name, f"{row.size}×{row.size}", str(row.threads), f"{rate} {row.unit}")
     bars = Table("ratio", "size", "measured", "wanted", "reached", title="bars")
     for bar in report.bars:
         reached = "yes" if bar.ratio >= bar.at_least else "no"

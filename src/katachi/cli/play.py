@@ -49,7 +49,8 @@ def play(
 
     Without a name it is the player that learned local shapes on boards of this size, or alp where none did.
 
-    While you play: a vertex such as D4, pass, undo, resign, score, hint, save FILE, help, quit.
+    While you play: a vertex such as D4, pass, undo, resign, score, hint, layer NAME, save FILE, help, quit. A layer
+    colors the board: wins, policy, visits, territory, influence or shapes.
 
     Examples:
       katachi play

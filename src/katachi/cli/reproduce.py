@@ -20,8 +20,8 @@ def reproduce(
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = 1,
     data: Annotated[
-        Path | None,
-        typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; for maddison2014."),
+        list[Path] | None,
+        typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; wu2006 takes several."),
     ] = None,
     backend: Annotated[Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Backend.LOKY,
     run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder goes on.")] = None,
@@ -45,6 +45,8 @@ def reproduce(
       katachi reproduce silver2007 --run runs/silver2007 --write-docs docs
       katachi reproduce search --table doubling --budget hour --jobs 2
       katachi reproduce maddison2014 --data runs/games --budget hour
+      katachi reproduce largman2010 --data runs/games --table play --budget hour
+      katachi reproduce wu2006 --data runs/labeled9 --data runs/games19 --budget hour
       katachi reproduce search --run runs/search --write-cards src/katachi/players/shipped
     """
     from katachi.cli._reproducing import RunProgress, default_folder, show_rows, write_ratings
@@ -60,6 +62,7 @@ def reproduce(
         return
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with RunProgress() as progress:
-        scope = Scope(folder, budget, progress.show, runs, Workers(jobs, backend), data=data)
+        first, more = (data[0], tuple(data[1:])) if data else (None, ())
+        scope = Scope(folder, budget, progress.show, runs, Workers(jobs, backend), data=first, more_data=more)
         results = measure(wanted, table, scope)
     show_rows(wanted, results, as_json=as_json)

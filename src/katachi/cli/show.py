@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from katachi.go.game import Game
     from katachi.interfaces import Evaluator, LinearEvaluator
+    from katachi.models.dag_rnn_evaluator import TerritoryEvaluator
 
 
 class Picture(NamedTuple):
@@ -27,9 +28,12 @@ class Picture(NamedTuple):
 
 def show(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A shipped name, a training run or a model's folder.")],
-    per_set: Annotated[int, typer.Option(min=1, help="How many shapes of each set.")] = 10,
+    per_set: Annotated[int, typer.Option(min=1, help="How many shapes of each set, or kernels.")] = 10,
     only: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME", help='One set, such as "LI 2x2"; may be repeated.')
+    ] = None,
+    beside: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL", help="Another CRBM to draw at its side; may be repeated.")
     ] = None,
     sgf: Annotated[Path | None, typer.Option(help="Show what it would play in this game.")] = None,
     move: Annotated[int | None, typer.Option(min=1, help="In the game, the move that it is about to play.")] = None,
@@ -40,14 +44,17 @@ def show(
     """Draw what a model has learned, and tell how it was trained.
 
     Of a model of shapes these are the largest weights of each set: the mover's stones are black, or X, and a weight
-    above 0 is good for him. Of a network, and of every model with --sgf, it is what it would play: on the empty board,
-    at the end of the game or before a move of it. Without --svg, --html and --open it is drawn in the terminal.
+    above 0 is good for him. Of a CRBM these are its kernels, those that are on most often first. Of a network, and of
+    every model with --sgf, it is what it would play: on the empty board, at the end of the game or before a move of it;
+    of a territory network it is whose each point will be. Without --svg, --html and --open it is drawn in the terminal.
 
     Examples:
       katachi show shapes-9
       katachi show shapes-9 --set "LI 3x3" --per-set 20
       katachi show shapes-9 --sgf game.sgf --move 20
+      katachi show territory-19 --sgf game.sgf --move 80 --svg territory.svg
       katachi show runs/five --html shapes.html --open
+      katachi show runs/multinomial --beside runs/real --svg kernels.svg
     """
     from rich.console import Console
 
@@ -55,14 +62,22 @@ def show(
     from katachi.drawing.cards import describe_card
     from katachi.drawing.text import show_card
     from katachi.interfaces import LinearEvaluator
-    from katachi.models.saving import find_model, load_model
+    from katachi.models.crbm_cards import CrbmCard
+    from katachi.models.dag_rnn_evaluator import TerritoryEvaluator
+    from katachi.models.saving import find_model, load_model, open_model
 
-    loaded, card = load_model(find_model(model))
+    card = open_model(find_model(model)).card
     name, rows = Path(model).name, describe_card(card)
-    if isinstance(loaded, LinearEvaluator) and sgf is None:
-        picture = _draw_shapes(name, loaded, per_set, only or ())
+    if isinstance(card, CrbmCard) and sgf is None:
+        picture = _draw_kernels([model, *(beside or ())], per_set)
     else:
-        picture = _draw_policy(name, loaded, _read_game(sgf, move, card.board_size))
+        loaded, _ = load_model(find_model(model))
+        if isinstance(loaded, LinearEvaluator) and sgf is None:
+            picture = _draw_shapes(name, loaded, per_set, only or ())
+        elif isinstance(loaded, TerritoryEvaluator):
+            picture = _draw_territory(name, loaded, _read_game(sgf, move, card.board_size))
+        else:
+            picture = _draw_policy(name, loaded, _read_game(sgf, move, card.board_size))
     if open_page and html is None:
         html = Path(tempfile.mkdtemp(prefix="katachi-")) / "shown.html"
     if svg is not None:
@@ -89,6 +104,21 @@ def _draw_shapes(name: str, model: LinearEvaluator, per_set: int, only: Sequence
     )
 
 
+def _draw_kernels(models: Sequence[str], count: int) -> Picture:
+    from katachi.drawing.kernels import NamedCrbm, draw_kernels, list_kernels
+    from katachi.drawing.page import format_kernels_page
+    from katachi.drawing.text import show_sets
+    from katachi.models.saving import find_model, load_crbm
+
+    crbms = [NamedCrbm(Path(model).name, load_crbm(find_model(model))[0]) for model in models]
+    title = f"The kernels of {' and '.join(crbm.name for crbm in crbms)}"
+    return Picture(
+        lambda: draw_kernels(crbms, count),
+        lambda rows: format_kernels_page(title, crbms, count, rows),
+        lambda: show_sets([list_kernels(crbm, count) for crbm in crbms]),
+    )
+
+
 def _draw_policy(name: str, model: Evaluator, game: Game) -> Picture:
     from katachi.cli._compiling import prepare_kernels
     from katachi.drawing.page import format_policy_page
@@ -100,6 +130,27 @@ def _draw_policy(name: str, model: Evaluator, game: Game) -> Picture:
         lambda: draw_policy(position),
         lambda rows: format_policy_page(title, position, rows),
         lambda: show_policy(position),
+    )
+
+
+def _draw_territory(name: str, model: TerritoryEvaluator, game: Game) -> Picture:
+    from katachi.analysis.layers import ownership_by
+    from katachi.analysis.pictures import draw_layer
+    from katachi.cli._compiling import prepare_kernels
+    from katachi.cli._layer_text import show_layer
+    from katachi.drawing.page import format_territory_page
+    from katachi.drawing.policies import judge_position, show_moves
+
+    prepare_kernels()
+    layer = ownership_by(game, name, model)
+    if layer is None:
+        raise TypeError(f"{name} tells no territory")
+    position, title = judge_position(model, game), f"Whose each point will be, by {name}"
+    picture = draw_layer(game.board, layer, game.last_move)
+    return Picture(
+        lambda: picture,
+        lambda rows: format_territory_page(title, position, picture, rows),
+        lambda: show_layer(game, layer, show_moves(position)),
     )
 
 

@@ -19,6 +19,9 @@ def train() -> None:
       katachi train shapes
       katachi train patterns games/
       katachi train cnn --data runs/games
+      katachi train crbm --data runs/games
+      katachi train value runs/crbm --data runs/games
+      katachi train territory --data runs/games
       katachi train shapes --help
     """
 
@@ -114,8 +117,10 @@ def cnn(
       katachi train cnn --data runs/games --set layers=13 --from runs/deep --run runs/deeper
       torchrun --nproc-per-node 2 -m katachi train cnn --data runs/games --run runs/two
     """
+    from katachi.cli._training import require_torch, training_folder
+
+    require_torch()
     from katachi.cli._cnn_training import read_cnn_training, read_run, train_and_show
-    from katachi.cli._training import training_folder
 
     options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
     if resume is None:
@@ -126,6 +131,157 @@ def cnn(
     typer.echo(f"katachi: the run is in {folder}", err=True)
     command = " ".join(["katachi", *sys.argv[1:]])
     typer.echo(train_and_show(settings, folder, threads, workers, command, tensorboard=tensorboard))
+
+
+@app.command()
+def territory(
+    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, the paper's network.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A set of games with labels (katachi data label).")] = None,
+    self_play: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="Learn from nothing, by playing against itself on this board size."),
+    ] = None,
+    positions: Annotated[int | None, typer.Option(help="How many positions to learn from.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes on one thread.")] = None,
+    start_from: Annotated[
+        str | None, typer.Option("--from", metavar="RUN", help="Begin with the weights of another run or a model.")
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a run, with the settings it was begun with.")
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads that learn.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")] = 1,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+) -> None:
+    """Learn from finished games who will own each point (Wu and Baldi 2006).
+
+    A run that was interrupted goes on when the same command is given again. Settings are those of the network and of
+    learning: hidden, channels, sweeps, cell, step_size … Their names and values are in config.toml of any run. What was
+    learned on one board size is good for all of them.
+
+    Examples:
+      katachi data import games/ --out runs/games
+      katachi data label runs/games
+      katachi train territory --data runs/games
+      katachi train territory --data runs/games --set optimizer=sgd --set batch=10 --set step_size=0.01
+      katachi train territory --data runs/games --set cell=gated --set hidden=32 --set channels=16 --set sweeps=2
+      katachi train territory --resume runs/territory
+      katachi train territory --self-play 5 --positions 200000
+    """
+    from katachi.cli._territory_training import read_bootstrap, read_run, read_territory_training, train_and_show
+    from katachi.cli._training import training_folder
+    from katachi.learning.territory_training import Machine
+
+    options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
+    if resume is not None:
+        settings = read_run(resume, given=[file, run, change, self_play, *options.values()])
+    elif self_play is not None:
+        settings = read_bootstrap(self_play, file, options, change or [])
+    else:
+        settings = read_territory_training(file, options, change or [])
+    folder = run or resume or training_folder("territory", settings)
+    typer.echo(f"katachi: the run is in {folder}", err=True)
+    command = " ".join(["katachi", *sys.argv[1:]])
+    typer.echo(train_and_show(settings, folder, Machine(threads, workers), command, tensorboard=tensorboard))
+
+
+@app.command()
+def crbm(
+    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, the paper's.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A set of games, made by katachi data import.")] = None,
+    positions: Annotated[int | None, typer.Option(help="How many positions to learn from.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes.")] = None,
+    start_from: Annotated[
+        str | None, typer.Option("--from", metavar="RUN", help="Begin with the weights of another run or a model.")
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Go on with a run, with the settings it was begun with.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")] = 1,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+) -> None:
+    """Find features of boards without being told anything: a convolutional RBM (Largman and Pham).
+
+    A run that was interrupted goes on when the same command is given again; kernels.svg in its folder shows what it has
+    found so far. What the features are worth, katachi train value learns. Settings are those of the CRBM and of
+    learning: visible, kernels, kernel_size, units, gibbs_steps, sparsity … All are in config.toml of any run.
+
+    Examples:
+      katachi train crbm --data runs/games
+      katachi train crbm --data runs/games --set units=oriented-or-off --run runs/oriented
+      katachi train crbm --data runs/games --set visible=real --set step_size=0.001 --run runs/real
+      katachi train crbm --data runs/games --set persistent=true --set sparsity=1.0
+      katachi train crbm --data runs/games --from runs/oriented --set second_kernels=50 --set units=oriented-or-off
+      katachi train crbm --resume runs/oriented
+      katachi show runs/oriented
+    """
+    from katachi.cli._crbm_training import read_crbm_run, read_crbm_training, train_crbm_and_show
+    from katachi.cli._training import training_folder
+
+    options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
+    if resume is None:
+        settings = read_crbm_training(file, options, change or [])
+    else:
+        settings = read_crbm_run(resume, given=[file, run, change, *options.values()])
+    folder = run or resume or training_folder(f"crbm-{settings.size}", settings)
+    typer.echo(f"katachi: the run is in {folder}", err=True)
+    command = " ".join(["katachi", *sys.argv[1:]])
+    typer.echo(train_crbm_and_show(settings, folder, workers, command, tensorboard=tensorboard))
+
+
+@app.command()
+def value(
+    features: Annotated[str, typer.Argument(help="A CRBM, as a run or a model, or templates.")],
+    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A set of games, made by katachi data import.")] = None,
+    games: Annotated[int | None, typer.Option(help="How many of its games to learn from.")] = None,
+    self_play: Annotated[int | None, typer.Option(help="How many games to play against its former self then.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes.")] = None,
+    start_from: Annotated[
+        str | None, typer.Option("--from", metavar="MODEL", help="Begin with the value of a model.")
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
+    ] = None,
+    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+) -> None:
+    """Learn what features are worth, from recorded games by TD(0), and then from games against its former self.
+
+    The features are those of a CRBM, or all 2×2 templates. A run that was interrupted goes on when the same command is
+    given again. When it is through, its folder holds the model and a player that katachi play, gtp and match take.
+
+    Examples:
+      katachi train value runs/crbm --data runs/games
+      katachi train value templates --data runs/games --games 1000 --set passes=5 --run runs/templates
+      katachi train value runs/crbm --from runs/value --self-play 500
+      katachi play runs/templates/player.toml --size 9
+    """
+    from katachi.cli._training import training_folder
+    from katachi.cli._value_training import read_value_training, train_value_and_show
+
+    options: dict[str, Any] = {
+        "features": features,
+        "data": data and str(data),
+        "games": games,
+        "self_play": self_play,
+        "seed": seed,
+        "first_model": start_from,
+    }
+    settings = read_value_training(file, options, change or [])
+    folder = run or training_folder(f"value-{settings.size}", settings)
+    typer.echo(f"katachi: the run is in {folder}", err=True)
+    command = " ".join(["katachi", *sys.argv[1:]])
+    typer.echo(train_value_and_show(settings, folder, command, tensorboard=tensorboard))
+    typer.echo(f"play against it: katachi play {folder / 'player.toml'} --size {settings.size}")
 
 
 @app.command()

@@ -100,16 +100,21 @@ def _batches() -> None:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
+    import numpy as np
+
     from katachi.features.planes import PLANES
     from katachi.learning.batches import Batches
     from katachi.learning.dataset_import import import_games
     from katachi.learning.datasets import SPLITS
+    from katachi.learning.territory_batches import Draw, TargetSettings, replay
 
     with TemporaryDirectory() as name:
         record = Path(name, "game.sgf")
         record.write_text("(;SZ[5];B[aa];W[bb];B[cc])")
         games = import_games([record], Path(name, "set"))
         Batches(games, PLANES["mover"], batch=1, split=SPLITS[games.games["split"][0]])[0]
+        first = np.zeros(1, dtype=np.int64)
+        replay(games, np.zeros((1, 25), dtype=np.int8), Draw(first, first, first, first), TargetSettings())
 
 
 def _players() -> None:
@@ -151,6 +156,24 @@ def _features() -> None:
     LibertyShapes(5, sets).active(Board(5))
 
 
+def _point_inputs() -> None:
+    import numpy as np
+
+    from katachi.features.chains import find_groups
+    from katachi.features.influence import INFLUENCES, map_influence
+    from katachi.features.point_inputs import PointInputs
+    from katachi.features.propensity import Propensity, propensity_of
+    from katachi.go.board import Board
+
+    board, owners, propensity = Board(5), np.zeros(25, dtype=np.int8), Propensity()
+    propensity.count([board], owners[None])
+    propensity.count_game(board, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int8), owners)
+    find_groups(board)
+    map_influence(board, INFLUENCES["exact"])
+    propensity_of(board, propensity.table())
+    PointInputs().encode([board])
+
+
 def _models() -> None:
     import numpy as np
 
@@ -182,6 +205,21 @@ def _networks() -> None:
     _normalizing.scale_and_rectify(boards, np.zeros(16, dtype=np.float32), boards, boards)
     _normalizing.sum_slopes(boards, boards, boards, 8, np.zeros(16))
     _normalizing.spread_slopes(boards, boards, boards, np.zeros(24, dtype=np.float32), boards, boards)
+
+
+def _territory() -> None:
+    import numpy as np
+
+    from katachi.features.point_inputs import PointInputs
+    from katachi.go.board import Board
+    from katachi.models.dag_rnn import DagRnn
+    from katachi.models.dag_rnn_config import DagRnnConfig
+
+    inputs = PointInputs()
+    net = DagRnn.new(DagRnnConfig(), inputs, seed=0)
+    boards = inputs.encode([Board(5)])
+    net.ownership(boards, 5)
+    net.gradient(boards, 5, np.zeros((1, 25), dtype=np.float32))
 
 
 def _searches() -> None:
@@ -238,6 +276,25 @@ def _td_search() -> None:
     search.memory.evaluate([Game(5).board])
 
 
+def _crbm() -> None:
+    import numpy as np
+
+    from katachi.features.point_states import STONES
+    from katachi.go.board import Board
+    from katachi.learning.linear_td import LinearTdLearner, LinearTdSettings, link_afterstates
+    from katachi.models.crbm_config import CrbmConfig
+    from katachi.models.crbm_features import CrbmFeatures
+    from katachi.models.linear import LinearModel
+
+    config = CrbmConfig(size=5, kernels=1)
+    zeros = {name: np.zeros(shape, dtype=np.float32) for name, shape in config.weight_shapes().items()}
+    features = CrbmFeatures(config, zeros)
+    STONES.encode([Board(5)])
+    learner = LinearTdLearner(features, LinearTdSettings())
+    learner.update(link_afterstates(features, [Board(5)], winner=1))
+    LinearModel(features, learner.weights).evaluate([Board(5)])
+
+
 STAGES: Final[dict[str, Callable[[], None]]] = {
     "rules": _rules,
     "playouts": _playouts,
@@ -248,8 +305,11 @@ STAGES: Final[dict[str, Callable[[], None]]] = {
     "batches": _batches,
     "players": _players,
     "features": _features,
+    "point inputs": _point_inputs,
     "models": _models,
     "networks": _networks,
+    "territory": _territory,
+    "CRBMs": _crbm,
     "learning": _learning,
     "searches": _searches,
     "tree search": _tree_search,

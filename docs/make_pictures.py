@@ -1,0 +1,189 @@
+"""Makes the pictures of the documents: ``make pictures`` starts a board, plays on it in a browser, and looks.
+
+Games and the lesson come from fixed seeds, so the positions and the curve are always the same. Level 8, who judges some
+of them, draws lots: its numbers differ by a few percent each time.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from PIL import Image
+
+from katachi import BLACK, WHITE, Game, Limit, load_player
+from katachi.sgf import game_to_sgf, parse_sgf
+
+FOLDER: Final = Path(__file__).parent / "pictures"
+CHROMIUM: Final = Path("/usr/bin/chromium")
+OPPONENT: Final = "shapes"
+SEED: Final = 1
+WIDE: Final = {"width": 1080, "height": 780}
+NARROW: Final = {"width": 360, "height": 740}
+PATIENCE: Final = 300_000  # milliseconds: a machine may be busy
+PLAYED: Final = 11  # moves of ours in the game that is looked at
+COLORS: Final = 256
+
+
+def write_opponent(path: Path) -> None:
+    """The player shapes-9 with a seed, which only the command line can give it."""
+    command = shlex.join([sys.executable, "-m", "katachi", "gtp", "shapes-9", "--seed", str(SEED)])
+    path.write_text(f'kind = "gtp"\nname = "{OPPONENT}"\ncommand = {json.dumps(command)}\n', encoding="utf-8")
+
+
+@contextmanager
+def run_server(folder: Path) -> Iterator[str]:
+    """``katachi serve`` on any free port, with data of its own; its address, which begins a game."""
+    opponent = folder / "opponent.toml"
+    write_opponent(opponent)
+    options = ["--no-open", "--port", "0", "--data", str(folder / "games"), "--runs", str(folder / "runs")]
+    command = [sys.executable, "-m", "katachi", "serve", str(opponent), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.terminate()
+
+
+class Photographer:
+    """Somebody at a page, with a camera."""
+
+    def __init__(self, browser: Any, url: str, **options: Any) -> None:
+        self._root = "{0.scheme}://{0.netloc}".format(urlsplit(url))
+        self.page = browser.new_context(**options).new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.page.goto(url)
+        self._wait_until_live()
+
+    def go(self, path: str) -> None:
+        self.page.goto(self._root + path)
+        self._wait_until_live()
+
+    def _wait_until_live(self) -> None:
+        self.page.wait_for_function("window.socket && window.socket.connected && window.did_handshake")
+
+    def keep(self, name: str, height: int = 0) -> None:
+        """Write what the window shows, or so much of it from above, in few colors."""
+        self.page.mouse.move(0, 0)
+        self.page.wait_for_timeout(700)  # what fades has faded, what comes late has come
+        picture = Image.open(BytesIO(self.page.screenshot())).convert("RGB")
+        picture = picture.crop((0, 0, picture.width, height or picture.height))
+        path = FOLDER / f"{name}.png"
+        palette = picture.quantize(COLORS, Image.Quantize.MAXCOVERAGE, kmeans=3)
+        picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(path, optimize=True)
+        print(f"{path.name}: {path.stat().st_size // 1000} KB")
+
+    def scroll_to(self, selector: str) -> None:
+        self.page.locator(selector).evaluate("one => scrollTo(0, one.getBoundingClientRect().top + scrollY - 16)")
+
+    def play(self, point: int) -> None:
+        """Play a stone, and wait for the answer."""
+        grid = self.page.locator(".kb-border").bounding_box()
+        game = self.game()
+        row, column = divmod(point, game.size)
+        step = grid["width"] / (game.size - 1)
+        self.page.mouse.click(grid["x"] + step * column, grid["y"] + step * row)
+        self.page.wait_for_function(
+            "moves => +document.querySelector('.k-number').innerText.split('/')[1] >= moves", arg=len(game.moves) + 2
+        )
+
+    def game(self) -> Game:
+        """The game on this page, as it is saved."""
+        return parse_sgf(self.page.request.get(f"{self.page.url}/record.sgf").body())[0].replay()
+
+    def choose_judge(self, name: str) -> None:
+        self.page.get_by_label("Judged by").click()
+        self.page.get_by_role("option", name=name, exact=True).click()
+
+    def switch_layer(self, name: str) -> None:
+        """Switch a layer on, and wait for it to be looked at for as long as it will be."""
+        self.page.locator(f"[data-layer={name}]").click()
+        self.page.locator("[data-heat]").first.wait_for()
+        self.page.wait_for_timeout(5_000)
+
+
+def show_playing(guest: Photographer) -> None:
+    """A game against the shapes that were learned on 9×9, and what can be seen in it."""
+    adviser = load_player("level-8", seed=SEED)
+    for _ in range(PLAYED):
+        guest.play(adviser.decide(guest.game(), Limit()).move)
+    guest.keep("game")
+    for layer, judge in (("territory", "level-8"), ("wins", "shapes-9"), ("shapes", "shapes-9")):
+        guest.choose_judge(judge)
+        guest.switch_layer(layer)
+        guest.keep(layer)
+
+
+def show_elsewhere(guest: Photographer) -> None:
+    """The same table in the dark, and on a telephone."""
+    guest.page.emulate_media(color_scheme="dark")
+    guest.keep("dark")
+    guest.page.emulate_media(color_scheme="light")
+    guest.page.set_viewport_size(NARROW)
+    guest.keep("narrow")
+    guest.page.set_viewport_size(WIDE)
+
+
+def show_review(guest: Photographer, file: Path) -> None:
+    """The first page, and a game from a file, gone through, at the move that cost most."""
+    file.write_text(play_record(), encoding="utf-8")
+    guest.go("/")
+    guest.keep("start", height=550)
+    guest.page.locator("input[type=file]").set_input_files(file)
+    guest.page.get_by_test_id("board").wait_for()
+    guest.choose_judge("level-8")
+    guest.page.get_by_role("button", name="Review the game").click()
+    guest.page.get_by_text("Save as SGF with the review").wait_for()
+    guest.page.locator(".k-mistake").first.click()
+    guest.scroll_to("[aria-label='Review the game']")
+    guest.keep("review")
+
+
+def play_record() -> str:
+    """A game of a player against a better one."""
+    game = Game(9)
+    players = {BLACK: load_player("level-4", seed=SEED), WHITE: load_player("level-8", seed=SEED)}
+    while not game.is_over:
+        game.play(players[game.to_play].decide(game, Limit()).move)
+    return game_to_sgf(game, black="level-4", white="level-8", result=game.result())
+
+
+def show_learning(guest: Photographer) -> None:
+    """What a model has learned, and a pupil that learns."""
+    guest.go("/models/shapes-9")
+    guest.scroll_to("section:has-text('LI 2×2')")
+    guest.keep("model")
+    guest.go("/learn")
+    guest.page.get_by_role("button", name="Begin the lesson").click()
+    guest.page.get_by_text("Done:").wait_for()
+    guest.keep("lesson", height=690)
+
+
+def main() -> None:
+    if not CHROMIUM.exists():
+        sys.exit(f"there is no {CHROMIUM}: install Debian's package chromium")
+    from playwright.sync_api import sync_playwright
+
+    FOLDER.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder, run_server(Path(folder)) as url, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        guest = Photographer(browser, url, viewport=WIDE)
+        show_playing(guest)
+        show_elsewhere(guest)
+        show_review(guest, Path(folder) / "game.sgf")
+        show_learning(guest)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

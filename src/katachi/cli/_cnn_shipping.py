@@ -1,0 +1,152 @@
+"""How a network comes to ship: trained by its recipe, measured on test games, and put with card and player in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from katachi.cli._arena import RUNS
+from katachi.cli._cnn_training import read_cnn_training, train_and_show
+from katachi.cli._shipping import check_recipe, find_recipe, read_result
+from katachi.disk import write_atomically
+from katachi.go.points import Symmetry
+from katachi.intervals import wilson_interval
+from katachi.learning.batches import Batch
+from katachi.learning.datasets import Dataset
+from katachi.learning.foretelling import Foreteller, Foretold
+from katachi.learning.splits import Split
+from katachi.learning.supervised import CnnTraining
+from katachi.models.cards import Metric, ModelError, Training
+from katachi.models.cnn_cards import INT8, ONNX, CnnCard
+from katachi.models.saving import SHIPPED, SavedModel, find_model, load_weights, open_model, save_cnn
+from katachi.models.weights import WEIGHTS
+
+PLAYERS: Final = SHIPPED.parent / "players" / "shipped"
+MAX_BYTES: Final = 5_000_000  # of a model that ships
+_TOP: Final = (1, 5, 10)
+
+
+class Measuring(NamedTuple):
+    """How much a network is asked."""
+
+    positions: int  # of test games
+    threads: int = 1
+    int8: bool = False  # whether it is measured, and ships, in eight bits, too
+
+
+def make_network(
+    name: str,
+    measuring: Measuring,
+    *,
+    data: Path | None,
+    run: Path | None,
+    trained: str | None,
+    results: Sequence[Path],
+    into: Path | None,
+) -> Path:
+    """Train, measure and ship a network; returns where it is. Raises ModelError if another recipe made it."""
+    settings = read_cnn_training(find_recipe(name), {"data": data and str(data)}, [])
+    dataset = Dataset.open(settings.data)
+    played = dict(read_result(path).metric() for path in results)
+    source = open_model(find_model(trained or str(_train(name, settings, run, measuring.threads))))
+    card = source.card
+    if not isinstance(card, CnnCard):
+        raise ModelError(f"{source.path}: this model is a {card.kind}, but a cnn is needed")
+    check_recipe(name, settings, card.training.settings)
+    metrics = measure_network(source, dataset, card.board_size or dataset.only_size(), measuring) | played
+    path = (into or SHIPPED) / name
+    _save(path, source, card, _tell_training(name, card.training), metrics, int8=measuring.int8)
+    if into is None:
+        _ship_player(name, card)
+    return path
+
+
+def _train(name: str, settings: CnnTraining, run: Path | None, threads: int) -> Path:
+    folder = run or RUNS / name
+    typer.echo(f"katachi: the run is in {folder}", err=True)
+    train_and_show(settings, folder, threads, 1, f"katachi models make {name}", tensorboard=False)
+    return folder
+
+
+# Measuring
+
+
+def measure_network(source: SavedModel, dataset: Dataset, size: int, measuring: Measuring) -> dict[str, Metric]:
+    """How often moves of test games were foretold: of all, by rank and phase, by all symmetries, and in eight bits."""
+    network = Foreteller.open(source.path, measuring.threads)
+    held_out = partial(network.held_out, dataset, Split.TEST, size, measuring.positions)
+    alone = network.foretell(_watch(held_out(), "foretelling", measuring))
+    metrics = {"test loss": Metric(value=float(alone.losses.mean(dtype=float)), positions=alone.places.size)}
+    metrics |= _shares(alone, "test")
+    tallied = alone.tally_all(size)
+    for kind in ("ranks", "phases"):
+        for name, tally in tallied[kind].items():
+            metrics[f"test top-1, {name}"] = _share(tally["top"][0], tally["positions"])
+    averaged = network.foretell(_watch(held_out(), "the same by symmetries", measuring), symmetries=tuple(Symmetry))
+    metrics |= _shares(averaged, "test, averaged over symmetries:")
+    if measuring.int8:
+        network = Foreteller.open(source.path, measuring.threads, "int8")
+        rough = network.foretell(_watch(held_out(), "the same in eight bits", measuring))
+        metrics |= _shares(rough, "test, in eight bits:")
+    return metrics
+
+
+def _watch(batches: Iterable[Batch], what: str, measuring: Measuring) -> Iterator[Batch]:
+    """Batches with a bar over their positions; nothing is shown where nobody watches."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task(what, total=measuring.positions)
+        for batch in batches:
+            yield batch
+            progress.advance(bar, batch.moves.size)
+
+
+def _shares(found: Foretold, kind: str) -> dict[str, Metric]:
+    count = found.places.size
+    return {f"{kind} top-{top}": _share(int((found.places < top).sum()), count) for top in _TOP}
+
+
+def _share(hits: int, positions: int) -> Metric:
+    low, high = wilson_interval(hits, positions)
+    return Metric(value=hits / positions, low=low, high=high, positions=positions)
+
+
+# Shipping
+
+
+def _tell_training(name: str, training: Training) -> Training:
+    """How a network was trained, in words that do not depend on where its games lay."""
+    data = Path(str(training.settings["data"])).name
+    settings: dict[str, Any] = {**training.settings, "data": data}
+    return training.model_copy(update={"command": f"katachi models make {name} --data {data}", "settings": settings})
+
+
+def _save(
+    path: Path, source: SavedModel, card: CnnCard, training: Training, metrics: Mapping[str, Metric], *, int8: bool
+) -> None:
+    """Save what play needs, and the weights from which training can go on if there is room for them."""
+    onnx, rough = source.read(ONNX), source.read(INT8) if int8 else None
+    size = len(onnx) + len(rough or b"")
+    if size > MAX_BYTES:
+        raise ModelError(f"{source.path}: {size:,} bytes are too many to ship; {MAX_BYTES:,} would do")
+    weights = load_weights(source.path) if WEIGHTS in card.files else None
+    if weights is not None and size + sum(array.nbytes for array in weights.values()) > MAX_BYTES:
+        weights = None
+        typer.echo(f"katachi: its weights are left out, it would be larger than {MAX_BYTES:,} bytes", err=True)
+    save_cnn(path, card.config, onnx, rough, weights, training, metrics, replace=True)
+
+
+def _ship_player(name: str, card: CnnCard) -> None:
+    """Let a player of the same name play by the network without search, unless there is one."""
+    path = PLAYERS / f"{name}.toml"
+    board = f"{card.board_size}x{card.board_size}" if card.board_size else "boards of any size"
+    description = f"A network that learned from games of people, on {board}, without search (Maddison et al. 2014)"
+    if not path.exists():
+        kind = f'kind = "search"\ndescription = "{description}"\n'
+        write_atomically(path, f'{kind}[evaluator]\nmodel = "{name}"\n[search]\nkind = "policy"\n')

@@ -1,0 +1,102 @@
+"""How a territory network comes to ship: trained by its recipe, measured, and put with its player in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from katachi.cli._arena import RUNS
+from katachi.cli._shipping import check_recipe, find_recipe, read_result
+from katachi.cli._territory_training import read_territory_training, train_and_show
+from katachi.disk import write_atomically
+from katachi.experiments.estimates import mean_of_many
+from katachi.learning.datasets import Dataset
+from katachi.learning.splits import Split
+from katachi.learning.territory import TerritoryTraining
+from katachi.learning.territory_measuring import Known, measure_territory
+from katachi.learning.territory_training import Machine
+from katachi.models.cards import Metric, Training
+from katachi.models.dag_rnn_cards import DagRnnCard
+from katachi.models.dag_rnn_evaluator import Territory
+from katachi.models.saving import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
+
+PLAYERS: Final = SHIPPED.parent / "players" / "shipped"
+
+
+def make_territory(
+    name: str,
+    *,
+    positions: int,
+    threads: int,
+    data: Path | None,
+    run: Path | None,
+    trained: str | None,
+    results: Sequence[Path],
+    into: Path | None,
+) -> Path:
+    """Train, measure and ship a network; returns where it is. Raises ModelError if another recipe made it."""
+    settings = read_territory_training(find_recipe(name), {"data": data and str(data)}, [])
+    dataset = Dataset.open(settings.data)
+    played = dict(read_result(path).metric() for path in results)
+    territory, card = load_dag_rnn(find_model(trained or str(_train(name, settings, run, threads))))
+    check_recipe(name, settings, card.training.settings)
+    metrics = measure(territory, dataset, positions) | played
+    path = (into or SHIPPED) / name
+    training = _tell_training(name, card.training)
+    save_dag_rnn(path, territory, card.points, card.temperature, training, metrics, replace=True)
+    if into is None:
+        _ship_player(name, card, dataset.only_size())
+    return path
+
+
+def _train(name: str, settings: TerritoryTraining, run: Path | None, threads: int) -> Path:
+    folder = run or RUNS / name
+    typer.echo(f"katachi: the run is in {folder}", err=True)
+    train_and_show(settings, folder, Machine(threads), f"katachi models make {name}", tensorboard=False)
+    return folder
+
+
+def measure(territory: Territory, dataset: Dataset, positions: int) -> dict[str, Metric]:
+    """The loss and the points known right in positions of test games, by phase too, and at the end of as many games."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("measuring", total=positions)
+        every = measure_territory(territory, dataset, positions, tick=lambda done: progress.update(bar, completed=done))
+    ended = measure_territory(territory, dataset, positions, Split.TEST, ended=True)
+    loss = mean_of_many(every.losses)
+    low, high = loss.interval or (None, None)
+    unit = "nats a position"
+    metrics = {
+        "test loss": Metric(value=loss.mean, low=low, high=high, unit=unit, positions=every.losses.size),
+        "test points known": _known(every),
+        "test points known at the end": _known(ended),
+    }
+    return metrics | {f"test points known, {phase}": _known(known) for phase, known in every.by_phase().items()}
+
+
+def _known(known: Known) -> Metric:
+    share = mean_of_many(known.shares)
+    low, high = share.interval or (share.mean, share.mean)
+    return Metric(value=share.mean, low=max(0.0, low), high=min(1.0, high), positions=known.shares.size)
+
+
+def _tell_training(name: str, training: Training) -> Training:
+    """How a network was trained, in words that do not depend on where its games lay."""
+    data = Path(str(training.settings["data"])).name
+    settings: dict[str, Any] = {**training.settings, "data": data}
+    return training.model_copy(update={"command": f"katachi models make {name} --data {data}", "settings": settings})
+
+
+def _ship_player(name: str, card: DagRnnCard, size: int) -> None:
+    """Let a player of the same name play by the network one ply deep, unless there is one."""
+    path = PLAYERS / f"{name}.toml"
+    description = (
+        f"Territory as a {card.config.cell} DAG-RNN learned it on {size}x{size}, one ply deep (Wu and Baldi 2006)"
+    )
+    if not path.exists():
+        write_atomically(path, f'kind = "search"\ndescription = "{description}"\n[evaluator]\nmodel = "{name}"\n')

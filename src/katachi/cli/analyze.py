@@ -1,0 +1,109 @@
+"""``katachi analyze``: judge the games of many files, and write down why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from katachi.analysis.settings import JudgeSettings
+
+
+def analyze(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILES…", help="SGF files, collections, gzip, zip, or folders.")
+    ],
+    player: Annotated[
+        str | None, typer.Option(metavar="PLAYER", help="Who looks ahead: a shipped name, a TOML file or gtp:COMMAND.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", "--evaluator", metavar="MODEL", help="A model that judges, too; may be repeated."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder for everything that is written.")] = Path("analysis"),
+    simulations: Annotated[int | None, typer.Option(min=1, help="Simulations a position.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.001, help="Seconds a position.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")] = False,
+    strip: Annotated[bool, typer.Option("--strip", help="Only take analyses out of the files.")] = False,
+    html: Annotated[bool, typer.Option(help="Write all games as one page.")] = True,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Positions that are judged at the same time.")] = 1,
+    seed: Annotated[int, typer.Option(help="Another one gives other random numbers.")] = 0,
+) -> None:
+    """Judge every position of many games: who wins, by how much, what was better, and why.
+
+    Into the folder go the games as SGF with comments, labels, variations and win rates, analysis.jsonl with everything,
+    and report.html with graphs and the biggest mistakes. Without a player and a model, level-8 looks ahead, and the
+    model of local shapes for the size of the board explains. Analyses that a file carries already are replaced.
+
+    An interrupted analysis goes on with --resume, to the same result; only with --seconds are numbers others each time.
+
+    Examples:
+      katachi analyze game.sgf
+      katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out judged
+      katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out judged --resume
+      katachi analyze judged/game.sgf --strip --out plain
+    """
+    from katachi.analysis.outputs import Outputs
+    from katachi.analysis.settings import JudgeSettings
+
+    if strip:
+        _strip_files(files, out)
+        return
+    settings = JudgeSettings(
+        player=player, models=tuple(model or ()), simulations=simulations, seconds=seconds, seed=seed
+    )
+    outputs = Outputs(out, html=html, parquet=parquet)
+    turns = _count_turns(files, settings)
+    with _show_progress(turns) as watch:
+        games = outputs.write(files, settings, resume=resume, jobs=jobs, watch=watch)
+    typer.echo(f"{_count(games, 'game')}, {_count(turns, 'position')}: written to {out}")
+
+
+def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
+    """How many positions there are to judge; files and games that cannot be judged are named on standard error."""
+    from katachi.analysis.batches import find_games
+
+    turns = 0
+    for _, game, problem in find_games(files, settings):
+        if game is None:
+            typer.echo(f"katachi: left out: {problem}", err=True)
+        else:
+            turns += game.positions
+    return turns
+
+
+@contextmanager
+def _show_progress(turns: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error that is told of turns as they are done; nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("positions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("", total=turns)
+        yield lambda done: progress.advance(bar, done)
+
+
+def _strip_files(files: list[Path], out: Path) -> None:
+    from katachi.analysis.batches import find_records
+    from katachi.sgf import save_sgf
+
+    out.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for name, _, record, problem in find_records(files):
+        if problem:
+            typer.echo(f"katachi: left out: {problem}", err=True)
+            continue
+        save_sgf(out / f"{name}.sgf", record)
+        count += 1
+    typer.echo(f"{_count(count, 'game')} without analyses: written to {out}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,168 @@
+"""The CRBMs of this paper and the linear values over features, each learned once for all tables of a run.
+
+```
+RUN/learned/KIND-SEED-…/crbm/     a training run, which goes on after an interruption
+RUN/learned/KIND-SEED-…/value/    the same for the value over its features
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from katachi.experiments.experiment import Budget, Scope
+from katachi.experiments.maddison2014.games import Games
+from katachi.experiments.runs import Json, Run, do_runs
+from katachi.learning.value_learning import TEMPLATES, ValueTraining
+from katachi.learning.value_training import train_value
+
+if TYPE_CHECKING:
+    from katachi.learning.contrastive import CrbmTraining
+
+LEARNED: Final = "learned"
+PAPER_GAMES: Final = 1_000
+EPSILON: Final = 0.1
+KOMI: Final = 5.5
+
+_COMMAND: Final = "katachi reproduce largman2010"
+_EVALUATIONS: Final = 10  # of each training
+
+
+class Kind(StrEnum):
+    """What boards are seen by."""
+
+    CRBM = "crbm"
+    ORIENTED = "oriented-crbm"  # kernels in any of their eight orientations
+    REAL = "real-crbm"  # visible units are means
+    TEMPLATES = TEMPLATES  # all of 2×2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long is learned: positions by a CRBM, games and passes over them by a value."""
+
+    positions: int
+    games: int
+    passes: int
+
+
+PLANS: Final = {
+    Budget.SMOKE: Plan(2_000, 20, 1),
+    Budget.HOUR: Plan(100_000, PAPER_GAMES, 3),
+    Budget.FULL: Plan(1_000_000, PAPER_GAMES, 10),
+}
+
+
+def how_long(games: Games, scope: Scope) -> str:
+    """What tells the learning of one budget and set from that of others, in names."""
+    plan = PLANS[scope.budget]
+    return f"{plan.positions}-{plan.games}-{plan.passes}-{games.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Features, and the seed that they and their value are learned with."""
+
+    kind: Kind
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind.value}-{self.seed}"
+
+    def folder(self, games: Games, scope: Scope) -> Path:
+        """Where it is learned, whichever table asks."""
+        return scope.folder.parent.resolve() / LEARNED / f"{self.name}-{how_long(games, scope)}"
+
+    def features(self, games: Games, scope: Scope) -> str:
+        """The features, as a value's training names them."""
+        return TEMPLATES if self.kind is Kind.TEMPLATES else str(self.folder(games, scope) / "crbm" / "model")
+
+    def value(self, games: Games, scope: Scope) -> Path:
+        """The model with the value."""
+        return self.folder(games, scope) / "value" / "model"
+
+
+def learn_features(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
+    """Learn CRBMs, or those that are missing."""
+    plan = PLANS[scope.budget]
+    crbms = [subject for subject in subjects if subject.kind is not Kind.TEMPLATES]
+    runs = [
+        Run(
+            f"{subject.folder(games, scope).name} crbm",
+            partial(_learn_crbm, data=str(games.dataset.path), size=games.size, path=subject.folder(games, scope)),
+            {"kind": subject.kind.value, "seed": subject.seed, "positions": plan.positions},
+            plan.positions,
+        )
+        for subject in crbms
+    ]
+    do_runs(runs, scope.folder.parent / LEARNED, scope.workers, scope.watch)
+
+
+def learn_values(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
+    """Learn what the features are worth from recorded games, and first the features."""
+    subjects = list(subjects)
+    learn_features(subjects, games, scope)
+    runs = [_value_run(subject, games, scope) for subject in subjects]
+    do_runs(runs, scope.folder.parent / LEARNED, scope.workers, scope.watch)
+
+
+def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
+    plan, folder = PLANS[scope.budget], subject.folder(games, scope)
+    work = partial(
+        _learn_value,
+        features=subject.features(games, scope),
+        data=str(games.dataset.path),
+        size=games.size,
+        path=folder / "value",
+    )
+    arguments = {"seed": subject.seed, "games": plan.games, "passes": plan.passes}
+    return Run(f"{folder.name} value", work, arguments, plan.games * plan.passes)
+
+
+def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -> CrbmTraining:
+    """How a CRBM of this kind learns; real units take smaller steps."""
+    from katachi.learning.contrastive import CrbmTraining  # torch takes seconds to load
+
+    real, oriented = kind is Kind.REAL, kind is Kind.ORIENTED
+    return CrbmTraining(
+        data=data,
+        size=size,
+        visible="real" if real else "multinomial",
+        units="oriented-or-off" if oriented else "binary",
+        step_size=0.001 if real else 0.01,
+        positions=positions,
+        seed=seed,
+        evaluate_every=max(1, positions // _EVALUATIONS),
+    )
+
+
+def _learn_crbm(kind: str, seed: int, positions: int, data: str, size: int, path: Path) -> Json:
+    from katachi.learning.crbm_training import train_crbm
+
+    lines: list[dict[str, float]] = []
+    settings = crbm_training(Kind(kind), seed, positions, data, size)
+    train_crbm(settings, path / "crbm", lambda line: lines.append(dict(line.values)), _COMMAND)
+    return lines[-1]
+
+
+def _learn_value(seed: int, games: int, passes: int, features: str, data: str, size: int, path: Path) -> Json:
+    lines: list[dict[str, float]] = []
+    settings = ValueTraining(
+        features=features,
+        data=data,
+        size=size,
+        games=games,
+        passes=passes,
+        seed=seed,
+        komi=KOMI,
+        epsilon=EPSILON,
+        evaluate_every=max(1, games * passes // _EVALUATIONS),
+    )
+    train_value(settings, path, lambda line: lines.append(dict(line.values)), _COMMAND)
+    return lines[-1]

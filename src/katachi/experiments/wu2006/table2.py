@@ -1,0 +1,138 @@
+"""Table 2: the probability of the moves that people made, on three board sizes, by a network that knows one of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from katachi.experiments.experiment import Budget, Scope, Table
+from katachi.experiments.markdown import format_value, numbered, table
+from katachi.experiments.rows import Row
+from katachi.experiments.runs import Json
+from katachi.experiments.wu2006.games import DIFFERENCES, STRONG, describe_sets, require_sets
+from katachi.experiments.wu2006.moves import Question, ask
+from katachi.experiments.wu2006.nets import learn, shipped
+
+NAME: Final = "table2"
+RUN: Final = f"wu2006/{NAME}"
+QUESTIONS: Final = {9: Question(9), 13: Question(13), 19: Question(19, 80, 83)}
+_LEAST: Final = 1e-6  # probability that an inverse is taken of
+MOVES: Final = {Budget.SMOKE: 20, Budget.HOUR: 250, Budget.FULL: 7200}
+
+
+class Published(NamedTuple):
+    """The paper's figures, 1 / x, of the random player and of its network; and those of others."""
+
+    random: float
+    ours: float
+    others: dict[str, float]
+
+
+PUBLISHED: Final = {
+    9: Published(62, 7, {}),
+    13: Published(132, 10, {}),
+    19: Published(281, 15, {"Boltzmann5 (Stern et al.)": 254, "BoltzmannLiberties (Stern et al.)": 194}),
+}
+
+
+def measure(scope: Scope) -> Json:
+    """Learn both networks, and ask them and those that ship about the moves of each size that there are games of.
+
+    ``--runs`` is the number of moves.
+    """
+    sets = require_sets(scope)
+    strong = learn("strong", sets, scope)
+    nets = [learn("paper", sets, scope), strong, strong.judging_by_policy(), *shipped()]
+    results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
+    for size, question in QUESTIONS.items():
+        games = sets.of_size(question.size)
+        if games is not None:
+            count = scope.runs or MOVES[scope.budget]
+            found = [ask(net, question, games, count, scope) for net in nets]
+            results["boards"][str(size)] = {"name": games.path.name, "asked": found}
+            scope.keep(results)
+    return results
+
+
+def rows(results: Json) -> list[Row]:
+    """1 / x of every network and of random play, on every board."""
+    return [row for size, board in results["boards"].items() for row in _rows(int(size), board, results["nets"])]
+
+
+def _rows(size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
+    published, first = PUBLISHED[size], board["asked"][0]
+    random = round(math.exp(-first["random_log"]), 1)
+    yield Row(f"{NAME}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None, RUN)
+    for net, asked in zip(nets, board["asked"], strict=True):
+        low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
+        name = net["title"].strip("`")
+        known = published.ours if name == "paper" else None
+        what = f"{size}×{size}, {net['title']}: 1 / x"
+        found = round(math.exp(-asked["mean_log"]), 2)
+        yield Row(f"{NAME}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)), RUN)
+        low, high = (_inverse(bound) for bound in reversed(asked["mean_interval"]))
+        found = round(_inverse(asked["mean"]), 2)
+        interval = (round(low, 2), round(high, 2))
+        yield Row(f"{NAME}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval, RUN)
+
+
+def _inverse(likelihood: float) -> float:
+    return 1 / max(likelihood, _LEAST)
+
+
+def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
+    """Who was asked about what, ours beside the paper's, and the differences."""
+    boards = results["boards"].items()
+    return f"""
+{describe_sets(results["data"])} They are asked about the moves that people made in even games: any move of test games
+on 9×9 and 13×13, moves 80 to 83 on 19×19, of players of {STRONG} and better where ranks are known. Moves are taken for
+the likelier the more area they promise, at the temperature that fits the moves of validation games best; our own
+network can be asked for its policies, too. A mean probability is given as 1 / x: the smaller x the better. Beside that
+of the geometric mean, e to the mean of log p, stands that of the arithmetic mean, which has a temperature of its own.
+
+{"".join(_board_table(int(size), board, results["nets"]) for size, board in boards)}
+
+Differences from the paper:
+
+{numbered((*DIFFERENCES, *_DIFFERENCES))}
+"""
+
+
+def _board_table(size: int, board: Json, nets: list[Json]) -> str:
+    published, first = PUBLISHED[size], board["asked"][0]
+    title = f"{size}×{size}, {first['moves']:,} moves of `{board['name']}`"
+    header = (title, "learned from", "paper: x", "x", "log p", "temperature", "arithmetic: x", "temperature")
+    random = (f"{math.exp(-first['random_log']):.0f}", f"{first['random_log']:.2f}".replace("-", "−"))
+    nothing = ("",) * 3
+    lines: list[tuple[str, ...]] = [("random", "", format_value(published.random), *random, *nothing)]
+    lines += [(other, "", format_value(x), "", "", *nothing) for other, x in published.others.items()]
+    lines += [_line(net, asked, published) for net, asked in zip(nets, board["asked"], strict=True)]
+    return table(header, lines) + "\n"
+
+
+def _line(net: Json, asked: Json, published: Published) -> tuple[str, ...]:
+    low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
+    least, most = (_inverse(bound) for bound in reversed(asked["mean_interval"]))
+    geometric, arithmetic = asked["temperatures"]
+    return (
+        net["title"],
+        f"{format_value(net['positions'])} positions",
+        format_value(published.ours if net["title"] == "paper" else None),
+        f"{math.exp(-asked['mean_log']):.1f} ({low:.1f} … {high:.1f})",
+        f"{asked['mean_log']:.2f}".replace("-", "−"),
+        f"{geometric:.2f}",
+        f"{_inverse(asked['mean']):.1f} ({least:.1f} … {most:.1f})",
+        f"{arithmetic:.2f}",
+    )
+
+
+_DIFFERENCES: Final = (
+    "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games of "
+    "the same set and size.",
+    "That random play has 1 / 281 on 19×19 tells that the paper asked about positions with 80 stones and counts points "
+    "alone; ours may have fewer stones, as some were captured.",
+)
+
+TABLE: Final = Table(NAME, "Table 2: the probability of human moves", measure, rows, section)

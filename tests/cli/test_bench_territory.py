@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import json
+
+from katachi.benchmarks import territory
+from katachi.benchmarks.report import Row
+
+
+def test_territory(run_katachi, monkeypatch):
+    monkeypatch.setattr(territory, "SIZES", (9,))
+    monkeypatch.setattr(territory, "_BATCH", {9: 2})
+    ran = run_katachi("bench", "territory", "--seconds", "0.001", "--rounds", "1", "--json")
+    assert ran.code == 0, ran.err
+    rows = json.loads(ran.out)["rows"]
+    works = [f"{who} {what}" for who in ("katachi", "katachi-strong", "torch") for what in ("learning", "judging")]
+    assert [row["name"] for row in rows] == ["inputs", *works]
+    assert all(row["rate"] > 0 and row["threads"] == 1 for row in rows)
+
+
+def test_the_bar_is_the_ratio_to_torch():
+    rates = {"katachi learning": 3.0, "torch learning": 2.0, "katachi judging": 9.0}
+    (bar,) = territory._bars([Row(name, 9, 1, "positions/s", rate) for name, rate in rates.items()])
+    assert (bar.ratio, bar.at_least) == (1.5, 1.4)

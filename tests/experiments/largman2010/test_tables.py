@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import pytest
+
+from katachi.experiments.documents import format_document
+from katachi.experiments.errors import ExperimentError
+from katachi.experiments.experiment import Budget
+from katachi.experiments.largman2010 import counts, former, kernels, play, tournament, winners
+from katachi.experiments.largman2010.experiment import EXPERIMENT
+from katachi.experiments.largman2010.learned import Kind, crbm_training
+from katachi.experiments.markdown import WIDTH
+from katachi.provenance import provenance
+
+DATA = {"name": "gnugo", "size": 9, "games": 1000, "positions": 50_000, "test positions": 2_500}
+
+
+def test_the_papers_feature_counts_are_ours(make_scope):
+    results = counts.measure(make_scope("counts", data=None))
+    assert [(row.published, row.ours) for row in counts.rows(results) if row.published] == [(5145, 5145), (5184, 5184)]
+
+
+def test_the_document(make_scope, tmp_path):
+    assert "Measured here: counts, kernels." in EXPERIMENT.head({"kernels": {}, "counts": {}})
+    tables = {table.name: table for table in EXPERIMENT.tables}
+    origin = {"budget": "smoke", "program": provenance()}
+    results = {name: tables[name].measure(make_scope(name)) | origin for name in ("counts", "kernels")}
+    text = format_document(EXPERIMENT, results, tmp_path)
+    assert "## The number of features" in text
+    assert "2 more of the paper's figures are counts, and ours are the same." in text
+    assert all(len(line) <= WIDTH for line in text.splitlines() if not line.startswith(("|", "!")))
+
+
+def test_kinds_of_crbms():
+    found = {kind: crbm_training(kind, 3, 100, "set", 9) for kind in Kind if kind is not Kind.TEMPLATES}
+    assert {kind: (crbm.visible, crbm.units) for kind, crbm in found.items()} == {
+        Kind.CRBM: ("multinomial", "binary"),
+        Kind.ORIENTED: ("multinomial", "oriented-or-off"),
+        Kind.REAL: ("real", "binary"),
+    }
+    assert all((crbm.kernels, crbm.kernel_size, crbm.seed) == (105, 3, 3) for crbm in found.values())
+
+
+def test_tables_that_learn_need_games(make_scope):
+    for table in (play, former, winners, kernels):
+        with pytest.raises(ExperimentError, match="give --data SET"):
+            table.measure(make_scope(table.NAME, data=None))
+
+
+# Games
+
+
+def test_all_kinds_play_each_other_with_both_rules_of_eyes(make_scope, run):
+    results = play.measure(make_scope("play"))
+    assert len(results["scores"]) == 2 * 3
+    assert all(score["games"] == 2 and score["won"] <= score["decided"] <= 2 for score in results["scores"])
+    (players,) = (run / "play").glob("players-200-4-1-*")
+    spec = (players / "crbm-0-filling.toml").read_text()
+    assert "epsilon = 0.1\nfills_eyes = true\nmay_pass = true" in spec
+    assert "fills_eyes = false" in (players / "templates-0.toml").read_text()
+    folders = sorted((run / "play").glob("*-round-*"))
+    assert len(folders) == 2
+    for folder in folders:
+        config = (folder / "config.toml").read_text()
+        assert "komi = 5.5" in config
+        assert "max_moves = 100" in config
+        assert "random_plies = 0" in config
+
+
+def test_games_beside_the_paper(tmp_path):
+    common = {"eyes": "eyes may be filled", "first": "crbm", "second": "templates"}
+    scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 100 + seed} for seed in (0, 1)]
+    results = {"data": DATA, "seeds": 2, "scores": scores}
+    by_id = {row.id: row for row in play.rows(results)}
+    won, none = (by_id[f"play/crbm/templates/filling/{what}"] for what in ("won", "no-winner"))
+    assert (won.published, won.ours, none.ours) == (85.7, 67.0, 25.0)
+    assert won.interval == pytest.approx((61.5, 72.1), abs=0.1)
+    assert by_id["play/crbm/templates/not-filling/won"].ours is None
+    text = play.section(results, tmp_path)
+    assert "| 67 (61.5 … 72.1) of 300 | 66.7, 67.3 | 25 (21 … 29.5) |" in text
+    assert "54 of 63 games against templates, 85.7 (75 … 92.3) %" in text
+    assert "\n1. The paper learned from 1,000 games that GNU Go played against itself" in text
+
+
+# The former self
+
+
+def test_a_value_goes_on_learning(make_scope, tmp_path):
+    results = former.measure(make_scope("former"))
+    (tests,) = results["tests"]
+    assert len(tests) == 2
+    assert all(0 <= won <= decided <= 4 for won, decided in tests)
+    assert "![Games won" in former.section(results, tmp_path)
+    assert (tmp_path / "former.svg").exists()
+
+
+def test_consistently_is_for_good(tmp_path):
+    plan = former.Plan(440)
+    assert former.games_needed([[130, 200], [110, 200], [120, 200], [150, 200]], plan) == 330
+    assert former.games_needed([[130, 200]] * 3 + [[119, 200]], plan) is None
+    assert former.games_needed([[6, 10]] * 4, plan) == 110
+    counted = {"games": 440, "test_every": 110, "test_games": 200}
+    tests = [[[130, 200]] * 4, [[90, 200]] * 3 + [[0, 0]]]
+    games, won = former.rows({"data": DATA, "plan": counted, "tests": tests})
+    assert (games.published, games.ours) == (110, 110)
+    assert "1 of 2 seeds do" in games.what
+    assert won.ours == 65.0
+    assert "| 1 | – | 45, 45, 45, – |" in former.section({"data": DATA, "plan": counted, "tests": tests}, tmp_path)
+
+
+# Winners
+
+
+def test_winners_are_told_by_all_sets(make_scope, tmp_path):
+    results = winners.measure(make_scope("winners"))
+    for sets in results["stages"].values():
+        found = winners.accuracies(sets)
+        assert [one.name for one in found][:2] == ["all 2×2 templates", "8 random filters"]
+        assert len(found) == 7
+        assert all(0 <= one.accuracy <= 1 and len(one.folds) == 2 for one in found)
+    assert len(winners.rows(results)) == 14
+    text = winners.section(results, tmp_path)
+    assert "In the middle of games, " in text
+    assert "on 5×5." in text
+
+
+def test_a_set_may_have_too_few_games(make_scope, monkeypatch):
+    monkeypatch.setitem(winners.FOLDS, Budget.SMOKE, 30)
+    monkeypatch.setitem(winners.BOARDS, Budget.SMOKE, 30)
+    with pytest.raises(ExperimentError, match="too few test games"):
+        winners.measure(make_scope("winners"))
+
+
+# Kernels
+
+
+def test_kernels_are_drawn_from_results_alone(make_scope, tmp_path):
+    results = kernels.measure(make_scope("kernels"))
+    assert list(results["crbms"]) == ["multinomial", "real-valued"]
+    for found in results["crbms"].values():
+        assert len(found["free"]) == 105
+        uses = [kernel["use"] for kernel in found["shown"]]
+        assert uses == sorted(uses, reverse=True)
+    text = kernels.section(results, tmp_path)
+    assert "| real-valued |" in text
+    drawing = (tmp_path / "kernels.svg").read_text()
+    assert "multinomial" in drawing
+    assert "real-valued" in drawing
+
+
+def test_the_share_of_free_points():
+    free = {"free": [0.5, 0.5, 0.5], "shown": [], "reconstruction error": 0.1}
+    (row,) = kernels.rows({"data": DATA, "crbms": {"multinomial": free}})
+    assert (row.ours, row.interval) == (50.0, (50.0, 50.0))
+
+
+# The tournament
+
+
+def test_who_ships_plays(make_scope, monkeypatch, tmp_path):
+    monkeypatch.setattr(tournament, "LEARNED", ("crbm-none",))
+    results = tournament.measure(make_scope("tournament", data=None))
+    assert [(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]] == [("alp", "random", 2)]
+    assert results["ratings"]["alp"][0] == 0
+    text = tournament.section(results, tmp_path)
+    assert "| alp | random | 100 (34.2 … 100) of 2 |" in text

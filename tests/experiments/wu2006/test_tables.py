@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from katachi.experiments.documents import format_document
+from katachi.experiments.errors import ExperimentError
+from katachi.experiments.wu2006 import bootstrap, figure2, figure3, moves, points, status, table2
+from katachi.experiments.wu2006.experiment import EXPERIMENT
+from katachi.experiments.wu2006.games import even_games, require_sets
+from katachi.experiments.wu2006.moves import Question
+from katachi.experiments.wu2006.nets import learn
+from katachi.go.board import Board
+from katachi.go.points import BLACK, EMPTY, WHITE
+from katachi.learning.datasets import Dataset
+from katachi.learning.splits import Split
+from katachi.learning.territory_moves import judge_moves
+from katachi.models.dag_rnn_evaluator import Territory
+from katachi.models.saving import load_dag_rnn
+from katachi.provenance import provenance
+
+
+def test_sets_that_cannot_be_learned_from_are_one_clear_sentence(make_scope, large_games):
+    with pytest.raises(ExperimentError, match=r"give --data SET \(see: katachi data label --help\)"):
+        require_sets(make_scope("table2", data=None, more_data=()))
+    with pytest.raises(ExperimentError, match="none of these sets says who owned the points"):
+        require_sets(make_scope("table2", data=large_games, more_data=()))
+    with pytest.raises(ExperimentError, match="asks about 7×7 games: give such a set"):
+        figure2.measure_places(make_scope("figure2b", more_data=()))
+
+
+def test_even_games_have_no_handicap_and_strong_players(large_games):
+    games = Dataset.open(large_games)
+    games.games = games.games.copy()
+    test = even_games(games, 7, Split.TEST)
+    assert 3 <= test.size < games.select(7, Split.TEST).size
+    assert not games.games["stones"][test].any()
+    games.games["handicap"][test[0]] = 2
+    assert even_games(games, 7, Split.TEST).tolist() == test[1:].tolist()
+    games.games["lines"] = 19
+    games.games["black_grade"] = games.games["white_grade"] = 6
+    games.games["white_grade"][test[1]] = 5
+    assert even_games(games, 19, Split.TEST).tolist() == test[2:].tolist()
+
+
+def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
+    scope = make_scope("table2")
+    results = table2.measure(scope)
+    assert list(results["boards"]) == ["9", "19"]  # there are no games of the middle size
+    sets = require_sets(scope)
+    net = learn("paper", sets, scope)
+    asked = results["boards"]["19"]["asked"][0]
+    games = sets.of_size(7)
+    question = Question(7, 8, 11).pick(games, Split.TEST, 4)
+    assert set(question.plies.tolist()) <= {7, 8, 9, 10}
+    judged = judge_moves(load_dag_rnn(net.model)[0], games, question)
+    likely = judged.log_likelihoods(asked["temperatures"][0])
+    assert asked["moves"] == 4 > moves._BLOCK
+    assert asked["mean_log"] == pytest.approx(likely.mean(), abs=1e-3)
+    assert asked["random_log"] == pytest.approx(-np.log(judged.legal).mean())
+    assert asked["top"][9] == (judged.places() < 10).sum()
+    by_id = {row.id: row for row in table2.rows(results)}
+    assert by_id["table2/19/paper"].ours == pytest.approx(math.exp(-likely.mean()), rel=0.01)
+    assert by_id["table2/19/paper"].published == 15
+    assert by_id["table2/19/random"].published == 281
+    assert by_id["table2/19/strong"].published is None
+
+
+def test_places_by_phase(make_scope):
+    results = figure2.measure_places(make_scope("figure2b"))
+    paper = results["nets"][0]["asked"]
+    assert list(paper) == ["4", "8"]
+    for asked in paper.values():
+        assert asked["top"] == sorted(asked["top"])
+        assert asked["top"][-1] == asked["moves"] == 3  # a board has fewer points than places are counted
+    assert {row.id for row in figure2.place_rows(results)} >= {"figure2b/paper/4/top-1", "figure2b/strong/8/top-30"}
+
+
+def test_errors_are_those_of_the_run(make_scope, run):
+    results = figure2.measure_errors(make_scope("figure2a"))
+    kept = next((run / "nets").glob("paper-*")) / "metrics.jsonl"
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert [line["validation_loss"] for line in results["nets"][0]["lines"]] == [
+        line["validation_loss"] for line in lines
+    ]
+    assert len(lines) == 10  # batches of 32: it measures after each
+    by_id = {row.id: row.ours for row in figure2.error_rows(results)}
+    last = results["nets"][1]["lines"][-1]
+    assert by_id["figure2a/strong/last/4"] == round(last["validation_loss_4"], 2)
+
+
+def test_the_position_shows_the_move_that_was_played(make_scope, tmp_path):
+    results = figure3.measure(make_scope("figure3"))
+    assert results["stones"][results["played"]] == EMPTY
+    assert 0 <= results["place"] < results["legal"] <= 49
+    text = figure3.section(results, tmp_path)
+    before, after = ((tmp_path / f"figure3-{when}.svg").read_text() for when in ("before", "after"))
+    assert before != after
+    assert "rgba(37,52,148" in before
+    assert f"place {results['place'] + 1} of {results['legal']}" in re.sub(r"\s+", " ", text)
+
+
+def test_points_known_and_bootstrap(make_scope):
+    known = points.measure(make_scope("points"))
+    (only,) = known["sets"]  # the other has no labels
+    assert only["size"] == 5
+    assert all(0 <= row.ours <= 100 and row.published is None for row in points.rows(known))
+    played = bootstrap.measure(make_scope("bootstrap"))
+    pairs = played["boards"]["5"]["pairs"]
+    assert {pair["second"] for pair in pairs} == {"random", "alp"}
+    assert {row.id for row in bootstrap.rows(played)} == {"bootstrap/5/random", "bootstrap/5/alp", "bootstrap/5/known"}
+
+
+def test_dead_chains_are_counted():
+    board = Board.parse(". X O . O / X X O O . / . X X O O / X X X X X / . O . X .")
+    owned = np.full(25, BLACK, dtype=np.int8)
+    owned[[2, 3, 4, 7, 8, 9, 13, 14]] = WHITE  # the stone at the lower edge is dead
+
+    class Expecting(Territory):
+        def ownership(self, boards):
+            assert boards == [board]
+            return np.where(np.arange(25) == 21, WHITE, owned)[None].astype(np.float32)
+
+    expecting = Expecting(None, None)  # type: ignore[arg-type]
+    found = status.compare(expecting, board, owned)
+    assert found == {"chains": 4, "playouts": 4, "network": 3, "disagree": 1, "network of these": 0}
+
+
+def test_the_document_has_all_tables_and_pictures(make_scope, tmp_path):
+    told = {"budget": "smoke", "program": provenance()}
+    results = {table.name: table.measure(make_scope(table.name)) | told for table in EXPERIMENT.tables}
+    text = format_document(EXPERIMENT, results, tmp_path)
+    assert text.count("\n## ") == 1 + len(results)
+    for picture in re.findall(r"\]\(wu2006/([^)]+)\)", text):
+        assert (tmp_path / picture).exists()
+    assert "averaged over the four flips" in re.sub(r"\s+", " ", text)
+    assert max(map(len, (line for line in text.splitlines() if not line.startswith(("|", "!"))))) <= 120
