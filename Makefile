@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 # What the tests need of other people's programs. Installed when you may; else the tests that need it are skipped.
 system:
-	@PATH="$$PATH:/usr/games"; for program in gnugo g++; do \
+	@PATH="$$PATH:/usr/games"; for program in gnugo g++ chromium; do \
 		if command -v $$program >/dev/null; then continue; fi; \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 			echo "installing Debian's $$program"; \
@@ -67,7 +67,7 @@ docs: setup system
 		--markdown docs/simple-players.md --title "The simple players"
 
 # The pictures in docs/, taken of the board in a browser (Debian's package chromium).
-pictures: setup
+pictures: setup system
 	@$(BIN)/python docs/make_pictures.py
 
 # The models that ship, trained by their recipes in src/katachi/pretrained/recipes and measured; each size grows from the last.

@@ -27,6 +27,12 @@ def compiler() -> str:
     return find_program("g++")
 
 
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Debian's browser."""
+    return find_program("chromium")
+
+
 def find_program(name: str) -> str:
     """The path of a program. Without it a test is skipped, but in CI it fails: there the set-up must install it."""
     path = shutil.which(name, path=os.environ.get("PATH", "") + os.pathsep + "/usr/games")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -49,15 +48,11 @@ def server(tmp_path_factory) -> Iterator[RunningServer]:
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser(chromium):
     """Debian's chromium. Its driver runs an event loop, beside which tests of other modules could have none."""
     playwright = pytest.importorskip("playwright.sync_api")
-    path = Path("/usr/bin/chromium")
-    if not path.exists():
-        reason = "chromium is not installed (Debian's package chromium)"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        started = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield started
         started.close()
 
