@@ -1,7 +1,7 @@
 """What a territory network thinks of the moves that people made: the area that each legal move promised its player.
 
 Moves are points here: a pass neither counts as played nor is one to choose from. A move is taken for the likelier the
-more area it promises, in proportion to e^(E / temperature) (Wu and Baldi 2006, section 3.4); the paper does not say
+more area it promises, in proportion to e^(E / temperature) (Wu and Baldi 2006); the paper does not say
 which temperature, so the one that fits the moves of other games best is taken. Of a network with policies the logits
 of these may be taken for the areas.
 """

@@ -2,7 +2,7 @@
 
 E is the area that Black can expect: the sum over all points of the probability that he owns them. Black wins by a
 logistic of his expected lead, komi included. A move is the likelier the more of E it brings its player, in proportion
-to e^(E / temperature) (Wu and Baldi 2006, section 3.4); a network with policies of its own is asked for these instead.
+to e^(E / temperature) (Wu and Baldi 2006); a network with policies of its own is asked for these instead.
 All afterstates of a position are judged in one batch.
 
 >>> from katachi.features.point_inputs import PointInputs

@@ -147,8 +147,8 @@ def place_section(results: Json, pictures: Path) -> str:
     return f"""
 {describe_sets(results["data"])} They are asked about moves of even {LARGE}×{LARGE} test games of
 `{results["asked of"]}`, of players of {STRONG} and better where ranks are known: four moves of each game, in several
-phases. All legal points are ranked by the area that a move there promises, or by the network's own policy. The paper says that with 80 stones on the
-board half of the moves of professionals are among the best 30.
+phases. All legal points are ranked by the area that a move there promises, or by the network's own policy. The paper
+says that with 80 stones on the board half of the moves of professionals are among the best 30.
 
 ![Moves among the best m](wu2006/{PLACES}.svg)
 

@@ -92,16 +92,17 @@ def describe_sets(data: Json) -> str:
 
 
 DIFFERENCES: Final = (
-    "The paper learned from 3,166 games on 9×9 of strong amateurs and professionals. Ours are those of the set above; "
-    "who owned what was found out by playouts or marked by the players, and games are left out whose result does not "
-    "follow from it.",
-    "The paper's networks went through all games 38 times by plain gradient descent, ten positions a step. Ours learn "
+    "The paper learned from 3,166 games on 9×9, most of them of amateurs. Ours are those of the set above; who "
+    "owned what was marked by the players or found out by GNU Go or playouts, and games are left out whose result does "
+    "not follow from it.",
+    "The paper's network went through all games about 50 times, with a step after every ten positions. Ours learn "
     "by Adam (Kingma and Ba 2015) from 32 random positions a step, with a step size that falls to 0; as many positions "
     "as the table says.",
-    "The sizes of inputs, the influence constants and the number of patterns are not all in the paper: ours has 69 "
-    "inputs a point.",
+    "The paper says what a point's inputs are but neither how many nor by which constants influence spreads: ours are "
+    "69 a point, which fits its count of parameters.",
     "The hidden units of our output network are averaged over the four flips of the board, so that flips of a board "
-    "give exactly those of the output. The paper's network has one output network for all points and no such mean.",
-    "The network `strong` is our own: gated cells, two sweeps, 32 hidden units, 16 channels, and the same for a board "
-    "and its mirror image in the diagonal: it averages both orders of a point's predecessors before the nonlinearity.",
+    "give exactly those of the output. As we read the paper, its output network sees each point once, without a mean.",
+    "The network `strong` is our own: gated cells, two sweeps, 32 hidden units, 16 channels, policies of the next "
+    "move, and the same for a board and its mirror image in the diagonal: it averages both orders of a point's "
+    "predecessors before the nonlinearity.",
 )

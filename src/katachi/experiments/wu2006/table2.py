@@ -131,6 +131,7 @@ def _line(net: Json, asked: Json, published: Published) -> tuple[str, ...]:
 _DIFFERENCES: Final = (
     "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games of "
     "the same set and size.",
+    "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
     "That random play has 1 / 281 on 19×19 tells that the paper asked about positions with 80 stones and counts points "
     "alone; ours may have fewer stones, as some were captured.",
 )
