@@ -67,7 +67,7 @@ def _one_thread() -> None:
 
 def tiny(**changes: Any) -> CrbmTraining:
     settings = {"size": 5, "kernels": 8, "data": "none", "batch": 20, "positions": 20 * 40, "step_size": 0.02}
-    return CrbmTraining(**(settings | changes))
+    return CrbmTraining(**({"spread": 0.01} | settings | changes))
 
 
 BOARDS = [random_board(5, 4 + n % 16, seed=n) for n in range(60)]

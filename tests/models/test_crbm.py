@@ -123,6 +123,6 @@ def test_weights_of_another_configuration_are_refused():
 
 def test_a_second_layer_begins_with_a_first_one():
     first = random_weights(CrbmConfig(size=5, kernels=4))
-    crbm = Crbm.new(CrbmConfig(size=5, kernels=4, second_kernels=3, second_size=2), seed=1, first=first)
+    crbm = Crbm.new(CrbmConfig(size=5, kernels=4, second_kernels=3, second_size=2), seed=1, spread=0.01, first=first)
     assert (crbm.arrays()["first.kernels"] == first["first.kernels"]).all()
     assert set(crbm.learned) == {"second.kernels", "second.hidden_bias", "second.visible_bias"}

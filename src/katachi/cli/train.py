@@ -217,7 +217,7 @@ def crbm(
     Examples:
       katachi train crbm --data runs/games
       katachi train crbm --data runs/games --set units=oriented-or-off --run runs/oriented
-      katachi train crbm --data runs/games --set visible=real --set step_size=0.001 --run runs/real
+      katachi train crbm --data runs/games --set visible=real --set spread=0.01 --set step_size=0.001 --run runs/real
       katachi train crbm --data runs/games --set persistent=true --set sparsity=1.0
       katachi train crbm --data runs/games --from runs/oriented --set second_kernels=50 --set units=oriented-or-off
       katachi train crbm --resume runs/oriented

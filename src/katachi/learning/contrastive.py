@@ -42,7 +42,8 @@ class CrbmTraining(CrbmConfig):
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
     positions: int = Field(default=500_000, ge=1)  # to learn from in all
     batch: int = Field(default=100, ge=1)
-    step_size: float = Field(default=0.01, gt=0, le=100, allow_inf_nan=False)
+    spread: float = Field(default=0.3, gt=0, le=10)  # of new kernels; small ones all learn the same, or turn off
+    step_size: float = Field(default=0.05, gt=0, le=100, allow_inf_nan=False)
     momentum: float = Field(default=0.5, ge=0, lt=1)
     final_momentum: float = Field(default=0.9, ge=0, lt=1)  # after a tenth of the positions
     decay: float = Field(default=1e-4, ge=0, le=1)  # of kernels
@@ -90,7 +91,7 @@ class ContrastiveLearner:
     def __init__(self, settings: CrbmTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
         """Begin with what ``weights`` has of those that are needed; the others are new."""
         self.settings = settings
-        self.crbm = Crbm.new(settings.config, settings.seed, weights)
+        self.crbm = Crbm.new(settings.config, settings.seed, settings.spread, weights)
         self.step = 0
         self._velocities = {name: torch.zeros_like(tensor) for name, tensor in self.crbm.learned.items()}
         self._particles = self._new_particles()

@@ -23,7 +23,6 @@ from katachi.go.points import Symmetry
 from katachi.models.crbm_config import LAYERS, CrbmConfig, LayerShape, Units, Visible
 from katachi.models.crbm_weights import Weights, check_weights, edge_planes
 
-_SPREAD: Final = 0.01  # of new kernels
 _FIRST_HIDDEN_BIAS: Final = -2.0  # hidden units begin nearly off
 
 
@@ -131,10 +130,15 @@ class Crbm:
             tensor.requires_grad_()
 
     @classmethod
-    def new(cls, config: CrbmConfig, seed: int, first: Mapping[str, NDArray[np.float32]] | None = None) -> Self:
-        """One that has learned nothing but what ``first`` has of its weights, such as a trained first layer."""
+    def new(
+        cls, config: CrbmConfig, seed: int, spread: float, first: Mapping[str, NDArray[np.float32]] | None = None
+    ) -> Self:
+        """One that has learned nothing but what ``first`` has of its weights, such as a trained first layer.
+
+        New kernels are drawn with a standard deviation of ``spread``.
+        """
         random = torch.Generator().manual_seed(seed)
-        weights = {name: _begin(name, shape, random).numpy() for name, shape in config.weight_shapes().items()}
+        weights = {name: _begin(name, shape, spread, random).numpy() for name, shape in config.weight_shapes().items()}
         return cls(config, weights | {name: array for name, array in (first or {}).items() if name in weights})
 
     def _of_layer(self, number: int) -> dict[str, Tensor]:
@@ -170,9 +174,9 @@ class Crbm:
             return self.learning.features(self.visible(planes))
 
 
-def _begin(name: str, shape: tuple[int, ...], random: torch.Generator) -> Tensor:
+def _begin(name: str, shape: tuple[int, ...], spread: float, random: torch.Generator) -> Tensor:
     if name.endswith("kernels"):
-        return _SPREAD * torch.randn(shape, generator=random)
+        return spread * torch.randn(shape, generator=random)
     return torch.full(shape, _FIRST_HIDDEN_BIAS if name.endswith("hidden_bias") else 0.0)
 
 

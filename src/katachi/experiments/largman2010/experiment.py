@@ -14,9 +14,9 @@ def head(results: Mapping[str, Json]) -> str:
     """What is reproduced, and how to do it again."""
     measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
     return f"""
-Corey Largman and Peter Pham, *Learning features for Go with convolutional restricted Boltzmann machines*. A
-convolutional RBM finds features of boards without being told anything; a linear value over them learns by TD(0) from
-games that GNU Go played against itself, and then beats the same value over all 2×2 templates.
+Yan Largman and Peter Pham, *Convolutional restricted Boltzmann machine features for TD learning in Go*, an undated
+report. A convolutional RBM finds features of boards without being told anything; a linear value over
+them learns by TD(0) from games that GNU Go played against itself, and then beats the same value over all 2×2 templates.
 
 ```
 katachi data selfplay A B --games 1000 --komi 5.5 --out games.sgf

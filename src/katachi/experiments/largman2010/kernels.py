@@ -122,7 +122,10 @@ def _restore(shown: list[Json]) -> SavedCrbm:
 _DIFFERENCES: Final = (
     "The paper judges kernels by eye. Which states matter, we count.",
     "The paper's text and its captions disagree about which figure shows which units; we go by the text.",
-    "The paper names no sparsity, and we pull towards none.",
+    "The paper says nothing of step sizes, of sparsity, and of how kernels begin. We pull towards no sparsity. Kernels "
+    "of multinomial units begin with a spread of 0.3 and take steps of 0.05: from a spread of 0.01 they all learned "
+    "the same, or turned off.",
+    "Real-valued units begin with a spread of 0.01 and take steps of 0.001.",
 )
 
 TABLE: Final = Table(NAME, "Kernels", measure, rows, section)

@@ -126,7 +126,7 @@ def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
 
 
 def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -> CrbmTraining:
-    """How a CRBM of this kind learns; real units take smaller steps."""
+    """How a CRBM of this kind learns; real units begin smaller and take smaller steps."""
     from katachi.learning.contrastive import CrbmTraining  # torch takes seconds to load
 
     real, oriented = kind is Kind.REAL, kind is Kind.ORIENTED
@@ -135,7 +135,8 @@ def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -
         size=size,
         visible="real" if real else "multinomial",
         units="oriented-or-off" if oriented else "binary",
-        step_size=0.001 if real else 0.01,
+        spread=0.01 if real else 0.3,
+        step_size=0.001 if real else 0.05,
         positions=positions,
         seed=seed,
         evaluate_every=max(1, positions // _EVALUATIONS),
