@@ -64,6 +64,7 @@ def test_what_cannot_be_judged_is_named(analyze, tmp_path):
 def test_nothing_to_judge(analyze):
     ran = analyze("missing.sgf")
     assert (ran.code, ran.err.splitlines()[-1]) == (2, "katachi: there is no game that can be judged")
+    assert analyze("game.sgf").code == 0  # nothing is left behind that a corrected command would stumble over
 
 
 def test_unknown_judges(run_katachi):

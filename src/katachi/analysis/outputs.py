@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from katachi.analysis.batches import Watcher, analyze_files
+from katachi.analysis.batches import Watcher, analyze_files, find_games
 from katachi.analysis.journal import LINES, AnalysisError, Journal, read_lines
 from katachi.analysis.report import format_report
 from katachi.analysis.settings import JudgeSettings
@@ -42,6 +42,8 @@ class Outputs:
         """
         if self.parquet:
             check_parquet()
+        if not any(found.game for found in find_games(files, settings)):  # before there is a folder that is in the way
+            raise AnalysisError("there is no game that can be judged")
         sections: list[str] = []
         count = 0
         with Journal(self.folder, settings, resume=resume) as journal:
@@ -49,8 +51,6 @@ class Outputs:
                 save_sgf(self.folder / f"{analysis.game.game}.sgf", analysis.annotated())
                 sections += [analysis.to_html()] if self.html else []
                 count += 1
-            if not count:
-                raise AnalysisError("there is no game that can be judged")
             if self.html:
                 write_atomically(self.folder / REPORT, format_report("Games explained", sections))
             if self.parquet:
