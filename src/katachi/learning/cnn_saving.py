@@ -16,13 +16,13 @@ from katachi.learning.batches import Batch
 from katachi.learning.mixed_batches import AnyBatches
 from katachi.learning.splits import Split
 from katachi.learning.supervised import TOP, Learner
+from katachi.learning.telling import tell_training
 from katachi.learning.training_runs import MetricLine, TrainingError
-from katachi.models.cards import Metric, Training
+from katachi.models.cards import Metric
 from katachi.models.cnn import Prediction
 from katachi.models.cnn_export import export_onnx, quantize_onnx
 from katachi.models.onnx_sessions import OnnxNetwork
 from katachi.models.saving import save_cnn
-from katachi.provenance import provenance
 
 _CHECKED: Final = 32  # positions
 _CALIBRATING: Final = 256
@@ -39,16 +39,7 @@ def save_trained(path: Path, learner: Learner, batches: AnyBatches, last: Metric
     real = batches.positions(Split.TRAINING, _CALIBRATING)
     _check(learner, onnx, real.only(slice(_CHECKED)))
     int8 = quantize_onnx(onnx, real.planes, real.ranks.astype(np.int64))
-    training = Training(
-        command=command,
-        commit=provenance()["commit"],
-        seed=settings.seed,
-        games=batches.games,
-        positions=learner.positions,
-        hours=round(last.values["seconds"] / 3600, 2),
-        data=f"{batches.dataset.path.name} ({batches.dataset.digest})",
-        settings=settings.model_dump(mode="json"),
-    )
+    training = tell_training(settings, batches.dataset, batches.games, learner.positions, last, command)
     save_cnn(path, settings.config, onnx, int8, learner.net.arrays(), training, _metrics(last), replace=True)
     model = json.dumps(str(path.resolve()))
     spec = f'kind = "search"\nname = "cnn"\n[evaluator]\nmodel = {model}\n[search]\nkind = "policy"\n'

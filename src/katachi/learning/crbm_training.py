@@ -28,12 +28,12 @@ from katachi.learning.contrastive import (
 )
 from katachi.learning.datasets import Dataset
 from katachi.learning.splits import Split
+from katachi.learning.telling import tell_training
 from katachi.learning.training_runs import CHECKPOINT, MetricLine, TrainingError, TrainingRun
-from katachi.models.cards import Metric, Training
+from katachi.models.cards import Metric
 from katachi.models.crbm_cards import SavedCrbm
 from katachi.models.crbm_weights import Weights
 from katachi.models.saving import find_model, load_crbm, save_crbm
-from katachi.provenance import provenance
 
 PICTURE: Final = "kernels.svg"
 _UNITS: Final = {"validation_reconstruction_error": "mean square", "validation_free_energy": "nats"}
@@ -128,16 +128,7 @@ def _save(
     path: Path, learner: ContrastiveLearner, batches: Batches, held_out: Boards, last: MetricLine, command: str
 ) -> None:
     settings = learner.settings
-    training = Training(
-        command=command,
-        commit=provenance()["commit"],
-        seed=settings.seed,
-        games=batches.games,
-        positions=learner.positions,
-        hours=round(last.values["seconds"] / 3600, 2),
-        data=f"{batches.dataset.path.name} ({batches.dataset.digest})",
-        settings=settings.model_dump(mode="json"),
-    )
+    training = tell_training(settings, batches.dataset, batches.games, learner.positions, last, command)
     metrics = {
         name.replace("_", " "): Metric(value=value, unit=_UNITS.get(name, ""), positions=len(held_out))
         for name, value in last.values.items()

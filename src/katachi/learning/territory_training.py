@@ -6,7 +6,6 @@ A run goes on to the same bytes on one thread: batch k is the same whoever compu
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,19 +16,19 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from katachi.disk import write_atomically
+from katachi.intervals import wilson_interval
 from katachi.learning.datasets import Dataset
 from katachi.learning.splits import Split
+from katachi.learning.telling import tell_training
 from katachi.learning.territory import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate, weights_of
 from katachi.learning.territory_batches import Positions, TerritoryBatches
 from katachi.learning.territory_moves import judge_moves, pick_moves
 from katachi.learning.training_runs import CHECKPOINT, MetricLine, TrainingError, TrainingRun
-from katachi.models.cards import Metric, Training
+from katachi.models.cards import Metric
 from katachi.models.dag_rnn_cards import PROPENSITY
 from katachi.models.dag_rnn_evaluator import Territory
 from katachi.models.saving import find_model, load_weights, save_dag_rnn
-from katachi.provenance import provenance
 
-_Z: Final = 1.96
 _AFTERSTATES: Final = 16_000  # about so many are judged to fit a temperature to moves of validation games
 
 Watcher = Callable[[MetricLine], None]
@@ -75,11 +74,10 @@ def train_territory(
         held_out = batches.held_out(settings.validation_positions)
         _train(learner, run, batches, held_out, settings.evaluate_every, machine.workers, watch, tick)
         territory = Territory(learner.net, propensity)
-        training = _describe(learner, batches, run.lines[-1], command)
+        last = run.lines[-1]
+        training = tell_training(settings, batches.dataset, batches.games, learner.positions, last, command)
         points, temperature = fit_points(learner.net, held_out), _fit_temperature(territory, batches)
-        save_dag_rnn(
-            directory / "model", territory, points, temperature, training, _metrics(run.lines[-1]), replace=True
-        )
+        save_dag_rnn(directory / "model", territory, points, temperature, training, _metrics(last), replace=True)
         write_player(directory)
         run.finish()
 
@@ -159,25 +157,12 @@ def load_first_weights(name: str) -> Mapping[str, NDArray[Any]]:
 # What becomes of it
 
 
-def _describe(learner: TerritoryLearner, batches: TerritoryBatches, last: MetricLine, command: str) -> Training:
-    return Training(
-        command=command,
-        commit=provenance()["commit"],
-        seed=learner.settings.seed,
-        games=batches.games,
-        positions=learner.positions,
-        hours=round(last.values["seconds"] / 3600, 2),
-        data=f"{batches.dataset.path.name} ({batches.dataset.digest})",
-        settings=learner.settings.model_dump(mode="json"),
-    )
-
-
 def _metrics(last: MetricLine) -> dict[str, Metric]:
     """What the last evaluation found on held-out positions; the interval counts a position as one observation."""
     values = last.values
     count, right = values["validation_positions"], values["validation_right"]
-    margin = _Z * math.sqrt(right * (1 - right) / count)
-    known = Metric(value=right, low=max(0.0, right - margin), high=min(1.0, right + margin), positions=count)
+    low, high = wilson_interval(right * count, int(count))
+    known = Metric(value=right, low=low, high=high, positions=count)
     loss = Metric(value=values["validation_loss"], unit="nats a position", positions=count)
     return {"validation loss": loss, "validation points known": known}
 
