@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from threading import Event
 
@@ -237,3 +239,25 @@ def test_a_full_tree_finishes_the_simulation_that_waits():
     result = search.search(Game(9), Limit(simulations=1500), np.random.default_rng(1))
     assert result.simulations == 1500
     assert search._tree.capacity < 1000
+
+
+def test_a_program_does_not_end_in_the_middle_of_an_evaluation():
+    program = """
+import time
+import numpy as np
+from katachi.go.game import Game
+from katachi.interfaces import Limit
+from katachi.search.mcts import MctsSearch
+from katachi.search.mcts_settings import MctsSettings
+
+class Slow:
+    def evaluate(self, boards):
+        time.sleep(0.5)
+        print("answered", flush=True)
+        raise ValueError
+
+MctsSearch(Slow(), MctsSettings(threads=1)).search(Game(3), Limit(simulations=1), np.random.default_rng(0))
+print("found", flush=True)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["found", "answered"]

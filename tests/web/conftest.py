@@ -36,6 +36,11 @@ class RunningServer:
         self._process.wait()
         self._process.stdout.close()
 
+    def engines(self) -> list[int]:
+        """The processes that think for it."""
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
     def at(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from pathlib import Path
 from threading import Event
 
 import pytest
 
 from katachi.go.points import PASS, parse_vertex
+from katachi.go.results import Reason
 from katachi.interfaces import Limit
 from katachi.sgf import parse_sgf
 from katachi.web.jobs import LayersJob, Position, Seen
@@ -109,23 +111,86 @@ def test_layers_show_what_the_players_say(visit, pictures):
     page.locator("[data-heat]").first.wait_for(state="detached")
 
 
-def choose_judge(page) -> None:
+def choose_judge(page, judge: str = JUDGE) -> None:
     page.get_by_label("Judged by").click()
-    page.get_by_role("option", name=JUDGE, exact=True).click()
+    page.get_by_role("option", name=judge, exact=True).click()
 
 
-def look_at(record) -> Seen:
+def look_at(record, judge: str = JUDGE, rank: int = 9) -> Seen:
     """The same by the Python interface."""
 
     class Silent:
         is_due = False
 
-    return LayersJob(JUDGE, Position.of(record.replay()), Limit(seconds=1.0), 9).run(Silent(), Event())
+    return LayersJob(judge, Position.of(record.replay()), Limit(seconds=1.0), rank).run(Silent(), Event())
+
+
+def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
+    page = visit("/new?player=alp&size=19")
+    click_point(page, parse_vertex("Q16", 19))
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    choose_judge(page, "policy-19")
+    page.locator("[data-layer=policy]").click()
+    slider = page.locator(".q-slider")
+    slider.wait_for()
+    point = parse_vertex("D4", 19)
+    shown = {}
+    for rank, place in ((9, 1.0), (1, 0.0)):
+        slider.click(position={"x": place * (slider.bounding_box()["width"] - 1), "y": 12})
+        page.get_by_text(f"What {rank}-dan players would play").wait_for()
+        shown[rank] = policy_of(page, rank).tell(point)
+        point_at(page, point)
+        page.get_by_test_id("hover-note").get_by_text(shown[rank]).wait_for()
+        keep(page, pictures / f"rank-{rank}.png")
+    assert shown[1] != shown[9]
+
+
+def policy_of(page, rank: int):
+    seen = look_at(saved_record(page), "policy-19", rank)
+    return next(layer for layer in seen.layers if layer.name == "policy")
 
 
 def point_at(page, point: int) -> None:
     click_point(page, point, only_hover=True)
     page.get_by_test_id("hover-note").wait_for()
+
+
+def test_a_killed_engine_is_told_and_asked_again(visit, server, pictures):
+    page = visit("/new?player=strong-9&size=9")
+    click_point(page, 40)
+    page.get_by_text("strong-9 is thinking").wait_for()
+    for engine in server.engines():
+        os.kill(engine, signal.SIGKILL)
+    page.get_by_text("its process has ended (SIGKILL). Your game is as it was").wait_for()
+    keep(page, pictures / "killed.png")
+    assert stones(page) == {40: "black"}
+    assert [play.move for play in saved_record(page).replay().moves] == [40]
+    page.get_by_role("button", name="Ask again").click()
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+
+
+def test_a_clock_runs_and_ends_the_game(visit, server, pictures):
+    page = visit("/new?player=alp&size=9")  # so that a process is ready to think when the clock runs
+    click_point(page, 40)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    page.goto(server.at("/"))
+    wait_until_live(page)
+    page.get_by_role("combobox", name="Opponent").click()
+    page.get_by_role("option", name="alp", exact=True).click()
+    page.get_by_text("Handicap, komi, rules, clock").click()
+    page.get_by_role("combobox", name="Clock").click()
+    page.get_by_role("option", name="Byo-yomi periods").click()
+    for field, value in (("Minutes", "0.1"), ("Seconds", "1"), ("Periods", "2")):
+        page.get_by_label(field).fill(value)
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_test_id("board").wait_for()
+    wait_until_live(page)
+    assert page.locator(".k-player .k-clock").all_inner_texts() == ["0:06", "0:06"]
+    click_point(page, 40)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    page.get_by_text("White wins on time").wait_for()  # we did nothing more
+    keep(page, pictures / "clock.png")
+    assert saved_record(page).result.reason is Reason.TIME
 
 
 def test_a_dirty_record_is_opened_walked_reviewed_and_saved(visit, tmp_path, pictures):

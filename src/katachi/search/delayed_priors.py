@@ -11,16 +11,19 @@ An evaluator that fails is not asked again; the search goes on with default prio
 
 from __future__ import annotations
 
+import atexit
 import logging
 import time
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import Final
+from weakref import WeakSet
 
 from katachi.interfaces import Evaluator, Ints
 from katachi.search.mcts_tree import MctsTree
 
 _POLL_SECONDS: Final = 0.01  # a queue that has not grown for so long has stopped growing
+_PATIENCE: Final = 10.0  # seconds that the end of the program waits for an evaluator
 _log = logging.getLogger(__name__)
 
 
@@ -108,6 +111,7 @@ class DelayedPriors:
         self._batch = batch
         self._stopped = Event()
         self._thread: Thread | None = None
+        _feeders.add(self)
 
     def start(self, tree: MctsTree) -> None:
         """Begin as soon as what was sent before is back: an evaluator is never asked from two threads."""
@@ -120,10 +124,10 @@ class DelayedPriors:
         """Send nothing more. What is at the evaluator still comes back; ``join`` waits for it."""
         self._stopped.set()
 
-    def join(self) -> None:
-        """Wait until everything that was sent is back."""
+    def join(self, seconds: float | None = None) -> None:
+        """Wait until everything that was sent is back, or for so long."""
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(seconds)
 
     def _feed(self, tree: MctsTree, stopped: Event, previous: Thread | None) -> None:
         if previous is not None:
@@ -137,3 +141,15 @@ class DelayedPriors:
             else:
                 before = waiting
                 stopped.wait(_POLL_SECONDS)
+
+
+_feeders: Final[WeakSet[DelayedPriors]] = WeakSet()
+
+
+@atexit.register
+def _await_evaluators() -> None:
+    """Let no program end in the middle of an evaluation: onnxruntime would abort it."""
+    for feeder in tuple(_feeders):
+        feeder.stop()
+    for feeder in tuple(_feeders):
+        feeder.join(_PATIENCE)

@@ -72,7 +72,7 @@ class NewGameForm:
             self._komi = number(texts.KOMI, 7.5, step=0.5)
             self._rules = select(list(NAMED_RULES), DEFAULT_RULES, texts.RULES)
             self._time = select(texts.TIME_KINDS, "none", texts.CLOCK)
-            self._minutes = number(texts.MINUTES, 10, min=1, max=600)
+            self._minutes = number(texts.MINUTES, 10, min=0.1, max=600)
             self._seconds = number(texts.SECONDS, 20, min=1, max=3600)
             self._periods = number(texts.PERIODS, 3, min=1, max=100, precision=0)
         self._handicap.on_value_change(self._suit_komi)

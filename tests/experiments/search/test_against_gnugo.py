@@ -25,20 +25,21 @@ def test_all_matches_are_played_side_by_side(make_scope, tiny):
     results = measure(make_scope(watch=seen.append, runs=4))
     assert {name: found["games"] for name, found in results["matches"].items()} == {
         "strong-9-level-10": 4,
-        "strong-19-8000-level-0": 4,
+        "strong-19-2000-level-0": 4,
+        "strong-19-2000-level-10": 4,
         "strong-19-level-0": 4,
         "strong-19-level-10": 4,
     }
     folders = [path for path in make_scope().folder.iterdir() if path.name != "players"]
-    assert len(folders) == 8  # rounds of two games
-    assert len(seen) == 16
+    assert len(folders) == 10  # rounds of two games
+    assert len(seen) == 20
     assert "seconds = 0.001" in (make_scope().folder / "players" / "strong-9-level-10.toml").read_text()
 
 
 def test_a_match_held_to_simulations_has_one_thread(make_scope, tiny, monkeypatch):
     monkeypatch.setattr(against_gnugo, "_SMOKE_LIMIT", Limit(simulations=10))
     measure(make_scope(runs=2))
-    player = (make_scope().folder / "players" / "strong-19-8000-level-0.toml").read_text()
+    player = (make_scope().folder / "players" / "strong-19-2000-level-0.toml").read_text()
     assert "threads = 1" in player
     assert "simulations = 10" in player
 
@@ -52,6 +53,7 @@ def test_rows_and_text_come_from_the_results(tmp_path):
     assert (best.published, best.ours) == ("≥ 90", 92.0)
     assert [(row.published, row.ours, row.interval) for row in others] == [
         ("> 50", None, None),
+        (None, None, None),
         ("> 50", None, None),
         (None, None, None),
     ]

@@ -50,10 +50,12 @@ class Match:
         return f"{self.limit.simulations:,} simulations" if self.limit.simulations else f"{self.limit.seconds:g} s"
 
 
+_SOME: Final = {Budget.SMOKE: 0, Budget.HOUR: 20, Budget.FULL: 20}
 _FEW: Final = {Budget.SMOKE: 0, Budget.HOUR: 0, Budget.FULL: 20}
 MATCHES: Final = (
     Match("strong-9", 9, 10, Limit(seconds=2.0), {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}, "≥ 90"),
-    Match("strong-19", 19, 0, Limit(simulations=8000), {Budget.SMOKE: 0, Budget.HOUR: 10, Budget.FULL: 20}, "> 50"),
+    Match("strong-19", 19, 0, Limit(simulations=2000), _SOME, "> 50"),
+    Match("strong-19", 19, 10, Limit(simulations=2000), _SOME),
     Match("strong-19", 19, 0, Limit(seconds=10.0), _FEW, "> 50"),
     Match("strong-19", 19, 10, Limit(seconds=10.0), _FEW),
 )
