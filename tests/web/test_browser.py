@@ -189,6 +189,7 @@ def test_a_clock_runs_and_ends_the_game(visit, server, pictures):
     click_point(page, 40)
     page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
     page.get_by_text("White wins on time").wait_for()  # we did nothing more
+    assert page.locator(".k-player .k-clock").first.inner_text() == "0:00"
     keep(page, pictures / "clock.png")
     assert saved_record(page).result.reason is Reason.TIME
 

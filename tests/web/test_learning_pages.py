@@ -14,7 +14,7 @@ from katachi.players.specs import load_player
 from katachi.web.learned import draw_learned, model_names
 from katachi.web.lesson import LessonJob, LessonSettings, find_pupil
 from katachi.web.settings import TableError
-from katachi.web.watched_runs import Curve, find_run, list_runs
+from katachi.web.watched_runs import Curve, find_run, list_runs, read_curves
 
 
 def write_lines(path, *lines) -> None:
@@ -27,8 +27,8 @@ def test_a_training_has_curves(tmp_path):
     write_lines(tmp_path / "five/metrics.jsonl", *rates)
     write_lines(tmp_path / "net/metrics.jsonl", {"positions": 9, "validation_top_1": 0.4, "loss": 2.0}, {"odd": 1}, [])
     (tmp_path / "five/run.json").write_text('{"status": "running"}', encoding="utf-8")
-    assert find_run(tmp_path, "five").curves() == [Curve("wins against alp", ((10.0, 0.5), (20.0, 1.0)))]
-    assert find_run(tmp_path, "net").curves() == [Curve("validation top 1", ((9.0, 0.4),))]
+    assert read_curves(tmp_path / "five") == [Curve("wins against alp", ((10.0, 0.5), (20.0, 1.0)))]
+    assert read_curves(tmp_path / "net") == [Curve("validation top 1", ((9.0, 0.4),))]
     assert {(run.name, run.status) for run in list_runs(tmp_path)} == {("five", "running"), ("net", "")}
 
 
@@ -58,6 +58,7 @@ def test_a_model_shows_its_shapes():
     assert "5×5" in dict(learned.card)["model"]
     titles = [section.title for section in learned.sections]
     assert "LI 2×2" in titles
+    assert titles[-1] == "How it learned"
     assert all(figure.svg.startswith("<svg") for section in learned.sections for figure in section.figures)
     with pytest.raises(TableError, match="no such model"):
         draw_learned("../shapes-5")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from math import exp
 from typing import Final
 
 from katachi.analysis.mistakes import LEAST_MISTAKE, count_losses, find_mistakes
@@ -60,7 +61,7 @@ def tell_candidate(candidate: CandidateRecord, position: PositionRecord) -> str:
 def tell_move(move: MoveRecord) -> list[str]:
     """The lines about a move: what it lost, did, changed, and what people would have played."""
     lines = [tell_loss(move), tell_tactics(move)]
-    lines += [line for shapes in move.shapes for line in tell_shapes(shapes)]
+    lines += [line for shapes in move.shapes for line in tell_shapes(shapes, move.color.capitalize())]
     if move.territory is not None:
         lines.append(tell_territory(move.territory))
     lines += tell_people(move.people)
@@ -81,16 +82,21 @@ def tell_tactics(move: MoveRecord) -> str:
     return f"{move.color.capitalize()} {move.move} {'; '.join(facts)}." if facts else ""
 
 
-def tell_shapes(shapes: ShapesRecord) -> list[str]:
-    """The change of the logit and its largest parts; ``ours`` are the mover's."""
+def tell_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
+    """What the shapes on the board gave the mover before and after, and the largest parts; ``ours`` are his."""
     sides = [f"{side} {value:+.2f}" for side, value in shapes.sides.items() if abs(value) >= 0.005]
     parts = ", ".join([*sorted(sides), f"the turn {shapes.turn:+.2f}"])
-    lines = [f"{shapes.evaluator}: logit {shapes.logit_before:+.2f} to {shapes.logit_after:+.2f} ({parts})"]
+    chances = " before, ".join(f"{100 * _chance(logit):.0f} %" for logit in (shapes.logit_before, shapes.logit_after))
+    lines = [f"By its shapes {shapes.evaluator} gave {mover} {chances} after (log-odds: {parts})."]
     for shape in shapes.shapes[:_SHAPES_TOLD]:
-        words = shape.shape.splitlines()[0]
+        words = shape.shape.splitlines()[0].removeprefix("LI ").removeprefix("LD ").replace("x", "×", 1)
         where = f" at {_points(shape.places[0])}" if len(shape.places) == 1 else ""
-        lines.append(f"  {shape.after - shape.before:+.3f} {words}{where}")
+        lines.append(f"  {shape.after - shape.before:+.3f} by {words}{where}")
     return lines
+
+
+def _chance(logit: float) -> float:
+    return 1 / (1 + exp(-logit))
 
 
 def tell_territory(territory: TerritoryRecord) -> str:

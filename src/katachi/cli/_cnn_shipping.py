@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import typer
 from rich.console import Console
@@ -13,7 +13,7 @@ from rich.progress import Progress
 
 from katachi.cli._arena import RUNS
 from katachi.cli._cnn_training import read_cnn_training, train_and_show
-from katachi.cli._shipping import check_recipe, find_recipe, read_result
+from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, tell_network
 from katachi.disk import write_atomically
 from katachi.go.points import Symmetry
 from katachi.intervals import wilson_interval
@@ -61,7 +61,8 @@ def make_network(
     check_recipe(name, settings, card.training.settings)
     metrics = measure_network(source, dataset, card.board_size or dataset.only_size(), measuring) | played
     path = (into or SHIPPED) / name
-    _save(path, source, card, _tell_training(name, card.training), metrics, int8=measuring.int8)
+    _save(path, source, card, tell_network(name, card.training), metrics, int8=measuring.int8)
+    keep_curves(source.path, path)
     if into is None:
         _ship_player(name, card)
     return path
@@ -118,13 +119,6 @@ def _share(hits: int, positions: int) -> Metric:
 
 
 # Shipping
-
-
-def _tell_training(name: str, training: Training) -> Training:
-    """How a network was trained, in words that do not depend on where its games lay."""
-    data = Path(str(training.settings["data"])).name
-    settings: dict[str, Any] = {**training.settings, "data": data}
-    return training.model_copy(update={"command": f"katachi models make {name} --data {data}", "settings": settings})
 
 
 def _save(

@@ -13,7 +13,7 @@ import typer
 
 from katachi.cli._arena import RUNS
 from katachi.cli._crbm_training import read_crbm_training, train_crbm_and_show
-from katachi.cli._shipping import check_recipe, find_recipe, measure_against, read_result
+from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, measure_against, read_result
 from katachi.cli._training import collect_values
 from katachi.cli._value_training import read_value_training, train_value_and_show
 from katachi.disk import write_atomically
@@ -54,6 +54,7 @@ def make_crbm(
     metrics = {**card.metrics, **measured, **played}
     told = _tell(name, card.training, "data"), _tell(name, value_training, "features")
     save_crbm(path, crbm, *told, metrics, replace=True)
+    keep_curves(source, path)
     if into is None:
         _ship_player(name, card)
     return path

@@ -20,9 +20,10 @@ from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
 from katachi.disk import write_atomically
 from katachi.learning.shape_training import ShapeTraining
-from katachi.models.cards import Metric, ModelError
+from katachi.learning.training_runs import METRICS
+from katachi.models.cards import Metric, ModelError, Training
 from katachi.models.kinds import ModelCard
-from katachi.models.saving import SHIPPED, find_model, load_linear, save_linear
+from katachi.models.saving import SHIPPED, find_model, load_linear, open_model, save_linear
 from katachi.models.weights import WEIGHTS
 
 RECIPES: Final = SHIPPED / "recipes"
@@ -68,7 +69,27 @@ def make_shapes(
     metrics = {"win rate against alp, one ply": against_alp, **measured}
     path = (into or SHIPPED) / name
     save_linear(path, model, card.model_copy(update={"metrics": metrics}), replace=True)
+    keep_curves(source, path)
     return path
+
+
+def keep_curves(source: Path, path: Path) -> None:
+    """Let a model that ships take along the metrics of its run, if that is where it comes from."""
+    metrics = source.parent / METRICS
+    if metrics.is_file():
+        write_atomically(path / METRICS, metrics.read_text(encoding="utf-8"))
+
+
+def tell_network(name: str, training: Training) -> Training:
+    """How a network was trained, in words that do not depend on where its games lay, and what it began with."""
+    data = Path(str(training.settings["data"])).name
+    first = training.settings.get("first_model")
+    told = {
+        "command": f"katachi models make {name} --data {data}",
+        "settings": {**training.settings, "data": data},
+        "first": open_model(find_model(str(first))).card.training if first else None,
+    }
+    return training.model_copy(update=told)
 
 
 def find_recipe(name: str) -> Path:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from katachi.cli._arena import RUNS
-from katachi.cli._shipping import check_recipe, find_recipe, read_result
+from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, tell_network
 from katachi.cli._territory_training import read_territory_training, train_and_show
 from katachi.disk import write_atomically
 from katachi.experiments.estimates import mean_of_many
@@ -20,7 +20,7 @@ from katachi.learning.splits import Split
 from katachi.learning.territory import TerritoryTraining
 from katachi.learning.territory_measuring import Known, measure_territory
 from katachi.learning.territory_training import Machine
-from katachi.models.cards import Metric, Training
+from katachi.models.cards import Metric
 from katachi.models.dag_rnn_cards import DagRnnCard
 from katachi.models.dag_rnn_evaluator import Territory
 from katachi.models.saving import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
@@ -43,12 +43,14 @@ def make_territory(
     settings = read_territory_training(find_recipe(name), {"data": data and str(data)}, [])
     dataset = Dataset.open(settings.data)
     played = dict(read_result(path).metric() for path in results)
-    territory, card = load_dag_rnn(find_model(trained or str(_train(name, settings, run, threads))))
+    source = find_model(trained or str(_train(name, settings, run, threads)))
+    territory, card = load_dag_rnn(source)
     check_recipe(name, settings, card.training.settings)
     metrics = measure(territory, dataset, positions) | played
     path = (into or SHIPPED) / name
-    training = _tell_training(name, card.training)
+    training = tell_network(name, card.training)
     save_dag_rnn(path, territory, card.points, card.temperature, training, metrics, replace=True)
+    keep_curves(source, path)
     if into is None:
         _ship_player(name, card, dataset.only_size())
     return path
@@ -83,13 +85,6 @@ def _known(known: Known) -> Metric:
     share = mean_of_many(known.shares)
     low, high = share.interval or (share.mean, share.mean)
     return Metric(value=share.mean, low=max(0.0, low), high=min(1.0, high), positions=known.shares.size)
-
-
-def _tell_training(name: str, training: Training) -> Training:
-    """How a network was trained, in words that do not depend on where its games lay."""
-    data = Path(str(training.settings["data"])).name
-    settings: dict[str, Any] = {**training.settings, "data": data}
-    return training.model_copy(update={"command": f"katachi models make {name} --data {data}", "settings": settings})
 
 
 def _ship_player(name: str, card: DagRnnCard, size: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from katachi.models.cards import Metric
+from katachi.models.cards import Metric, Training
 from katachi.models.kinds import ModelCard
 from katachi.models.saving import open_model
 
@@ -63,7 +63,11 @@ def _board(card: ModelCard) -> str:
 
 
 def _trained(card: ModelCard) -> str:
-    training = card.training
+    first = card.training.first
+    return _learned_from(card.training) + (f", after {_learned_from(first)}" if first else "")
+
+
+def _learned_from(training: Training) -> str:
     amounts = [
         f"{count:,} {what}" for count, what in ((training.positions, "positions"), (training.games, "games")) if count
     ]

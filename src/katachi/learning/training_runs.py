@@ -33,7 +33,7 @@ from katachi.provenance import provenance
 
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"
-_METRICS: Final = "metrics.jsonl"
+METRICS: Final = "metrics.jsonl"
 CHECKPOINT: Final = "checkpoint.safetensors"
 _LINES: Final = "lines"  # beside the learner's arrays in a checkpoint: how many lines of metrics belong to it
 
@@ -118,7 +118,7 @@ class TrainingRun:
         try:
             state = load(self._read(CHECKPOINT))
             count = int(state.pop(_LINES)[0])
-            lines = self._read(_METRICS).splitlines()[:count] if count else []
+            lines = self._read(METRICS).splitlines()[:count] if count else []
             self.lines = [MetricLine(json.loads(line)) for line in lines]
         except (SafetensorError, ValueError, KeyError, IndexError) as error:
             raise TrainingError(f"{self.path} cannot go on: its checkpoint is damaged ({error})") from None
@@ -136,7 +136,7 @@ class TrainingRun:
         """Keep an evaluation and the learner's state after it; when this returns both survive a power cut."""
         self.lines.append(line)
         text = "".join(json.dumps(kept.values) + "\n" for kept in self.lines)
-        write_atomically(self.path / _METRICS, text)
+        write_atomically(self.path / METRICS, text)
         self.checkpoint(state)
 
     def checkpoint(self, state: Mapping[str, NDArray[Any]]) -> None:

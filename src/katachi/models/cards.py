@@ -49,6 +49,7 @@ class Training(Strict):
     hours: float | None = Field(default=None, ge=0)
     data: Text = ""
     settings: dict[str, JsonValue] = {}
+    first: Training | None = None  # of the model whose weights it began with
 
 
 def digest_file(content: bytes) -> str:

@@ -36,6 +36,10 @@ class TableClock:
             self._clock.spend(self._running, time.monotonic() - self._since)
             self._running = None
 
+    def run_out(self, color: int) -> None:
+        """Leave nothing on a clock."""
+        self._clock.set_left(color, 0.0, 0)
+
     def seconds_for_move(self, color: int, *, size: int, moves: int) -> float | None:
         """How long a player should think; None is as long as it likes."""
         return self._clock.seconds_for_move(color, size=size, moves=moves)

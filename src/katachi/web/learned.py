@@ -1,4 +1,4 @@
-"""What a shipped model has learned, as pictures for its page: shapes, kernels, or moves on the empty board."""
+"""What a shipped model has learned, as pictures: shapes, kernels, or moves on the empty board, and its curves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from katachi.interfaces import LinearEvaluator
 from katachi.models.crbm_cards import CrbmCard
 from katachi.models.saving import load_crbm, open_model, shipped_models
 from katachi.web import texts
+from katachi.web.chart import draw_chart
 from katachi.web.settings import TableError
+from katachi.web.watched_runs import read_curves
 
 _PER_SET: Final = 12
 _USUAL_SIZE: Final = 9  # of the empty board for a model of all sizes
@@ -66,6 +68,14 @@ def _find(name: str) -> Path:
 def draw_learned(name: str) -> Learned:
     """Draw what a model has learned; raises TableError if none of that name ships. It takes a second or two."""
     path = _find(name)
+    learned = _draw_kind(name, path)
+    curves = read_curves(path)
+    if not curves:
+        return learned
+    return learned._replace(sections=(*learned.sections, Section(texts.CURVES, (Figure(draw_chart(curves)),))))
+
+
+def _draw_kind(name: str, path: Path) -> Learned:
     saved = open_model(path)
     card = tuple(describe_card(saved.card))
     if isinstance(saved.card, CrbmCard):

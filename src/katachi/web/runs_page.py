@@ -14,7 +14,7 @@ from katachi.web import texts
 from katachi.web.chart import draw_chart
 from katachi.web.settings import TableError
 from katachi.web.shell import page_frame, show_error
-from katachi.web.watched_runs import WatchedRun, find_run, list_runs
+from katachi.web.watched_runs import WatchedRun, find_run, list_runs, read_curves
 
 _SECONDS_BETWEEN_LOOKS: Final = 2.0
 
@@ -71,7 +71,7 @@ class _RunView:
     def _show(self) -> None:
         self._status.set_text(self._run.status)
         if not self._run.is_match:
-            self._picture.set_content(draw_chart(self._run.curves()))
+            self._picture.set_content(draw_chart(read_curves(self._run.path)))
             return
         lines = [texts.SCORE.format(name=s.name, wins=f"{s.wins:g}", games=s.games) for s in self._run.scores()]
         self._scores.set_text("\n".join(lines))

@@ -95,7 +95,9 @@ class Table:
 
     def lose_on_time(self) -> None:
         """End the game: whose turn it is has no time left."""
-        self._finish(GameResult(-self.opened.game.to_play, None, Reason.TIME))
+        color = self.opened.game.to_play
+        self._finish(GameResult(-color, None, Reason.TIME))
+        self.clock.run_out(color)
 
     def _person(self) -> int:
         to_play = self.opened.game.to_play

@@ -175,6 +175,7 @@ SHAPES_LEAD: Final = (
     "has black stones in it and has just moved. Pale points may hold anything. LI: the shape counts the same wherever "
     "it lies. LD: at each place it has a number of its own."
 )
+CURVES: Final = "How it learned"
 KERNELS: Final = "Kernels"
 KERNELS_LEAD: Final = "Each picture is a kernel that the model has found by itself, those that are on most often first."
 POLICY_LEAD: Final = "How likely the model finds each move on an empty board, in percent."

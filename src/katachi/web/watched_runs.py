@@ -8,12 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from katachi.learning.training_runs import METRICS
 from katachi.sgf import SgfError, SgfGame, load_sgf
 
-_METRICS: Final = "metrics.jsonl"
 _GAMES: Final = "games.jsonl"
 _MOST_BYTES: Final = 32 << 20
-_SHARES: Final = ("validation_top_1", "validation_top_5", "validation_value_hits", "top_1")  # of a network, 0 to 1
+_SHARES: Final = (
+    "validation_top_1",
+    "validation_top_5",
+    "validation_value_hits",
+    "validation_right",
+    "top_1",
+)  # of a network, 0 to 1
 _STEPS: Final = ("games", "positions")  # how far a training is
 
 
@@ -44,17 +50,6 @@ class WatchedRun(NamedTuple):
     def is_match(self) -> bool:
         return (self.path / _GAMES).is_file()
 
-    def curves(self) -> list[Curve]:
-        """What was measured, each by how far the training was."""
-        found: dict[str, list[tuple[float, float]]] = {}
-        for line in _read_lines(self.path / _METRICS):
-            step = next((float(line[name]) for name in _STEPS if name in line), None)
-            if step is None:
-                continue
-            for name, value in _shares(line):
-                found.setdefault(name, []).append((step, value))
-        return [Curve(name, tuple(points)) for name, points in found.items()]
-
     def scores(self) -> list[Score]:
         """Who won how many games so far."""
         wins: Counter[str] = Counter()
@@ -76,6 +71,18 @@ class WatchedRun(NamedTuple):
             return None
 
 
+def read_curves(folder: Path) -> list[Curve]:
+    """What was measured in the course of a training, each by how far it was; nothing where that is not told."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for line in _read_lines(folder / METRICS):
+        step = next((float(line[name]) for name in _STEPS if name in line), None)
+        if step is None:
+            continue
+        for name, value in _shares(line):
+            found.setdefault(name, []).append((step, value))
+    return [Curve(name, tuple(points)) for name, points in found.items()]
+
+
 def list_runs(folder: Path) -> list[WatchedRun]:
     """The runs in a folder, the last changed first."""
     found = [run for path in _folders(folder) if (run := _describe(path)) is not None]
@@ -93,7 +100,7 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 
 def _describe(path: Path) -> WatchedRun | None:
-    for name in (_METRICS, _GAMES):
+    for name in (METRICS, _GAMES):
         file = path / name
         if file.is_file():
             return WatchedRun(path.name, path, _read_status(path / "run.json"), file.stat().st_mtime)
