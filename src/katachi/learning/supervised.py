@@ -10,7 +10,6 @@ asynchronous.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
@@ -26,13 +25,12 @@ from katachi.go.points import WHITE
 from katachi.learning.batches import Batch
 from katachi.learning.labels import NO_LABEL
 from katachi.learning.processes import own_share, sum_over_processes
+from katachi.learning.schedules import step_share
 from katachi.models.cnn import Cnn, Prediction
 from katachi.models.cnn_config import CnnConfig
 
 _BETAS: Final = (0.9, 0.98)
 _MATRICES: Final = ("weight", "hidden", "output")  # which weights decay, by the ends of their names
-_FULL_RATE: Final = 25 / 28  # of the positions: 25 epochs, then three at a half, a quarter and an eighth of the rate
-_HALVINGS: Final = 3
 TOP: Final = (1, 5, 10)
 _AT_ONCE: Final = 128  # held-out positions
 
@@ -80,13 +78,7 @@ class CnnTraining(CnnConfig):
 
     def step_size_at(self, step: int) -> float:
         """The step size of a step from 0 on."""
-        done = step / self.steps
-        if done < self.warmup:
-            return self.step_size * (step + 1) / (self.warmup * self.steps + 1)
-        if self.schedule == "cosine":
-            return self.step_size * (1 + math.cos(math.pi * (done - self.warmup) / (1 - self.warmup))) / 2
-        halvings = math.ceil((done - _FULL_RATE) / (1 - _FULL_RATE) * _HALVINGS + 1e-9)
-        return float(self.step_size * 0.5 ** max(0, halvings))
+        return self.step_size * step_share(self.schedule, self.warmup, step, self.steps)
 
 
 class Losses(NamedTuple):

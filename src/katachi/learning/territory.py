@@ -20,6 +20,7 @@ from pydantic import Field
 from katachi.features.chains import GroupKind
 from katachi.features.point_inputs import PointInputs
 from katachi.interfaces import Floats, Ints
+from katachi.learning.schedules import step_share
 from katachi.learning.territory_batches import Positions, TargetSettings
 from katachi.models.dag_rnn import DagRnn, Gradient
 from katachi.models.dag_rnn_config import DagRnnConfig
@@ -68,12 +69,7 @@ class TerritoryRecipe(DagRnnConfig):
 
     def step_size_at(self, step: int) -> float:
         """The step size of a step from 0 on."""
-        done = step / self.steps
-        if done < self.warmup:
-            return self.step_size * (step + 1) / (self.warmup * self.steps + 1)
-        if self.schedule == "constant":
-            return self.step_size
-        return self.step_size * (1 + math.cos(math.pi * (done - self.warmup) / (1 - self.warmup))) / 2
+        return self.step_size * step_share(self.schedule, self.warmup, step, self.steps)
 
 
 class TerritoryTraining(TerritoryRecipe):

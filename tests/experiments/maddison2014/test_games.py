@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from katachi.experiments.errors import ExperimentError
-from katachi.experiments.maddison2014.games import describe_set, differences, require_games
+from katachi.experiments.games import describe_set, require_games
+from katachi.experiments.maddison2014.differences import differences
 from katachi.learning.splits import Split
 from learning.small_sets import make_small_set
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 
 from katachi.experiments.experiment import Budget
+from katachi.experiments.games import require_games
 from katachi.experiments.maddison2014 import nets
-from katachi.experiments.maddison2014.games import require_games
 from katachi.experiments.maddison2014.nets import MAIN, NETS, Net, ask_shipped, learn, shipped_nets
 from katachi.models.saving import find_model, open_model
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from katachi.experiments.estimates import Estimate, estimate, share
 from katachi.experiments.experiment import Budget, Scope, Table
+from katachi.experiments.games import require_games
 from katachi.experiments.largman2010.learned import EPSILON, KOMI, Kind, Subject, learn_values
-from katachi.experiments.maddison2014.games import require_games
 from katachi.experiments.markdown import format_rounded, format_value, numbered, table
 from katachi.experiments.plots import COLORS, label_axes, plot
 from katachi.experiments.rows import Row

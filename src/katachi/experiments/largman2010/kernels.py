@@ -12,8 +12,8 @@ from katachi.disk import write_atomically
 from katachi.drawing.kernels import DrawnKernel, NamedCrbm, draw_kernels, rank_kernels
 from katachi.experiments.estimates import Estimate, estimate
 from katachi.experiments.experiment import Scope, Table
+from katachi.experiments.games import require_games
 from katachi.experiments.largman2010.learned import Kind, Subject, learn_features
-from katachi.experiments.maddison2014.games import require_games
 from katachi.experiments.markdown import format_rounded, format_value, numbered, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from katachi.experiments.experiment import Budget, Scope
-from katachi.experiments.maddison2014.games import Games
+from katachi.experiments.games import Games
 from katachi.experiments.runs import Json, Run, do_runs
 from katachi.learning.value_learning import TEMPLATES, ValueTraining
 from katachi.learning.value_training import train_value

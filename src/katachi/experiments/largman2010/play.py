@@ -12,9 +12,9 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.experiments.estimates import Estimate, share
 from katachi.experiments.experiment import Budget, Scope, Table
+from katachi.experiments.games import Games, require_games
 from katachi.experiments.gnugo import gnugo_referee, has_gnugo
 from katachi.experiments.largman2010.learned import EPSILON, KOMI, PAPER_GAMES, Kind, Subject, how_long, learn_values
-from katachi.experiments.maddison2014.games import Games, require_games
 from katachi.experiments.markdown import format_rounded, numbered, table
 from katachi.experiments.player_files import write_players
 from katachi.experiments.rows import Row

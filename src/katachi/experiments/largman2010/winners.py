@@ -11,8 +11,8 @@ from typing import Final
 from katachi.experiments.errors import ExperimentError
 from katachi.experiments.estimates import Estimate
 from katachi.experiments.experiment import Budget, Scope, Table
+from katachi.experiments.games import require_games
 from katachi.experiments.largman2010.learned import Kind, Subject, how_long, learn_features
-from katachi.experiments.maddison2014.games import require_games
 from katachi.experiments.markdown import format_interval, format_rounded, numbered, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json, Run, do_runs

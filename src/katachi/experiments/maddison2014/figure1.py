@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from katachi.experiments.estimates import share
 from katachi.experiments.experiment import Scope, Table
-from katachi.experiments.maddison2014.games import describe_set, differences, require_games
+from katachi.experiments.games import describe_set, require_games
+from katachi.experiments.maddison2014.differences import differences
 from katachi.experiments.maddison2014.nets import MAIN, ask_shipped, learn, top_1
 from katachi.experiments.markdown import format_rounded, format_value, numbered, table
 from katachi.experiments.plots import COLORS, label_axes, plot

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from katachi.experiments.estimates import Estimate, share
 from katachi.experiments.experiment import Budget, Scope
-from katachi.experiments.maddison2014.games import Games
+from katachi.experiments.games import Games
 from katachi.experiments.runs import Json, Progress, Run, Workers, do_runs
 from katachi.learning.foretelling import Foreteller
 from katachi.learning.splits import Split

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from katachi.experiments.experiment import Budget, Scope, Table
-from katachi.experiments.maddison2014.games import describe_set, differences, require_games
+from katachi.experiments.games import describe_set, require_games
+from katachi.experiments.maddison2014.differences import differences
 from katachi.experiments.maddison2014.nets import Net, learn, top_1
 from katachi.experiments.markdown import format_rounded, format_value, numbered, table
 from katachi.experiments.rows import Row

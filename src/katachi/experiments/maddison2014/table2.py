@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from katachi.arena.records import GameRecord
 from katachi.experiments.experiment import Budget, Scope, Table
+from katachi.experiments.games import describe_set, require_games
 from katachi.experiments.gnugo import gnugo, gnugo_name, gnugo_referee, has_gnugo
-from katachi.experiments.maddison2014.games import describe_set, differences, require_games
+from katachi.experiments.maddison2014.differences import differences
 from katachi.experiments.maddison2014.matches import (
     RANDOM_PLIES,
     count_games,

@@ -11,7 +11,8 @@ from katachi.arena.ratings import elo_difference
 from katachi.arena.records import GameRecord
 from katachi.experiments.estimates import Estimate, mean_of_many
 from katachi.experiments.experiment import Budget, Scope, Table
-from katachi.experiments.maddison2014.games import Games, describe_set, differences, require_games
+from katachi.experiments.games import Games, describe_set, require_games
+from katachi.experiments.maddison2014.differences import differences
 from katachi.experiments.maddison2014.matches import (
     RANDOM_PLIES,
     count_games,

@@ -10,7 +10,7 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings
 from katachi.experiments.errors import ExperimentError
 from katachi.experiments.experiment import Budget, Scope, Table
-from katachi.experiments.maddison2014.games import require_games
+from katachi.experiments.games import require_games
 from katachi.experiments.maddison2014.matches import (
     RANDOM_PLIES,
     count_games,
