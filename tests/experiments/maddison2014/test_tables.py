@@ -183,26 +183,31 @@ def test_search_with_a_network_plays_both_of_its_parts(make_scope, run):
     assert {(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]} == {
         ("network and 8 simulations", "network", 2),
         ("network and 8 simulations", "8 simulations", 2),
+        ("network and 0.05 s", "network", 2),
+        ("network and 0.05 s", "0.05 s", 2),
     }
     assert results["size"] == 5
     assert results["network"] == "2×4, which learned from 256 positions"
     spec = (run / "table5" / "players" / "network-and-8-simulations.toml").read_text()
     assert 'priors = "synchronous"' in spec
     assert "simulations = 8" in spec
+    spec = (run / "table5" / "players" / "network-and-0.05-s.toml").read_text()
+    assert 'priors = "delayed"' in spec
+    assert "seconds = 0.05" in spec
 
 
 def test_table5_beside_the_paper(tmp_path):
     assert table5.PUBLISHED == {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}
-    first = "network and 10000 simulations"
+    first = "network and 10,000 simulations"
     pairs = [
         {"first": first, "second": other, "games": 20, "wins": wins, "draws": 0}
-        for other, wins in (("network", 15), ("10000 simulations", 12))
+        for other, wins in (("network", 15), ("10,000 simulations", 12))
     ]
     counts = {"games": 40, "distinct": 40, "seconds": {first: 1.5}, "pairs": pairs}
     results = {"network": "`policy-9`", "size": 9} | counts
     alone, without = table5.rows(results)
-    assert (alone.id, alone.published, alone.ours) == ("table5/10000/network", 67.6, 75.0)
-    assert (without.id, without.published, without.ours) == ("table5/10000/search", None, 60.0)
+    assert (alone.id, alone.published, alone.ours) == ("table5/10000-simulations/network", 67.6, 75.0)
+    assert (without.id, without.published, without.ours) == ("table5/10000-simulations/search", None, 60.0)
     text = table5.section(results, tmp_path)
-    assert "| 10,000 | 75 (53.1 … 88.8) of 20 | 60 (38.7 … 78.1) of 20 | 1.50 |" in text
+    assert "| 10,000 simulations | 75 (53.1 … 88.8) of 20 | 60 (38.7 … 78.1) of 20 | 1.50 |" in text
     assert "| 100,000 | 86.7 ± 3.5 |" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -25,17 +26,25 @@ from katachi.experiments.markdown import numbered, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.experiments.tournaments import Pair, play_rounds, rounds
+from katachi.interfaces import Limit
 
 NAME: Final = "table5"
 RUN: Final = f"maddison2014/{NAME}"
 SIZES: Final = (9, 19)  # the first for which a network ships
 PUBLISHED: Final = {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}  # percent won against the network, standard error
-GAMES: Final = {  # of each pair, by simulations
-    Budget.SMOKE: {8: 2},
-    Budget.HOUR: {100: 20, 400: 10},
-    Budget.FULL: {100: 200, 1_000: 100, 10_000: 20},
+GAMES: Final = {  # of each pair, by what a move may take
+    Budget.SMOKE: {Limit(simulations=8): 2, Limit(seconds=0.05): 2},
+    Budget.HOUR: {Limit(simulations=100): 20, Limit(simulations=1_000): 20, Limit(seconds=0.5): 20},
+    Budget.FULL: {
+        Limit(simulations=100): 200,
+        Limit(simulations=1_000): 200,
+        Limit(simulations=10_000): 20,
+        Limit(seconds=0.5): 200,
+    },
 }
 ALONE: Final = "network"
+_EXPLORATION: Final = 2.0  # with the network: its priors know more than those by patterns
+_BOTH: Final = "network and "
 
 
 class _Network(NamedTuple):
@@ -48,9 +57,9 @@ def measure(scope: Scope) -> Json:
     """Play with a network that ships, or with one that is learned; ``--runs`` is the number of games of each pair."""
     network = _choose(scope)
     tournaments: dict[str, TournamentSettings] = {}
-    for simulations, games in GAMES[scope.budget].items():
-        tournaments |= _rounds(network, simulations, scope.runs or games, scope)
-    names = [name for simulations in GAMES[scope.budget] for name in (both(simulations), searching(simulations))]
+    for limit, games in GAMES[scope.budget].items():
+        tournaments |= _rounds(network, limit, scope.runs or games, scope)
+    names = [name for limit in map(in_words, GAMES[scope.budget]) for name in (both(limit), limit)]
 
     def count(records: Sequence[GameRecord]) -> Json:
         return {"network": network.title, "size": network.size} | count_games([*names, ALONE], records)
@@ -69,28 +78,37 @@ def _choose(scope: Scope) -> _Network:
     return _Network(f"{learned.title}, which learned from {main.positions:,} positions", learned.model, games.size)
 
 
-def _rounds(network: _Network, simulations: int, games: int, scope: Scope) -> dict[str, TournamentSettings]:
+def _rounds(network: _Network, limit: Limit, games: int, scope: Scope) -> dict[str, TournamentSettings]:
     policy = policy_player(network.model)
     search = {"kind": "mcts", "threads": 1}
-    limit = {"limit": {"simulations": simulations}}
+    steered = {"priors": "synchronous" if limit.simulations else "delayed", "exploration": _EXPLORATION}
+    limits = {"limit": {name: value for name, value in asdict(limit).items() if value is not None}}
+    without = in_words(limit)
     players = {
-        both(simulations): policy | {"search": search | {"priors": "synchronous"}} | limit,
+        both(without): policy | {"search": search | steered} | limits,
         ALONE: policy,
-        searching(simulations): {"kind": "search", "search": search} | limit,
+        without: {"kind": "search", "search": search} | limits,
     }
     template = tournament(players, network.size, scope)
-    found = rounds(template, dict.fromkeys((ALONE, searching(simulations)), games))
-    return {f"{simulations}-{folder}": settings for folder, settings in found.items()}
+    found = rounds(template, dict.fromkeys((ALONE, without), games))
+    return {f"{_slug(without)}-{folder}": settings for folder, settings in found.items()}
 
 
-def both(simulations: int) -> str:
+def in_words(limit: Limit) -> str:
+    """What a move may take, which is what the search without the network is called."""
+    return f"{limit.simulations:,} simulations" if limit.simulations else f"{limit.seconds:g} s"
+
+
+def _slug(limit: str) -> str:
+    return limit.replace(",", "").replace(" ", "-")
+
+
+def both(limit: str) -> str:
     """What the search with the network is called."""
-    return f"network and {simulations} simulations"
+    return _BOTH + limit
 
 
-def searching(simulations: int) -> str:
-    """What the search without the network is called."""
-    return f"{simulations} simulations"
+_PAPER: Final = {in_words(Limit(simulations=count)): score for count, (score, _) in PUBLISHED.items()}
 
 
 def rows(results: Json) -> list[Row]:
@@ -100,11 +118,11 @@ def rows(results: Json) -> list[Row]:
 
 def _row(names: tuple[str, str], pair: Pair) -> Row:
     first, second = names
-    simulations = int(first.split()[2])
-    paper = PUBLISHED[simulations][0] if second == ALONE and simulations in PUBLISHED else None
+    limit = first.removeprefix(_BOTH)
+    paper = _PAPER.get(limit) if second == ALONE else None
     opponent = "network" if second == ALONE else "search"
-    what = f"network and {simulations:,} simulations against the {opponent} alone: won, %"
-    return Row(f"{NAME}/{simulations}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval, RUN)
+    what = f"{first} a move against the {opponent} alone: won, %"
+    return Row(f"{NAME}/{_slug(limit)}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval, RUN)
 
 
 def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
@@ -112,11 +130,12 @@ def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table
     paper = [(f"{simulations:,}", f"{score} ± {error}") for simulations, (score, error) in PUBLISHED.items()]
     return f"""
 The network is {results["network"]}. {results["games"]:,} games on {results["size"]}×{results["size"]} by Chinese rules,
-of which {results["distinct"]:,} differ and count. The tree search gets its priors from the network. It plays the
-network alone, which plays what it likes best, and the same search without it, which gets them from patterns. All
-search with one thread.
+of which {results["distinct"]:,} differ and count. The tree search gets its priors from the network: it waits for them
+where simulations are counted, and goes on meanwhile where time is. It plays the network alone, which plays what it
+likes best, and the same search without it, which gets them from patterns. All search with one thread; the network has
+another where the search does not wait.
 
-{table(("simulations a move", "against the network, %", "against the search, %", "s a move"), _lines(results))}
+{table(("a move may take", "against the network, %", "against the search, %", "s a move"), _lines(results))}
 
 The paper's network of 12 layers on 19×19, with search against without:
 
@@ -130,17 +149,17 @@ Differences from the paper:
 
 def _lines(results: Json) -> Iterator[tuple[str, ...]]:
     found = scores(results)
-    for simulations in dict.fromkeys(int(first.split()[2]) for first, _ in found):
-        name = both(simulations)
-        against = (format_won(found.get((name, other))) for other in (ALONE, searching(simulations)))
-        yield f"{simulations:,}", *against, f"{results['seconds'][name]:.2f}"
+    for name in dict.fromkeys(first for first, _ in found):
+        limit = name.removeprefix(_BOTH)
+        against = (format_won(found.get((name, other))) for other in (ALONE, limit))
+        yield limit, *against, f"{results['seconds'][name]:.2f}"
 
 
 _DIFFERENCES: Final = (
     "The network is ours, and so are its data and its size; `katachi models` tells how those that ship learned.",
-    "The paper's search goes on while a graphics card computes priors, and uses them when they come. Here it waits for "
-    "them, so that results do not depend on the machine's speed; what late priors cost is measured by `katachi "
-    "reproduce search --table async`.",
+    "The paper's search goes on while a graphics card computes priors, and uses them when they come. Where simulations "
+    "are counted ours waits for them, so that results do not depend on the machine's speed; what late priors cost is "
+    "measured by `katachi reproduce search --table async`.",
     "The paper's rollouts and ours differ: by 3×3 patterns there, by patterns and tactics here.",
     f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
     "The search without the network is ours alone.",
