@@ -70,7 +70,7 @@ def test_make_trains_measures_and_saves(run_katachi, recipes, tmp_path):
     assert ran.code == 0, ran.err
     _, card = load_model(tmp_path / "out" / "tiny")
     against_alp, against_gnugo = card.metrics.values()
-    assert list(card.metrics) == ["win rate against alp, one ply", "win rate against gnugo --level 0"]
+    assert list(card.metrics) == ["win rate against alp, one ply", "win rate against GNU Go level 0"]
     assert (against_alp.games, against_gnugo.games) == (4, 400)
     assert against_alp.low < against_alp.value < against_alp.high or against_alp.value in (0, 1)
     assert (card.training.games, card.training.command) == (60, "katachi models make tiny")

@@ -7,6 +7,7 @@ is what shapes need; ``_cnn_shipping.py`` is about networks.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from katachi.arena.standings import Score
 from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
 from katachi.disk import write_atomically
+from katachi.experiments.gnugo import gnugo_name
 from katachi.learning.shape_training import ShapeTraining
 from katachi.learning.training_runs import METRICS
 from katachi.models.cards import Metric, ModelError, Training
@@ -45,8 +47,16 @@ class MatchResult(BaseModel):
 
     def metric(self) -> tuple[str, Metric]:
         low, high = self.interval
-        name = f"win rate against {self.opponent.removeprefix('gtp:')}"
-        return name, Metric(value=self.rate, low=low, high=high, games=self.games)
+        return f"win rate against {_name_opponent(self.opponent)}", Metric(
+            value=self.rate, low=low, high=high, games=self.games
+        )
+
+
+def _name_opponent(spec: str) -> str:
+    """A player as a card calls it: the level of GNU Go tells more than its command."""
+    command = spec.removeprefix("gtp:")
+    level = re.search(r"\bgnugo\b.*--level (\d+)", command)
+    return gnugo_name(int(level[1])) if level else command
 
 
 def make_shapes(
