@@ -99,6 +99,14 @@ def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path
     assert sum(by_phase) == card.metrics["test top-1"].positions == 60
     assert 'model = "net"' in (tmp_path / "net.toml").read_text()
     assert 'kind = "policy"' in (tmp_path / "net.toml").read_text()
+    assert '"positions": 64' in (tmp_path / "shipped" / "net" / "metrics.jsonl").read_text()
+
+    first = (recipes / "cnn" / "net.toml").read_text()
+    (recipes / "cnn" / "again.toml").write_text(f'{first}seed = 1\nfirst_model = "runs/net"\n')
+    assert run_katachi(*("again" if word == "net" else word for word in arguments)).code == 0
+    again = load_model(tmp_path / "shipped" / "again")[1]
+    assert again.training.first.positions == again.training.positions == 64
+    assert str(tmp_path) not in again.model_dump_json()
 
     (recipes / "cnn" / "net.toml").write_text("size = 5\nlayers = 3\nfilters = 8\npositions = 64\nbatch = 16\n")
     ran = run_katachi(*arguments, "--trained", "runs/net")

@@ -92,14 +92,16 @@ def keep_curves(source: Path, path: Path) -> None:
 
 def tell_network(name: str, training: Training) -> Training:
     """How a network was trained, in words that do not depend on where its games lay, and what it began with."""
-    data = Path(str(training.settings["data"])).name
     first = training.settings.get("first_model")
-    told = {
-        "command": f"katachi models make {name} --data {data}",
-        "settings": {**training.settings, "data": data},
-        "first": open_model(find_model(str(first))).card.training if first else None,
-    }
-    return training.model_copy(update=told)
+    told = _without_folders(training)
+    command = f"katachi models make {name} --data {told.settings['data']}"
+    begun = _without_folders(open_model(find_model(str(first))).card.training) if first else None
+    return told.model_copy(update={"command": command, "first": begun})
+
+
+def _without_folders(training: Training) -> Training:
+    settings = {**training.settings, "data": Path(str(training.settings["data"])).name}
+    return training.model_copy(update={"command": re.sub(r"\S*/", "", training.command), "settings": settings})
 
 
 def find_recipe(name: str) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from katachi.models.cards import Metric, Training
+from katachi.models.cards import Metric
 from katachi.models.kinds import ModelCard
 from katachi.models.saving import open_model
 
@@ -63,16 +63,15 @@ def _board(card: ModelCard) -> str:
 
 
 def _trained(card: ModelCard) -> str:
-    first = card.training.first
-    return _learned_from(card.training) + (f", after {_learned_from(first)}" if first else "")
-
-
-def _learned_from(training: Training) -> str:
-    amounts = [
-        f"{count:,} {what}" for count, what in ((training.positions, "positions"), (training.games, "games")) if count
-    ]
+    """All that a model has learned from, with what it began with."""
+    training = card.training
+    positions, hours = training.positions, training.hours or 0.0
+    first = training.first
+    while first is not None:
+        positions, hours, first = positions + first.positions, hours + (first.hours or 0.0), first.first
+    amounts = [f"{count:,} {what}" for count, what in ((positions, "positions"), (training.games, "games")) if count]
     seen = " of ".join(filter(None, (" from ".join(amounts), training.data)))
-    return f"{seen} in {training.hours:.3g} hours" if training.hours else seen
+    return f"{seen} in {hours:.3g} hours" if hours else seen
 
 
 def format_metric(metric: Metric) -> str:
