@@ -63,15 +63,11 @@ def _board(card: ModelCard) -> str:
 
 
 def _trained(card: ModelCard) -> str:
-    """All that a model has learned from, with what it began with."""
     training = card.training
-    positions, hours = training.positions, training.hours or 0.0
-    first = training.first
-    while first is not None:
-        positions, hours, first = positions + first.positions, hours + (first.hours or 0.0), first.first
-    amounts = [f"{count:,} {what}" for count, what in ((positions, "positions"), (training.games, "games")) if count]
+    counts = ((training.all_positions, "positions"), (training.games, "games"))
+    amounts = [f"{count:,} {what}" for count, what in counts if count]
     seen = " of ".join(filter(None, (" from ".join(amounts), training.data)))
-    return f"{seen} in {hours:.3g} hours" if hours else seen
+    return f"{seen} in {training.all_hours:.3g} hours" if training.all_hours else seen
 
 
 def format_metric(metric: Metric) -> str:

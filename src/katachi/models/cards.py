@@ -51,6 +51,15 @@ class Training(Strict):
     settings: dict[str, JsonValue] = {}
     first: Training | None = None  # of the model whose weights it began with
 
+    @property
+    def all_positions(self) -> int:
+        """Those that its first model saw included."""
+        return self.positions + (self.first.all_positions if self.first else 0)
+
+    @property
+    def all_hours(self) -> float:
+        return (self.hours or 0.0) + (self.first.all_hours if self.first else 0.0)
+
 
 def digest_file(content: bytes) -> str:
     """What a card says of a file, so that another one in its place is noticed."""

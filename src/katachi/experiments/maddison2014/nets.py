@@ -97,6 +97,13 @@ class Learned:
     positions: int | None  # that it learned from
     tested: Json  # as ``Foretold.tally_all`` has it
 
+    @property
+    def key(self) -> str:
+        """What tells it from others in names of files."""
+        if self.model.name == "model":
+            return self.model.parent.name
+        return f"{self.model.name}-{open_model(self.model).card.files[ONNX][:8]}"
+
     def to_json(self) -> Json:
         return {"title": self.title, "positions": self.positions, "tested": self.tested}
 
@@ -133,7 +140,7 @@ def _ask(name: str, path: Path, games: Games, folder: Path, scope: Scope) -> Lea
     work = partial(_test, path=path, games=games, threads=scope.workers.jobs)
     run_name = _tested_as(f"{name}-{card.files[ONNX][:8]}-{games.digest}", scope)
     (tested,) = _keep(Run(run_name, work, {"test_positions": TEST_POSITIONS[scope.budget]}, 1), folder)
-    return Learned(f"`{name}`", path, card.training.positions, tested)
+    return Learned(f"`{name}`", path, card.training.all_positions, tested)
 
 
 def top_1(tested: Json) -> Estimate:

@@ -22,7 +22,7 @@ from katachi.experiments.maddison2014.matches import (
     tournament,
     won,
 )
-from katachi.experiments.maddison2014.nets import MAIN, Learned, learn
+from katachi.experiments.maddison2014.nets import MAIN, Learned, learn, shipped_nets
 from katachi.experiments.markdown import format_rounded, format_value, numbered, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json, Run, Workers, do_runs
@@ -30,6 +30,9 @@ from katachi.experiments.tournaments import play_rounds, rounds
 from katachi.features.planes import HIGHEST_RANK
 from katachi.learning.foretelling import Foreteller
 from katachi.learning.splits import Split
+from katachi.models.cnn_cards import CnnCard
+from katachi.models.cnn_evaluator import knows_ranks
+from katachi.models.saving import open_model
 
 NAME: Final = "table3"
 RUN: Final = f"maddison2014/{NAME}"
@@ -43,12 +46,21 @@ WEAKEST: Final = 1
 def measure(scope: Scope) -> Json:
     """Ask one network with every rank, and let it play itself; ``--runs`` is the number of games of each pair."""
     games = require_games(scope)
-    main = MAIN[scope.budget]
-    net = learn([main], games, scope)[main]
+    net = _choose(games, scope)
     groups = {name: _ask(name, net, games, scope) for name in GROUPS}
     results = {"data": games.describe(), "net": net.to_json(), "groups": groups}
     scope.keep(results | count_games([], []))
     return _play(net, results, scope)
+
+
+def _choose(games: Games, scope: Scope) -> Learned:
+    """A network that ships and knows ranks, or else one that is learned."""
+    for name, path in shipped_nets(games.size).items():
+        card = open_model(path).card
+        if isinstance(card, CnnCard) and knows_ranks(card.config):
+            return Learned(f"`{name}`", path, card.training.all_positions, {})
+    main = MAIN[scope.budget]
+    return learn([main], games, scope)[main]
 
 
 # What is foretold
@@ -57,7 +69,7 @@ def measure(scope: Scope) -> Json:
 def _ask(group: str, net: Learned, games: Games, scope: Scope) -> Json:
     arguments = {"ranks": list(GROUPS[group]), "positions": POSITIONS[scope.budget]}
     work = partial(_ask_with_ranks, model=net.model, games=games, threads=scope.workers.jobs)
-    name = f"{net.model.parent.name} {group} {arguments['positions']}"
+    name = f"{net.key} {group} {arguments['positions']}"
     return do_runs([Run(name, work, arguments, 1)], scope.folder, Workers(), lambda _: None)[0]
 
 
@@ -140,8 +152,8 @@ def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table
     net, size = results["net"], results["data"]["size"]
     paper = [(player_name(rank), f"{score} ± {error}") for rank, (score, error) in PUBLISHED.items()]
     return f"""
-{describe_set(results["data"])} The network is {net["title"]}, which learned from {net["positions"]:,} positions with
-the ranks of the players in its planes. Moves of weaker and stronger players in test games are foretold with every rank;
+{describe_set(results["data"])} The network is {net["title"]}, which learned from {net["positions"]:,} positions and
+knows the ranks of their players. Moves of weaker and stronger players in test games are foretold with every rank;
 the table has the mean log-likelihood of what was played. *Own* is with each player's own rank, *gained* what 9d adds to
 1d, move by move.
 

@@ -94,7 +94,9 @@ def shipped() -> list[Learned]:
     """The territory networks that ship with katachi."""
     cards = [(path, open_model(path).card) for path in shipped_models()]
     return [
-        Learned(f"`{path.name}`", path, card.training.positions) for path, card in cards if isinstance(card, DagRnnCard)
+        Learned(f"`{path.name}`", path, card.training.all_positions)
+        for path, card in cards
+        if isinstance(card, DagRnnCard)
     ]
 
 
