@@ -46,6 +46,17 @@ def test_games_are_counted_now_and_then_and_at_the_end(tmp_path, monkeypatch):
     assert kept == []
 
 
+def test_rounds_that_are_through_count_before_others_are_played(tmp_path, monkeypatch):
+    monkeypatch.setattr(tournaments, "_SECONDS_BETWEEN_COUNTS", 0.0)
+    kept = []
+    scope = Scope(tmp_path, Budget.SMOKE, lambda progress: None, None, Workers(), kept.append)
+    (first, second) = rounds(TEMPLATE, {"b": 2, "c": 2}, 1).items()
+    play_rounds(dict([second]), scope, describe_games)
+    kept.clear()
+    assert play_rounds(dict([first, second]), scope, describe_games)["games"] == 4
+    assert [found["games"] for found in kept] == [3, 4]
+
+
 def test_the_same_game_twice_is_one_game(tmp_path):
     (record, *_) = play_tournaments({"x": TEMPLATE.model_copy(update={"games": 1})}, tmp_path, lambda progress: None)
     again = record.model_copy(update={"id": "another"})

@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from functools import partial
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Final
 
@@ -103,22 +104,26 @@ def play_tournaments(
 ) -> list[GameRecord]:
     """Play all tournaments, or what is left of them, each in a folder of its name; returns all games.
 
-    ``keep`` is handed all games so far whenever a new one was played.
+    ``keep`` is handed all games so far whenever a new one was played. Tournaments that are through come first, so that
+    their games are among those even if the others are interrupted again.
     """
-    records: list[GameRecord] = []
-    total = sum(settings.games * len(pairings(settings)) for settings in tournaments.values())
-    earlier, start = sum(_count_kept(folder / name) for name in tournaments), time.monotonic()
+    found: dict[str, list[GameRecord]] = {name: [] for name in tournaments}
+    games = {name: settings.games * len(pairings(settings)) for name, settings in tournaments.items()}
+    kept = {name: _count_kept(folder / name) for name in tournaments}
+    total, earlier, start = sum(games.values()), sum(kept.values()), time.monotonic()
+    done = 0
 
-    def add(record: GameRecord) -> None:
-        records.append(record)
-        done = len(records)
+    def add(name: str, record: GameRecord) -> None:
+        nonlocal done
+        found[name].append(record)
+        done += 1
         watch(Progress(folder.name, done, total, done, total, max(0, done - earlier), time.monotonic() - start))
         if keep is not None and done > earlier:
-            keep(records)
+            keep(list(chain.from_iterable(found.values())))
 
-    for name, settings in tournaments.items():
-        play_tournament(settings, folder / name, add)
-    return records
+    for name in sorted(tournaments, key=lambda name: kept[name] < games[name]):
+        play_tournament(tournaments[name], folder / name, partial(add, name))
+    return list(chain.from_iterable(found.values()))
 
 
 def _count_kept(folder: Path) -> int:
