@@ -94,13 +94,17 @@ class _Person:
         self._socket.on("update", self._take)
         self._changed = asyncio.Event()
         self._stones = ""
-        self._is_my_turn = True
+        self._is_my_turn = False
         self.times: list[float] = []
         self.errors = 0
 
     async def arrive(self) -> None:
-        """Begin a game and connect to its page."""
+        """Come in and begin a game."""
         await self._http.get(self._entrance)
+        await self._begin()
+
+    async def _begin(self) -> None:
+        """Begin a game and connect to its page."""
         page = (await self._http.get(f"/new?player={_PLAYER}&size={SIZE}")).text
         query = json.loads(_find(r"query: (\{.*?\}),", page).replace("'", '"').replace("True", "true"))
         elements = json.loads(html.unescape(_find(r"String\.raw`(.*?)`", page)))
@@ -108,7 +112,7 @@ class _Person:
         events = elements[self._board]["events"]
         self._listener = next(event["listener_id"] for event in events if event["type"] == "point")
         self._client = query["client_id"]
-        self._stones = elements[self._board]["props"]["stones"]
+        self._stones, self._is_my_turn = elements[self._board]["props"]["stones"], True
         asked = {**query, "implicit_handshake": "true", "tab_id": uuid4(), "document_id": uuid4()}
         cookies = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
         await self._socket.connect(
@@ -127,17 +131,20 @@ class _Person:
             self._changed.set()
 
     async def play(self, rounds: int, pause: float) -> None:
-        """Click, see the stone, let the opponent answer, wait a little, and again."""
+        """Click, see the stone, let the opponent answer, wait a little, and again; on a full board begin another."""
         for _ in range(rounds):
             try:
                 await asyncio.sleep(pause * self._random.uniform(0.5, 1.5))
+                if not _free_points(self._stones):
+                    await self._socket.disconnect()
+                    await self._begin()
                 point = self._random.choice(_free_points(self._stones))
                 began = time.perf_counter()
                 await self._click(point)
                 await self._wait(lambda point=point: self._stones[point] == "X")
                 self.times.append(time.perf_counter() - began)
                 await self._wait(lambda: self._is_my_turn)
-            except (TimeoutError, IndexError):
+            except TimeoutError:
                 self.errors += 1
 
     async def _click(self, point: int) -> None:
