@@ -30,7 +30,8 @@ _SMOKE_LIMIT: Final = Limit(seconds=0.05)
 class Match:
     """A player against a level of GNU Go, and what we want it to win.
 
-    Held to simulations it plays on one thread, so that a busy machine slows the match and does not weaken the player.
+    Held to simulations it plays on one thread, and a busy machine slows the match; only priors that come later than
+    they would elsewhere weaken the player.
     """
 
     player: str
@@ -129,7 +130,8 @@ def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table
     """How it was played, and the scores."""
     return f"""
 One game at a time, from the empty board, komi 7.5, area rules, colors alternating. Only our players are limited: by
-time on all cores, or held to simulations on one thread, as a lower bound that a busy machine cannot lower further.
+time on all cores, or held to simulations on one thread, as a lower bound: far less than they have otherwise. Priors of
+a network come while the search goes on, on a busy machine later, so that such games are not the same everywhere.
 
 {_table(results)}
 """
