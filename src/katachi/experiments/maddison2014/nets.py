@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from katachi.experiments.estimates import Estimate, share
 from katachi.experiments.experiment import Budget, Scope
@@ -33,7 +33,20 @@ NETS: Final = "nets"
 TEST_POSITIONS: Final = {Budget.SMOKE: 1_000, Budget.HOUR: 20_000, Budget.FULL: 50_000}
 
 _BATCH: Final = 128
-_STEP_SIZE: Final = 0.128
+_PLAIN: Final[dict[str, Any]] = {
+    "optimizer": "sgd",
+    "step_size": 0.128,
+    "schedule": "halvings",
+    "warmup": 0.0,
+    "mask_illegal": False,
+}
+_ADAMW: Final[dict[str, Any]] = {
+    "optimizer": "adamw",
+    "step_size": 0.004,
+    "schedule": "cosine",
+    "warmup": 0.02,
+    "decay": 0.0,
+}
 _EVALUATIONS: Final = 20  # of held-out positions in the course of a training, and so checkpoints
 _VALIDATION_POSITIONS: Final = 2048
 
@@ -47,6 +60,7 @@ class Net:
     positions: int
     planes: str = "maddison-36"
     symmetric: bool = False
+    adamw: bool = False  # not by the paper's plain descent
 
     @property
     def shape(self) -> str:
@@ -55,11 +69,16 @@ class Net:
     @property
     def name(self) -> str:
         """What tells it from the others."""
-        kind = "-symmetric" if self.symmetric else ""
+        kind = "-symmetric" * self.symmetric + "-adamw" * self.adamw
         return f"{self.shape}-{self.planes}{kind}-{self.positions}"
 
+    @property
+    def title(self) -> str:
+        """What a document calls it."""
+        return self.shape.replace("x", "×") + ", AdamW" * self.adamw
+
     def training(self, games: Games) -> CnnTraining:
-        """How it learns (section 3.4 of the paper)."""
+        """How it learns: as section 3.4 of the paper has it, or in fewer positions."""
         from katachi.learning.supervised import CnnTraining  # torch takes seconds to load
 
         return CnnTraining.maddison(
@@ -71,13 +90,9 @@ class Net:
             data=str(games.dataset.path),
             positions=self.positions,
             batch=_BATCH,
-            optimizer="sgd",
-            step_size=_STEP_SIZE,
-            schedule="halvings",
-            warmup=0.0,
-            mask_illegal=False,
             evaluate_every=max(1, self.positions // _EVALUATIONS),
             validation_positions=_VALIDATION_POSITIONS,
+            **(_ADAMW if self.adamw else _PLAIN),
         )
 
 
@@ -117,7 +132,7 @@ def learn(nets: Iterable[Net], games: Games, scope: Scope) -> dict[Net, Learned]
         tick = _ticker(net, scope)
         work = partial(_learn_and_test, path=path, games=games, threads=scope.workers.jobs, tick=tick)
         (tested,) = _keep(Run(_tested_as(path.name, scope), work, _arguments(net, scope), net.positions), folder)
-        found[net] = Learned(net.shape.replace("x", "×"), path / "model", net.positions, tested)
+        found[net] = Learned(net.title, path / "model", net.positions, tested)
     return found
 
 
