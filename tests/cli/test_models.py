@@ -106,6 +106,8 @@ def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path
     assert run_katachi(*("again" if word == "net" else word for word in arguments)).code == 0
     again = load_model(tmp_path / "shipped" / "again")[1]
     assert again.training.first.positions == again.training.positions == 64
+    metrics = (tmp_path / "shipped" / "again" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["positions"] for line in (metrics[0], metrics[-1])] == [16, 128]
     assert str(tmp_path) not in again.model_dump_json()
 
     (recipes / "cnn" / "net.toml").write_text("size = 5\nlayers = 3\nfilters = 8\npositions = 64\nbatch = 16\n")

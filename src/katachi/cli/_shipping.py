@@ -30,6 +30,7 @@ from katachi.models.weights import WEIGHTS
 
 RECIPES: Final = SHIPPED / "recipes"
 _RANDOM_PLIES: Final = 2
+_COUNTED: Final = ("positions", "seconds", "core_seconds")  # what grows in the course of a run
 _MAX_RESULT_BYTES: Final = 1 << 20
 # Where games lie, and how often a model was looked at meanwhile.
 _UNIMPORTANT: Final = {"data", "evaluate_every", "test_games", "validation_positions"}
@@ -85,9 +86,21 @@ def make_shapes(
 
 def keep_curves(source: Path, path: Path) -> None:
     """Let a model that ships take along the metrics of its run, if that is where it comes from."""
-    metrics = source.parent / METRICS
-    if metrics.is_file():
-        write_atomically(path / METRICS, metrics.read_text(encoding="utf-8"))
+    lines = _metrics(source)
+    if lines:
+        write_atomically(path / METRICS, "".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def _metrics(model: Path) -> list[dict[str, Any]]:
+    """What was measured in the run of a model, after what was measured in the one that it began with, if any."""
+    metrics = model.parent / METRICS
+    if not metrics.is_file():
+        return []
+    lines: list[dict[str, Any]] = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+    first = open_model(model).card.training.settings.get("first_model")
+    before = _metrics(find_model(str(first))) if first else []
+    seen = {name: before[-1].get(name, 0) for name in _COUNTED} if before else {}
+    return [*before, *({**line, **{name: line[name] + seen[name] for name in seen if name in line}} for line in lines)]
 
 
 def tell_network(name: str, training: Training) -> Training:

@@ -4,9 +4,9 @@ import pytest
 
 from katachi.experiments.documents import format_document
 from katachi.experiments.experiment import Budget
-from katachi.experiments.maddison2014 import figure1, table1, table2, table3, table5
+from katachi.experiments.maddison2014 import curve, figure1, table1, table2, table3, table5
 from katachi.experiments.maddison2014.experiment import EXPERIMENT
-from katachi.experiments.maddison2014.nets import MAIN
+from katachi.experiments.maddison2014.nets import MAIN, Net
 from katachi.experiments.markdown import WIDTH
 from katachi.models.cnn_config import CnnConfig
 from katachi.provenance import provenance
@@ -18,7 +18,8 @@ NET = {"title": "3×16", "positions": 1_000_000, "tested": TESTED | PARTS}
 
 
 def test_the_paper_has_these_tables():
-    assert [table.name for table in EXPERIMENT.tables] == ["counts", "table1", "table2", "figure1", "table3", "table5"]
+    names = ["counts", "table1", "table2", "figure1", "curve", "table3", "table5"]
+    assert [table.name for table in EXPERIMENT.tables] == names
     assert "Measured here: counts, table3." in EXPERIMENT.head({"table3": {}, "counts": {}})
 
 
@@ -138,6 +139,35 @@ def test_figure1_beside_the_paper(tmp_path):
     text = figure1.section(results, tmp_path)
     assert "| 3×16 | 1,000,000 | 40 | 42 | 44 | 48 | 58 | 78 | 2.500 |" in text
     assert "| 6d | 40 (37 … 43.1) |" in text
+
+
+def test_the_same_network_learns_faster_by_adamw(games):
+    plain, adamw = Net(3, 16, 1000), Net(3, 16, 1000, adamw=True)
+    assert (plain.name, adamw.name) == ("3x16-maddison-36-1000", "3x16-maddison-36-adamw-1000")
+    net = NET | {"title": adamw.title}
+    (row,) = table2.rows({"data": DATA, "nets": [net], "games": 0, "distinct": 0, "seconds": {}, "pairs": []})
+    assert (row.id, row.published) == ("table2/3x16-adamw-1000000/top-1", 37.5)
+
+
+# The curve
+
+
+def test_a_power_law_goes_on():
+    seen = [10**exponent for exponent in (3, 3.5, 4, 4.5, 5)]
+    power, straight = curve.promise([[positions, 1 - positions**-0.05] for positions in seen])
+    assert power == pytest.approx(100 * (1 - 1e6**-0.05))
+    assert straight > power
+    assert curve.promise([[100, 0.3], [200, 0.4]]) is None
+
+
+def test_curves_of_networks_that_a_run_has_learned(make_scope, tmp_path):
+    figure1.measure(make_scope("figure1"))
+    results = curve.measure(make_scope("curve"))
+    title = "2x4-maddison-36-256"
+    assert results["nets"][title][-1][0] == 256
+    assert f"curve/{title}" in {row.id for row in curve.rows(results)}
+    assert f"| {title} | 256 |" in curve.section(results, tmp_path)
+    assert (tmp_path / "curve.svg").exists()
 
 
 # Table 3
