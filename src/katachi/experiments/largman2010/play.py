@@ -28,8 +28,8 @@ MAX_MOVES: Final = 100  # then there is no winner
 KINDS: Final = (Kind.CRBM, Kind.ORIENTED, Kind.TEMPLATES)
 PAIRS: Final = tuple(combinations(KINDS, 2))
 EYES: Final = {"eyes may be filled": True, "no eye is filled": False}  # the paper's way, and ours
-SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 1, Budget.FULL: 3}
-GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 40, Budget.FULL: 400}  # of each pair of one seed
+SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
+GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 140, Budget.FULL: 400}  # of each pair of one seed
 
 _LEVEL: Final = 0  # of GNU Go as a referee
 

@@ -19,7 +19,7 @@ RUN: Final = f"maddison2014/{NAME}"
 PLANES: Final = "maddison-9"
 NETS: Final = {
     Budget.SMOKE: Net(3, 16, 6_400, PLANES),
-    Budget.HOUR: Net(3, 32, 500_000, PLANES),
+    Budget.HOUR: Net(3, 32, 200_000, PLANES),
     Budget.FULL: Net(3, 64, 2_000_000, PLANES),
 }
 KINDS: Final = {"free": False, "symmetric": True}
