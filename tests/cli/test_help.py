@@ -143,7 +143,7 @@ def test_debug_shows_the_traceback(failing, monkeypatch):
 def test_the_first_run_says_that_it_compiles(run_katachi, monkeypatch, tmp_path):
     monkeypatch.setattr(_compiling, "cache_folder", lambda: tmp_path)
     ran = run_katachi("play", "random", "--size", "2", stdin="quit\n")
-    assert ran.err == f"katachi: compiling kernels, once: about {_compiling.SECONDS_TO_COMPILE} s\n"
+    assert ran.err == f"katachi: compiling kernels, once: up to {_compiling.MINUTES_TO_COMPILE} min\n"
     assert run_katachi("players").err == ""
 
 

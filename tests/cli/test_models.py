@@ -85,7 +85,7 @@ def test_make_trains_measures_and_saves(run_katachi, recipes, tmp_path):
 def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path, monkeypatch):
     games = make_small_set(tmp_path, test=5)
     monkeypatch.setattr(_cnn_shipping, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(_cnn_shipping, "PLAYERS", tmp_path)
+    monkeypatch.setattr(_shipping, "PLAYERS", tmp_path)
     arguments = ("models", "make", "net", "--data", str(games), "--positions", "60", "--int8")
     ran = run_katachi(*arguments)
     assert ran.code == 0, ran.err
@@ -124,7 +124,7 @@ def test_make_trains_measures_and_saves_a_territory_network(run_katachi, recipes
     (recipes / "territory").mkdir()
     (recipes / "territory" / "land.toml").write_text("positions = 96\nvalidation_positions = 20\n")
     monkeypatch.setattr(_territory_shipping, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(_territory_shipping, "PLAYERS", tmp_path)
+    monkeypatch.setattr(_shipping, "PLAYERS", tmp_path)
     arguments = ("models", "make", "land", "--data", str(games), "--positions", "30")
     ran = run_katachi(*arguments)
     assert ran.code == 0, ran.err
@@ -145,7 +145,7 @@ def test_make_trains_measures_and_saves_a_territory_network(run_katachi, recipes
 
 def test_make_trains_measures_and_saves_a_crbm(run_katachi, recipes, tmp_path, monkeypatch):
     monkeypatch.setattr(_crbm_shipping, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(_crbm_shipping, "PLAYERS", tmp_path)
+    monkeypatch.setattr(_shipping, "PLAYERS", tmp_path)
     arguments = ("models", "make", "rbm", "--data", str(make_small_set(tmp_path)), "--games", "2")
     ran = run_katachi(*arguments)
     assert ran.code == 0, ran.err

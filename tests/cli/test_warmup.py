@@ -12,6 +12,7 @@ def test_everything_is_compiled_afterwards(run_katachi):
     """Every kernel has been called, or is part of one that has: numba has an index of it on disk."""
     ran = run_katachi("warmup")
     assert ran.code == 0
+    assert "katachi: compiling tree search\n" in ran.err
     assert str(_compiling.cache_folder()) in ran.out
     missing = [
         f"{kernel.__module__}.{kernel.__name__}"

@@ -13,8 +13,7 @@ from rich.progress import Progress
 
 from katachi.cli._arena import RUNS
 from katachi.cli._cnn_training import read_cnn_training, train_and_show
-from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, tell_network
-from katachi.disk import write_atomically
+from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, ship_player, tell_network
 from katachi.go.points import Symmetry
 from katachi.intervals import wilson_interval
 from katachi.learning.batches import Batch
@@ -27,7 +26,6 @@ from katachi.models.cnn_cards import INT8, ONNX, CnnCard
 from katachi.models.saving import SHIPPED, SavedModel, find_model, load_weights, open_model, save_cnn
 from katachi.models.weights import WEIGHTS
 
-PLAYERS: Final = SHIPPED.parent / "players" / "shipped"
 MAX_BYTES: Final = 5_000_000  # of a model that ships
 _TOP: Final = (1, 5, 10)
 
@@ -64,7 +62,9 @@ def make_network(
     _save(path, source, card, tell_network(name, card.training), metrics, int8=measuring.int8)
     keep_curves(source.path, path)
     if into is None:
-        _ship_player(name, card)
+        board = f"{card.board_size}x{card.board_size}" if card.board_size else "boards of any size"
+        description = f"A network that learned from games of people, on {board}, without search (Maddison et al. 2014)"
+        ship_player(name, description, search="policy")
     return path
 
 
@@ -134,13 +134,3 @@ def _save(
         weights = None
         typer.echo(f"katachi: its weights are left out, it would be larger than {MAX_BYTES:,} bytes", err=True)
     save_cnn(path, card.config, onnx, rough, weights, training, metrics, replace=True)
-
-
-def _ship_player(name: str, card: CnnCard) -> None:
-    """Let a player of the same name play by the network without search, unless there is one."""
-    path = PLAYERS / f"{name}.toml"
-    board = f"{card.board_size}x{card.board_size}" if card.board_size else "boards of any size"
-    description = f"A network that learned from games of people, on {board}, without search (Maddison et al. 2014)"
-    if not path.exists():
-        kind = f'kind = "search"\ndescription = "{description}"\n'
-        write_atomically(path, f'{kind}[evaluator]\nmodel = "{name}"\n[search]\nkind = "policy"\n')

@@ -19,7 +19,7 @@ from typing import Any, Final
 KERNEL_PACKAGES: Final = tuple(
     f"katachi.{name}" for name in ("go", "players", "features", "models", "search", "learning")
 )
-SECONDS_TO_COMPILE: Final = 50  # all of it, measured on one core of a small server
+MINUTES_TO_COMPILE: Final = 4  # all of it, measured on one core of a small server; most commands need a part
 
 
 def kernel_modules() -> list[ModuleType]:
@@ -62,4 +62,4 @@ def prepare_kernels() -> None:
     """Forget what is stale, and say on standard error if this run takes longer because it compiles."""
     forget_stale_kernels()
     if not is_compiled():
-        print(f"katachi: compiling kernels, once: about {SECONDS_TO_COMPILE} s", file=sys.stderr, flush=True)  # noqa: T201
+        print(f"katachi: compiling kernels, once: up to {MINUTES_TO_COMPILE} min", file=sys.stderr, flush=True)  # noqa: T201

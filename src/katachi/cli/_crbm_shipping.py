@@ -13,17 +13,15 @@ import typer
 
 from katachi.cli._arena import RUNS
 from katachi.cli._crbm_training import read_crbm_training, train_crbm_and_show
-from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, measure_against, read_result
+from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, measure_against, read_result, ship_player
 from katachi.cli._training import collect_values
 from katachi.cli._value_training import read_value_training, train_value_and_show
-from katachi.disk import write_atomically
 from katachi.learning.contrastive import CrbmTraining
 from katachi.learning.value_learning import ValueTraining
 from katachi.models.cards import ModelError, Training
 from katachi.models.crbm_cards import CrbmCard
 from katachi.models.saving import SHIPPED, find_model, load_crbm, save_crbm
 
-PLAYERS: Final = SHIPPED.parent / "players" / "shipped"
 OPPONENTS: Final = ("random", "alp")
 
 
@@ -56,7 +54,8 @@ def make_crbm(
     save_crbm(path, crbm, *told, metrics, replace=True)
     keep_curves(source, path)
     if into is None:
-        _ship_player(name, card)
+        found = f"Features that an RBM found, with a value from self-play on {card.board_size}x{card.board_size}"
+        ship_player(name, f"{found}, one ply deep (Largman and Pham)")
     return path
 
 
@@ -93,12 +92,3 @@ def _tell(name: str, training: Training, place: str) -> Training:
     settings: Mapping[str, Any] = training.settings
     told = {**settings, place: Path(str(settings[place])).name}
     return training.model_copy(update={"command": f"katachi models make {name}", "settings": told})
-
-
-def _ship_player(name: str, card: CrbmCard) -> None:
-    """Let a player of the same name play by the value one ply deep, unless there is one."""
-    path = PLAYERS / f"{name}.toml"
-    board = f"{card.board_size}x{card.board_size}"
-    description = f"Features that an RBM found, with a value from self-play on {board}, one ply deep (Largman and Pham)"
-    if not path.exists():
-        write_atomically(path, f'kind = "search"\ndescription = "{description}"\n[evaluator]\nmodel = "{name}"\n')

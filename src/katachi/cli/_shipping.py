@@ -29,6 +29,7 @@ from katachi.models.saving import SHIPPED, find_model, load_linear, open_model, 
 from katachi.models.weights import WEIGHTS
 
 RECIPES: Final = SHIPPED / "recipes"
+PLAYERS: Final = SHIPPED.parent / "players" / "shipped"
 _RANDOM_PLIES: Final = 2
 _COUNTED: Final = ("positions", "seconds", "core_seconds")  # what grows in the course of a run
 _MAX_RESULT_BYTES: Final = 1 << 20
@@ -93,14 +94,22 @@ def keep_curves(source: Path, path: Path) -> None:
 
 def _metrics(model: Path) -> list[dict[str, Any]]:
     """What was measured in the run of a model, after what was measured in the one that it began with, if any."""
-    metrics = model.parent / METRICS
-    if not metrics.is_file():
+    metrics = next((path for path in (model / METRICS, model.parent / METRICS) if path.is_file()), None)
+    if metrics is None:
         return []
     lines: list[dict[str, Any]] = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
     first = open_model(model).card.training.settings.get("first_model")
     before = _metrics(find_model(str(first))) if first else []
     seen = {name: before[-1].get(name, 0) for name in _COUNTED} if before else {}
     return [*before, *({**line, **{name: line[name] + seen[name] for name in seen if name in line}} for line in lines)]
+
+
+def ship_player(name: str, description: str, search: str | None = None) -> None:
+    """Let a player of its name play by a model that ships, one ply deep or by another search, unless there is one."""
+    path = PLAYERS / f"{name}.toml"
+    if not path.exists():
+        text = f'kind = "search"\ndescription = "{description}"\n[evaluator]\nmodel = "{name}"\n'
+        write_atomically(path, text if search is None else f'{text}[search]\nkind = "{search}"\n')
 
 
 def tell_network(name: str, training: Training) -> Training:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from katachi.cli._arena import RUNS
-from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, tell_network
+from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, ship_player, tell_network
 from katachi.cli._territory_training import read_territory_training, train_and_show
-from katachi.disk import write_atomically
 from katachi.experiments.estimates import mean_of_many
 from katachi.learning.datasets import Dataset
 from katachi.learning.splits import Split
@@ -21,11 +19,8 @@ from katachi.learning.territory import TerritoryTraining
 from katachi.learning.territory_measuring import Known, measure_territory
 from katachi.learning.territory_training import Machine
 from katachi.models.cards import Metric
-from katachi.models.dag_rnn_cards import DagRnnCard
 from katachi.models.dag_rnn_evaluator import Territory
 from katachi.models.saving import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
-
-PLAYERS: Final = SHIPPED.parent / "players" / "shipped"
 
 
 def make_territory(
@@ -52,7 +47,9 @@ def make_territory(
     save_dag_rnn(path, territory, card.points, card.temperature, training, metrics, replace=True)
     keep_curves(source, path)
     if into is None:
-        _ship_player(name, card, dataset.only_size())
+        board = f"{dataset.only_size()}x{dataset.only_size()}"
+        cells = card.config.cell
+        ship_player(name, f"Territory as a {cells} DAG-RNN learned it on {board}, one ply deep (Wu and Baldi 2006)")
     return path
 
 
@@ -85,13 +82,3 @@ def _known(known: Known) -> Metric:
     share = mean_of_many(known.shares)
     low, high = share.interval or (share.mean, share.mean)
     return Metric(value=share.mean, low=max(0.0, low), high=min(1.0, high), positions=known.shares.size)
-
-
-def _ship_player(name: str, card: DagRnnCard, size: int) -> None:
-    """Let a player of the same name play by the network one ply deep, unless there is one."""
-    path = PLAYERS / f"{name}.toml"
-    description = (
-        f"Territory as a {card.config.cell} DAG-RNN learned it on {size}x{size}, one ply deep (Wu and Baldi 2006)"
-    )
-    if not path.exists():
-        write_atomically(path, f'kind = "search"\ndescription = "{description}"\n[evaluator]\nmodel = "{name}"\n')

@@ -21,10 +21,13 @@ def warmup() -> None:
     from rich.progress import Progress
 
     start = time.perf_counter()
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(STAGES))
         for name, compile_stage in STAGES.items():
             progress.update(task, description=name)
+            if not console.is_terminal:
+                typer.echo(f"katachi: compiling {name}", err=True)
             compile_stage()
             progress.advance(task)
     typer.echo(f"all kernels are compiled ({time.perf_counter() - start:.1f} s) and kept in {cache_folder()}")
