@@ -65,18 +65,18 @@ def ask(net: Learned, question: Question, games: Dataset, count: int, scope: Sco
     fitted = FITTED[scope.budget]
     fit = Run(f"{name}-fit-{fitted}", _fit, {**about, "count": fitted}, fitted)
     temperatures = do_runs([fit], folder, scope.workers, scope.watch)[0]["temperatures"]
-    total = question.pick(games, Split.TEST, count).games.size
+    asked = question.pick(games, Split.TEST, count).games
     blocks = [
         Run(
             f"{name}-of-{count}-{first}",
             _judge,
             {**about, "temperatures": temperatures, "count": count, "first": first},
-            min(_BLOCK, total - first),
+            min(_BLOCK, asked.size - first),
         )
-        for first in range(0, total, _BLOCK)
+        for first in range(0, asked.size, _BLOCK)
     ]
     found = do_runs(blocks, folder, scope.workers, scope.watch)
-    return {"temperatures": temperatures, **_summarize(found)}
+    return {"temperatures": temperatures, "games": int(np.unique(asked).size), **_summarize(found)}
 
 
 def _fit(model: str, data: str, by_policy: bool, question: list[int | None], count: int) -> Json:

@@ -90,14 +90,15 @@ def settings_of(kind: Kind, positions: int, sets: Sets, budget: Budget) -> Terri
     return TerritoryTraining(**values)
 
 
-def shipped() -> list[Learned]:
-    """The territory networks that ship with katachi."""
-    cards = [(path, open_model(path).card) for path in shipped_models()]
-    return [
-        Learned(f"`{path.name}`", path, card.training.all_positions)
-        for path, card in cards
-        if isinstance(card, DagRnnCard)
-    ]
+def shipped(*, by_policy: bool = False) -> list[Learned]:
+    """The territory networks that ship with katachi; asked for their own policies, on request, if they have any."""
+    found = []
+    for path in shipped_models():
+        card = open_model(path).card
+        if isinstance(card, DagRnnCard):
+            net = Learned(f"`{path.name}`", path, card.training.all_positions)
+            found.append(net.judging_by_policy() if by_policy and card.config.policy else net)
+    return found
 
 
 def _ticker(name: str, total: int, scope: Scope) -> Callable[[int, Losses], None]:

@@ -19,7 +19,7 @@ NAME: Final = "table2"
 RUN: Final = f"wu2006/{NAME}"
 QUESTIONS: Final = {9: Question(9), 13: Question(13), 19: Question(19, 80, 83)}
 _LEAST: Final = 1e-6  # probability that an inverse is taken of
-MOVES: Final = {Budget.SMOKE: 20, Budget.HOUR: 250, Budget.FULL: 7200}
+MOVES: Final = {Budget.SMOKE: 20, Budget.HOUR: 2700, Budget.FULL: 7200}
 
 
 class Published(NamedTuple):
@@ -44,7 +44,7 @@ def measure(scope: Scope) -> Json:
     """
     sets = require_sets(scope)
     strong = learn("strong", sets, scope)
-    nets = [learn("paper", sets, scope), strong, strong.judging_by_policy(), *shipped()]
+    nets = [learn("paper", sets, scope), strong, strong.judging_by_policy(), *shipped(by_policy=True)]
     results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
     for size, question in QUESTIONS.items():
         games = sets.of_size(question.size)
@@ -102,7 +102,7 @@ Differences from the paper:
 
 def _board_table(size: int, board: Json, nets: list[Json]) -> str:
     published, first = PUBLISHED[size], board["asked"][0]
-    title = f"{size}×{size}, {first['moves']:,} moves of `{board['name']}`"
+    title = f"{size}×{size}, {first['moves']:,} moves of {first['games']:,} games of `{board['name']}`"
     header = (title, "learned from", "paper: x", "x", "log p", "temperature", "arithmetic: x", "temperature")
     random = (f"{math.exp(-first['random_log']):.0f}", f"{first['random_log']:.2f}".replace("-", "−"))
     nothing = ("",) * 3
