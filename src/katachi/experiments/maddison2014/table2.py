@@ -138,8 +138,8 @@ def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table
     size = results["data"]["size"]
     return f"""
 {describe_set(results["data"])} Networks of layers × filters learn by the paper's protocol: 36 planes, a softmax each
-for Black and White, plain descent at 0.128 in batches of 128, positions turned and mirrored at random. The same
-network by AdamW, with a step size that falls along a cosine, comes further in as many positions.
+for Black and White, plain descent at 0.128 in batches of 128, positions turned and mirrored at random. Those by
+AdamW come further in as many positions; their step size falls along a cosine.
 {_play_text(size)}
 
 {_table(results)}
