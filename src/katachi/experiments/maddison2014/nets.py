@@ -98,7 +98,7 @@ class Net:
 
 MAIN: Final = {  # the best network of each budget, which most tables ask
     Budget.SMOKE: Net(3, 16, 12_800),
-    Budget.HOUR: Net(3, 64, 200_000, adamw=True),
+    Budget.HOUR: Net(3, 16, 2_000_000, adamw=True),
     Budget.FULL: Net(3, 64, 4_000_000),
 }
 

@@ -57,7 +57,7 @@ _TREND: Final = 100_000  # positions for each row of the paper
 _ROWS: Final = ((3, 16), (3, 128), (6, 128), (10, 128), (12, 128))
 PLANS: Final[Mapping[Budget, Mapping[Net, int]]] = {  # with games against GNU Go
     Budget.SMOKE: {MAIN[Budget.SMOKE]: 2, Net(6, 16, 12_800): 0},
-    Budget.HOUR: {Net(3, 16, 1_000_000): 0, Net(3, 16, 2_000_000, adamw=True): 10, MAIN[Budget.HOUR]: 0},
+    Budget.HOUR: {Net(3, 16, 1_000_000): 0, MAIN[Budget.HOUR]: 10},
     Budget.FULL: {
         Net(3, 16, 8_000_000): 200,
         Net(3, 16, 8_000_000, adamw=True): 200,
