@@ -53,7 +53,7 @@ class Plan:
 
 PLANS: Final = {
     Budget.SMOKE: Plan(2_000, 20, 1),
-    Budget.HOUR: Plan(100_000, PAPER_GAMES, 3),
+    Budget.HOUR: Plan(30_000, PAPER_GAMES, 3),
     Budget.FULL: Plan(1_000_000, PAPER_GAMES, 10),
 }
 
