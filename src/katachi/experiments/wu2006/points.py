@@ -19,7 +19,7 @@ from katachi.models.saving import load_dag_rnn
 
 NAME: Final = "points"
 RUN: Final = f"wu2006/{NAME}"
-POSITIONS: Final = {Budget.SMOKE: 50, Budget.HOUR: 1000, Budget.FULL: 10_000}
+POSITIONS: Final = {Budget.SMOKE: 50, Budget.HOUR: 5_000, Budget.FULL: 10_000}
 # A convolutional network of 0.35 million parameters that learned from 15,000 professional games on 19×19 (GoCNN).
 PUBLISHED: Final = {"all": 80.0, "end": 96.0}
 _LARGE: Final = 19
