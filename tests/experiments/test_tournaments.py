@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from katachi.arena.ratings import Anchor
 from katachi.arena.settings import TournamentSettings
 from katachi.experiments import tournaments
 from katachi.experiments.experiment import Budget, Scope
 from katachi.experiments.runs import Workers
-from katachi.experiments.tournaments import describe_games, play_rounds, play_tournaments, rounds
+from katachi.experiments.tournaments import describe_games, play_rounds, play_tournaments, rate_games, rounds
 
 TEMPLATE = TournamentSettings(players={"a": "random", "b": "random", "c": "random"}, scheme="gauntlet", size=3)
 
@@ -55,6 +56,19 @@ def test_rounds_that_are_through_count_before_others_are_played(tmp_path, monkey
     kept.clear()
     assert play_rounds(dict([first, second]), scope, describe_games)["games"] == 4
     assert [found["games"] for found in kept] == [3, 4]
+
+
+def test_nobody_is_rated_before_the_anchor_has_played(tmp_path):
+    (settings,) = rounds(TEMPLATE, {"b": 2, "c": 2}).values()
+    scope = Scope(tmp_path, Budget.SMOKE, lambda progress: None, None, Workers(), lambda results: None)
+    first = settings.model_copy(update={"players": {"a": "random", "b": "random"}})
+
+    def count(records):
+        return rate_games(["a", "b", "c"], records, Anchor("c"))
+
+    found = play_rounds({"first": first}, scope, count)
+    assert (found["ratings"], len(found["pairs"])) == ({}, 1)
+    assert set(play_rounds({"first": first, "all": settings}, scope, count)["ratings"]) == {"a", "b", "c"}
 
 
 def test_the_same_game_twice_is_one_game(tmp_path):

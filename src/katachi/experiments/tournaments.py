@@ -132,19 +132,21 @@ def _count_kept(folder: Path) -> int:
 
 
 def rate_games(players: Sequence[str], records: Iterable[GameRecord], anchor: Anchor) -> Json:
-    """Ratings of those who played, with intervals, and the score of every pair that met."""
+    """Ratings of those who played, with intervals, once the anchor has; and the score of every pair that met."""
     games = [(record.black.name, record.white.name, record.score_of(record.black.name)) for record in records]
     scores = pair_scores(players, games)
     played = scores.games.sum(axis=1) > 0
     scores = pair_scores([player for player, met in zip(players, played, strict=True) if met], games)
-    rated = rate(scores, np.random.default_rng(_SEED), anchor=anchor)
+    ratings = (
+        rate(scores, np.random.default_rng(_SEED), anchor=anchor).ratings if anchor.player in scores.players else ()
+    )
     pairs = [
         Pair(a, b, int(scores.games[i, j]), int(scores.wins[i, j] - scores.draws[i, j] / 2), int(scores.draws[i, j]))
         for (i, a), (j, b) in combinations(enumerate(scores.players), 2)
         if scores.games[i, j]
     ]
     return {
-        "ratings": {r.player: [round(r.rating), round(r.low), round(r.high)] for r in rated.ratings},
+        "ratings": {r.player: [round(r.rating), round(r.low), round(r.high)] for r in ratings},
         "pairs": [asdict(pair) for pair in pairs],
     }
 

@@ -25,7 +25,7 @@ NAME: Final = "former"
 RUN: Final = f"largman2010/{NAME}"
 PUBLISHED_GAMES: Final = 110
 CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
-SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 1, Budget.FULL: 3}
+SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
 
 
 @dataclass(frozen=True, slots=True)
