@@ -105,12 +105,17 @@ def _draw(results: Json, path: Path) -> None:
         for number, (title, curve) in enumerate(results["nets"].items()):
             color = COLORS[(number + 1) % len(COLORS)]
             positions, shares = np.array(curve).T
-            axes.plot(positions, 100 * shares, color=color, label=title.strip("`"))
+            axes.plot(positions, 100 * shares, color=color, label=_label(title))
             promised = promise(curve)
             if promised is not None:
                 axes.plot([positions[-1], positions[-1] * TIMES], [100 * shares[-1], promised[0]], ":", color=color)
         axes.set_xscale("log")
         label_axes(axes, "Moves foretold by positions seen", "positions", "%")
+
+
+def _label(title: str) -> str:
+    """A name that is short enough for a legend: the plot shows how many positions were seen."""
+    return title.strip("`") if title.startswith("`") else title.rpartition("-")[0]
 
 
 _DIFFERENCES: Final = (
