@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from katachi.cli._training import check_settings, collect_values
-from katachi.cli._training_progress import Speed
-from katachi.learning.tensorboard import TensorBoard
+from katachi.cli._training import check_settings, collect_values, read_learning, values_of_run
+from katachi.cli._training_progress import LearningProgress
 from katachi.learning.territory import PHASES, Losses, TerritoryRecipe, TerritoryTraining
 from katachi.learning.territory_bootstrap import BootstrapTraining, train_bootstrap
 from katachi.learning.territory_training import Machine, train_territory
-from katachi.learning.training_runs import MetricLine, TrainingError
+from katachi.learning.training_runs import TrainingError
 
 _SHOWN_POSITIONS = 5000  # over which the loss in the display is a mean
 
 
 def read_territory_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> TerritoryTraining:
     """Settings from a file, then from options, then from ``key=value``; raises TrainingError with one sentence."""
-    values = collect_values(file, options, changes)
-    if "data" not in values:
-        raise TrainingError("there is nothing to learn from: give --data SET (see: katachi data label --help)")
-    if "evaluate_every" not in values and isinstance(positions := values.get("positions"), int):
-        most = TerritoryTraining.model_fields["evaluate_every"].default
-        values["evaluate_every"] = min(most, max(1, positions // 20))
-    return check_settings(TerritoryTraining, values)
+    return read_learning(TerritoryTraining, file, options, changes, "katachi data label")
 
 
 def read_bootstrap(
@@ -45,43 +34,28 @@ def read_bootstrap(
 
 def read_run(run: Path, given: Sequence[object]) -> TerritoryTraining | BootstrapTraining:
     """The settings of a run; raises TrainingError if there is none, or other settings were given."""
-    if any(value not in (None, []) for value in given):
-        raise TrainingError("--resume takes all settings from the run: give no others")
-    config = run / "config.toml"
-    if not config.exists():
-        raise TrainingError(f"{run} is no run that could go on")
-    values = collect_values(config, {}, [])
+    values = values_of_run(run, given)
     if "data" in values:
         return check_settings(TerritoryTraining, values)
     return check_settings(BootstrapTraining, values)
 
 
-class TerritoryProgress(Progress):
+class TerritoryProgress(LearningProgress):
     """One line: positions, time left, positions a second, and what is known of the last ones and of held-out ones."""
 
     def __init__(self, settings: TerritoryRecipe) -> None:
-        console = Console(stderr=True)
-        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed("positions"))
-        text = TextColumn("{task.description}")
-        super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
-        self.last: MetricLine | None = None
+        super().__init__("positions", settings.steps * settings.batch)
         self._recent: deque[Losses] = deque(maxlen=max(1, _SHOWN_POSITIONS // settings.batch))
-        self._bar = self.add_task("", total=settings.steps * settings.batch)
 
     def counted(self, games: int) -> None:
         """Show how many games were counted for propensities."""
-        self.update(self._bar, description=f"counting propensities: {games:,} games")
+        self.describe(f"counting propensities: {games:,} games")
 
     def learned(self, positions: int, losses: Losses) -> None:
-        """Show a batch; the first one begins the clock."""
-        if not self._recent:
-            self.reset(self._bar, completed=positions)
+        """Show a batch."""
         self._recent.append(losses)
         loss = sum(losses.ownership for losses in self._recent) / sum(losses.positions for losses in self._recent)
-        self.update(self._bar, completed=positions, description=f"loss {loss:.2f}; {self.validation()}")
-
-    def measured(self, line: MetricLine) -> None:
-        self.last = line
+        self.show(positions, f"loss {loss:.2f}; {self.validation()}")
 
     def validation(self) -> str:
         """What was last known of held-out positions, or how the last games against itself went."""
@@ -106,15 +80,8 @@ def train_and_show(
     tensorboard: bool,
 ) -> str:
     """Train with a display, and return what was reached."""
-    with ExitStack() as stack:
-        board = stack.enter_context(closing(TensorBoard(folder / "tensorboard"))) if tensorboard else None
-        progress = stack.enter_context(TerritoryProgress(settings))
-
-        def watch(line: MetricLine) -> None:
-            progress.measured(line)
-            if board is not None:
-                board.write(line.values, line.values["positions"])
-
+    progress = TerritoryProgress(settings)
+    with progress.watching(folder, tensorboard=tensorboard) as watch:
         if isinstance(settings, TerritoryTraining):
             train_territory(settings, folder, watch, command, machine, progress.learned, progress.counted)
         else:

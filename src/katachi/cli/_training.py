@@ -21,6 +21,8 @@ from katachi.learning.training_runs import MetricLine, TrainingError
 
 Settings = TypeVar("Settings", bound=BaseModel)
 
+_EVALUATIONS = 20  # at least, of a run that learns from games, unless it is said how often
+
 
 def read_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> ShapeTraining:
     """Settings from a file, then from options, then from ``key=value``; raises TrainingError with one sentence."""
@@ -29,6 +31,29 @@ def read_training(file: Path | None, options: Mapping[str, Any], changes: Sequen
     if "evaluate_every" not in values and isinstance(games, int):
         values["evaluate_every"] = max(1, games // 30)
     return check_settings(ShapeTraining, values)
+
+
+def read_learning(
+    kind: type[Settings], file: Path | None, options: Mapping[str, Any], changes: Sequence[str], made_by: str
+) -> Settings:
+    """The same for learning from a set of games, which ``made_by`` makes, with evaluations all along the run."""
+    values = collect_values(file, options, changes)
+    if "data" not in values:
+        raise TrainingError(f"there is nothing to learn from: give --data SET (see: {made_by} --help)")
+    if "evaluate_every" not in values and isinstance(positions := values.get("positions"), int):
+        most = kind.model_fields["evaluate_every"].default
+        values["evaluate_every"] = min(most, max(1, positions // _EVALUATIONS))
+    return check_settings(kind, values)
+
+
+def values_of_run(run: Path, given: Sequence[object]) -> dict[str, Any]:
+    """The settings that a run was begun with; raises TrainingError if it is none, or if other settings are given."""
+    if any(value not in (None, []) for value in given):
+        raise TrainingError("--resume takes all settings from the run: give no others")
+    config = run / "config.toml"
+    if not config.exists():
+        raise TrainingError(f"{run} is no run that could go on")
+    return collect_values(config, {}, [])
 
 
 def collect_values(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -9,6 +13,7 @@ from rich.text import Text
 from katachi.intervals import wilson_interval
 from katachi.learning.growing import sizes_not_mastered
 from katachi.learning.shape_training import ShapeTraining
+from katachi.learning.tensorboard import TensorBoard
 from katachi.learning.training_runs import MetricLine
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -26,14 +31,57 @@ class Speed(ProgressColumn):
         return Text("" if task.speed is None else f"{task.speed:,.0f} {self._what}/s")
 
 
-class TrainingProgress(Progress):
+class LineProgress(Progress):
+    """How many games or positions are through, the time left, and a text, on a line."""
+
+    def __init__(self, unit: str) -> None:
+        console = Console(stderr=True)
+        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed(unit))
+        text = TextColumn("{task.description}")
+        super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
+
+
+class LearningProgress(LineProgress):
+    """The line of a run, and what was last measured in it."""
+
+    def __init__(self, unit: str, total: int | None = None) -> None:
+        super().__init__(unit)
+        self._unit = unit
+        self.last: MetricLine | None = None
+        self._has_begun = False
+        self._bar = self.add_task("", total=total)
+
+    def describe(self, text: str) -> None:
+        """Show what goes on before the clock begins."""
+        self.update(self._bar, description=text)
+
+    def show(self, done: int, text: str, total: int | None = None) -> None:
+        """Show how much is through; the first call begins the clock, for a run may go on from an earlier one."""
+        if not self._has_begun:
+            self.reset(self._bar, completed=done)
+            self._has_begun = True
+        self.update(self._bar, completed=done, total=total, description=text)
+
+    @contextmanager
+    def watching(self, folder: Path, *, tensorboard: bool) -> Iterator[Callable[[MetricLine], None]]:
+        """Show the line; what is measured is to be given to the result, which writes it for TensorBoard too."""
+        with ExitStack() as stack:
+            board = stack.enter_context(closing(TensorBoard(folder / "tensorboard"))) if tensorboard else None
+            stack.enter_context(self)
+
+            def watch(line: MetricLine) -> None:
+                self.last = line
+                if board is not None:
+                    board.write(line.values, line.values[self._unit])
+
+            yield watch
+
+
+class TrainingProgress(LineProgress):
     """A line for every run: games on the size at hand, time left, the learning curve and the last win rate."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
-        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed("games"))
-        text = TextColumn("{task.description}")
-        super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
+        super().__init__("games")
 
     def add_run(self, settings: ShapeTraining) -> RunProgress:
         return RunProgress(self, settings)

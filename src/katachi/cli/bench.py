@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from katachi.cli._options import AsJson
+
 
 class Bench(StrEnum):
     """What can be measured; each is a module of ``katachi.benchmarks`` with a ``run``."""
@@ -54,7 +56,7 @@ def bench(
         Path | None, typer.Option(metavar="SET", help="Games of which inference foretells moves, in floats and int8.")
     ] = None,
     positions: Annotated[int, typer.Option(min=1, help="Positions of its test games that are foretold.")] = 20_000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from katachi.cli._options import AsJson
 from katachi.cli._reading import Advance, show_reading, sizes_on_disk, useful_processes
 from katachi.cli.data_import import import_records
 from katachi.cli.data_label import label
@@ -51,7 +52,7 @@ def info(
         list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
     ],
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 takes what is worth it.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Replay every game to its end, and count games by size, rank and result.
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from katachi.cli._options import AsJson
 from katachi.cli._reading import show_reading, sizes_on_disk, useful_processes
 
 
@@ -23,7 +24,7 @@ def import_records(
         typer.Option(help="A set: games that are in it, too, are of the same split here. May be said again."),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 takes what is worth it.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a compact set of games to learn from: moves, ranks and results, divided into training and test games.
 

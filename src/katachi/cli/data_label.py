@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from katachi.cli._options import AsJson
 from katachi.learning.label_answers import Source
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def label(
     seconds: Annotated[float, typer.Option(min=0.1, help="The most that the program may take for an answer.")] = 30.0,
     playouts: Annotated[int, typer.Option(min=1, help="Playouts for each game.")] = 400,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Games at a time; 0 takes all cores.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find out who owns each point at the end of every game that was counted.
 

@@ -7,23 +7,25 @@ from typing import Annotated
 
 import typer
 
+from katachi.cli._options import AsJson, BoardSize, GameCount, Komi, MostMoves, Referee, RulesName, Seconds, Simulations
+
 
 def selfplay(
     a: Annotated[str, typer.Argument(help="A player.", metavar="A", show_default=False)],
     b: Annotated[str, typer.Argument(help="Its opponent, which may be the same.", metavar="B", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The SGF file for the games.", dir_okay=False)],
-    games: Annotated[int, typer.Option(help="How many games to play.")] = 100,
-    size: Annotated[int, typer.Option(help="The board size.")] = 9,
-    komi: Annotated[float | None, typer.Option(help="The komi; without it, that of the rules.")] = None,
-    rules: Annotated[str, typer.Option(help="The rules, by name or as KataGo's JSON.")] = "katachi",
-    seconds: Annotated[float | None, typer.Option(help="Seconds that a move may take.")] = None,
-    simulations: Annotated[int | None, typer.Option(help="Simulations that a move may take.")] = None,
+    games: GameCount = 100,
+    size: BoardSize = 9,
+    komi: Komi = None,
+    rules: RulesName = "katachi",
+    seconds: Seconds = None,
+    simulations: Simulations = None,
     seed: Annotated[int, typer.Option(help="The same seed plays the same games.")] = 0,
     random_plies: Annotated[int, typer.Option(help="Random moves that begin each game.")] = 2,
-    max_moves: Annotated[int | None, typer.Option(help="Count a game as it stands after so many moves.")] = None,
+    max_moves: MostMoves = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Games that are played at the same time.")] = 1,
-    referee: Annotated[str, typer.Option(help="Who counts: estimate, count or gtp:COMMAND.")] = "estimate",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    referee: Referee = "estimate",
+    as_json: AsJson = False,
 ) -> None:
     """Let two players play games to learn from, and write them as one collection.
 

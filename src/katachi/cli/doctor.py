@@ -11,9 +11,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import typer
+
+from katachi.cli._options import AsJson
 
 _MIN_PYTHON: Final = (3, 11)
 _MIN_FREE_BYTES: Final = 200_000_000
@@ -29,7 +31,7 @@ class Finding(NamedTuple):
     essential: bool = True
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Check the set-up: Python, processor, libraries, caches, other programs. Exit code 1 if something essential fails.
 
     Examples:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from katachi.cli._options import AsJson, BoardSize, GameCount, Komi, MostMoves, Referee, RulesName, Seconds, Simulations
+
 if TYPE_CHECKING:
     from katachi.arena.standings import Standings
 
@@ -14,19 +16,19 @@ if TYPE_CHECKING:
 def match(
     a: Annotated[str, typer.Argument(help="The first player.", metavar="A", show_default=False)],
     b: Annotated[str, typer.Argument(help="The second player.", metavar="B", show_default=False)],
-    games: Annotated[int, typer.Option(help="How many games to play.")] = 100,
-    size: Annotated[int, typer.Option(help="The board size.")] = 9,
-    komi: Annotated[float | None, typer.Option(help="The komi; without it, that of the rules.")] = None,
-    rules: Annotated[str, typer.Option(help="The rules, by name or as KataGo's JSON.")] = "katachi",
-    seconds: Annotated[float | None, typer.Option(help="Seconds that a move may take.")] = None,
-    simulations: Annotated[int | None, typer.Option(help="Simulations that a move may take.")] = None,
+    games: GameCount = 100,
+    size: BoardSize = 9,
+    komi: Komi = None,
+    rules: RulesName = "katachi",
+    seconds: Seconds = None,
+    simulations: Simulations = None,
     seed: Annotated[int, typer.Option(help="The same seed repeats the match.")] = 0,
     random_plies: Annotated[int, typer.Option(help="Random moves that begin each pair of games.")] = 2,
     book: Annotated[Path | None, typer.Option(help="Game records to begin from, instead of random moves.")] = None,
     book_plies: Annotated[int | None, typer.Option(help="Moves to take from each line of the book.")] = None,
-    max_moves: Annotated[int | None, typer.Option(help="Count a game as it stands after so many moves.")] = None,
+    max_moves: MostMoves = None,
     jobs: Annotated[int, typer.Option(help="Games that are played at the same time.")] = 1,
-    referee: Annotated[str, typer.Option(help="Who counts: estimate, count or gtp:COMMAND.")] = "estimate",
+    referee: Referee = "estimate",
     check_referee: Annotated[str | None, typer.Option(help="A second referee; disagreements are reported.")] = None,
     exclude_duplicates: Annotated[bool, typer.Option(help="Count a repeated game once.")] = False,
     lose_on_time: Annotated[bool, typer.Option(help="Taking longer than the limit loses the game.")] = False,
@@ -34,7 +36,7 @@ def match(
         tuple[float, float] | None, typer.Option(help="Stop when it is clear which of two Elo differences is true.")
     ] = None,
     run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder goes on.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let two players play a match.
 

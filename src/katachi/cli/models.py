@@ -8,13 +8,15 @@ from typing import Annotated, Final
 
 import typer
 
+from katachi.cli._options import AsJson
+
 app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 
 
 @app.callback(invoke_without_command=True)
 def models(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the models that ship: how large they are, how they were trained, and how well they do.
 

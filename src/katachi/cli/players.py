@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from katachi.cli._options import AsJson
 from katachi.players.specs import RatingTable, ShippedPlayer, SpecError, read_spec, shipped_players
 
 app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
@@ -15,7 +16,7 @@ app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 @app.callback(invoke_without_command=True)
 def players(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the players that ship. Their names work wherever a PLAYER is asked for.
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from katachi.cli._options import AsJson
 from katachi.experiments.experiment import Budget, Scope, load_experiment, measure
 from katachi.experiments.runs import Backend, Workers
 
@@ -33,7 +34,7 @@ def reproduce(
         Path | None,
         typer.Option(metavar="DIR", help="Measure nothing: write ratings into the player files there, from the run."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure what a paper published, or what a part of katachi is worth, and show both side by side.
 

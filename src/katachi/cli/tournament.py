@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from katachi.cli._options import AsJson
+
 
 def tournament(
     file: Annotated[Path, typer.Argument(help="The tournament file.", metavar="FILE", show_default=False)],
@@ -16,7 +18,7 @@ def tournament(
     markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown, too.")] = None,
     title: Annotated[str | None, typer.Option(help="What the report is called.")] = None,
     dry_run: Annotated[bool, typer.Option(help="Show all settings and play nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let many players play each other, and rate them.
 

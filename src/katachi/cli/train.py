@@ -8,7 +8,25 @@ from typing import Annotated, Any
 
 import typer
 
+from katachi.cli._options import (
+    Changes,
+    FirstRun,
+    GamesSet,
+    Positions,
+    Resume,
+    RunFolder,
+    SameBytes,
+    Threads,
+    WithTensorBoard,
+    Workers,
+)
+
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+def _given_command() -> str:
+    """What the cards of models say they were made by."""
+    return " ".join(["katachi", *sys.argv[1:]])
 
 
 @app.callback()
@@ -31,18 +49,16 @@ def shapes(
     file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
     size: Annotated[int | None, typer.Option(help="The board size.")] = None,
     games: Annotated[int | None, typer.Option(help="How many games to play.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes.")] = None,
+    seed: SameBytes = None,
     grow_from: Annotated[int | None, typer.Option(help="Begin on this size, and grow the board.")] = None,
     start_from: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Begin with the weights of a model, grown as needed.")
     ] = None,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
-    ] = None,
-    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
+    change: Changes = None,
+    run: RunFolder = None,
     runs: Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1)] = 1,
     jobs: Annotated[int, typer.Option(help="Runs at the same time.", min=1)] = 1,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+    tensorboard: WithTensorBoard = False,
 ) -> None:
     """Learn local shapes by self-play, one ply deep (Silver, Sutton and Müller 2007).
 
@@ -71,9 +87,8 @@ def shapes(
     settings = read_training(file, options, change or [])
     folder = run or training_folder(f"shapes-{settings.size}", settings)
     typer.echo(f"katachi: the run is in {folder}", err=True)
-    command = " ".join(["katachi", *sys.argv[1:]])
     folders = run_folders(settings, runs, folder)
-    trained = train_side_by_side(folders, jobs, command, tensorboard=tensorboard)
+    trained = train_side_by_side(folders, jobs, _given_command(), tensorboard=tensorboard)
     draw_curves([shown.lines for shown in trained], folder / "curve.svg")
     for path, shown in zip(folders, trained, strict=True):
         name = "" if runs == 1 else f"{path.name}: "
@@ -87,22 +102,16 @@ def shapes(
 @app.command()
 def cnn(
     file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
-    data: Annotated[Path | None, typer.Option(help="A set of games, made by katachi data import.")] = None,
-    positions: Annotated[int | None, typer.Option(help="How many positions to learn from.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes on one thread.")] = None,
-    start_from: Annotated[
-        str | None, typer.Option("--from", metavar="RUN", help="Begin with the weights of another run or a model.")
-    ] = None,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
-    ] = None,
-    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Go on with a run, with the settings it was begun with.")
-    ] = None,
-    threads: Annotated[int, typer.Option(help="Threads that learn.", min=1)] = 1,
-    workers: Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")] = 1,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+    data: GamesSet = None,
+    positions: Positions = None,
+    seed: SameBytes = None,
+    start_from: FirstRun = None,
+    change: Changes = None,
+    run: RunFolder = None,
+    resume: Resume = None,
+    threads: Threads = 1,
+    workers: Workers = 1,
+    tensorboard: WithTensorBoard = False,
 ) -> None:
     """Learn from game records which move comes next (Maddison, Huang, Sutskever and Silver 2014).
 
@@ -129,8 +138,7 @@ def cnn(
         settings = read_run(resume, given=[file, run, change, *options.values()])
     folder = run or resume or training_folder(f"cnn-{settings.size or 'any'}", settings)
     typer.echo(f"katachi: the run is in {folder}", err=True)
-    command = " ".join(["katachi", *sys.argv[1:]])
-    typer.echo(train_and_show(settings, folder, threads, workers, command, tensorboard=tensorboard))
+    typer.echo(train_and_show(settings, folder, threads, workers, _given_command(), tensorboard=tensorboard))
 
 
 @app.command()
@@ -141,21 +149,15 @@ def territory(
         int | None,
         typer.Option(metavar="SIZE", help="Learn from nothing, by playing against itself on this board size."),
     ] = None,
-    positions: Annotated[int | None, typer.Option(help="How many positions to learn from.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes on one thread.")] = None,
-    start_from: Annotated[
-        str | None, typer.Option("--from", metavar="RUN", help="Begin with the weights of another run or a model.")
-    ] = None,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
-    ] = None,
-    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Go on with a run, with the settings it was begun with.")
-    ] = None,
-    threads: Annotated[int, typer.Option(help="Threads that learn.", min=1)] = 1,
-    workers: Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")] = 1,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+    positions: Positions = None,
+    seed: SameBytes = None,
+    start_from: FirstRun = None,
+    change: Changes = None,
+    run: RunFolder = None,
+    resume: Resume = None,
+    threads: Threads = 1,
+    workers: Workers = 1,
+    tensorboard: WithTensorBoard = False,
 ) -> None:
     """Learn from finished games who will own each point (Wu and Baldi 2006).
 
@@ -185,28 +187,21 @@ def territory(
         settings = read_territory_training(file, options, change or [])
     folder = run or resume or training_folder("territory", settings)
     typer.echo(f"katachi: the run is in {folder}", err=True)
-    command = " ".join(["katachi", *sys.argv[1:]])
-    typer.echo(train_and_show(settings, folder, Machine(threads, workers), command, tensorboard=tensorboard))
+    typer.echo(train_and_show(settings, folder, Machine(threads, workers), _given_command(), tensorboard=tensorboard))
 
 
 @app.command()
 def crbm(
     file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, the paper's.")] = None,
-    data: Annotated[Path | None, typer.Option(help="A set of games, made by katachi data import.")] = None,
-    positions: Annotated[int | None, typer.Option(help="How many positions to learn from.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes.")] = None,
-    start_from: Annotated[
-        str | None, typer.Option("--from", metavar="RUN", help="Begin with the weights of another run or a model.")
-    ] = None,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
-    ] = None,
-    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Go on with a run, with the settings it was begun with.")
-    ] = None,
-    workers: Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")] = 1,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+    data: GamesSet = None,
+    positions: Positions = None,
+    seed: SameBytes = None,
+    start_from: FirstRun = None,
+    change: Changes = None,
+    run: RunFolder = None,
+    resume: Resume = None,
+    workers: Workers = 1,
+    tensorboard: WithTensorBoard = False,
 ) -> None:
     """Find features of boards without being told anything: a convolutional RBM (Largman and Pham).
 
@@ -233,26 +228,23 @@ def crbm(
         settings = read_crbm_run(resume, given=[file, run, change, *options.values()])
     folder = run or resume or training_folder(f"crbm-{settings.size}", settings)
     typer.echo(f"katachi: the run is in {folder}", err=True)
-    command = " ".join(["katachi", *sys.argv[1:]])
-    typer.echo(train_crbm_and_show(settings, folder, workers, command, tensorboard=tensorboard))
+    typer.echo(train_crbm_and_show(settings, folder, workers, _given_command(), tensorboard=tensorboard))
 
 
 @app.command()
 def value(
     features: Annotated[str, typer.Argument(help="A CRBM, as a run or a model, or templates.")],
     file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
-    data: Annotated[Path | None, typer.Option(help="A set of games, made by katachi data import.")] = None,
+    data: GamesSet = None,
     games: Annotated[int | None, typer.Option(help="How many of its games to learn from.")] = None,
     self_play: Annotated[int | None, typer.Option(help="How many games to play against its former self then.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed ends in the same bytes.")] = None,
+    seed: SameBytes = None,
     start_from: Annotated[
         str | None, typer.Option("--from", metavar="MODEL", help="Begin with the value of a model.")
     ] = None,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
-    ] = None,
-    run: Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")] = None,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")] = False,
+    change: Changes = None,
+    run: RunFolder = None,
+    tensorboard: WithTensorBoard = False,
 ) -> None:
     """Learn what features are worth, from recorded games by TD(0), and then from games against its former self.
 
@@ -279,8 +271,7 @@ def value(
     settings = read_value_training(file, options, change or [])
     folder = run or training_folder(f"value-{settings.size}", settings)
     typer.echo(f"katachi: the run is in {folder}", err=True)
-    command = " ".join(["katachi", *sys.argv[1:]])
-    typer.echo(train_value_and_show(settings, folder, command, tensorboard=tensorboard))
+    typer.echo(train_value_and_show(settings, folder, _given_command(), tensorboard=tensorboard))
     typer.echo(f"play against it: katachi play {folder / 'player.toml'} --size {settings.size}")
 
 
@@ -309,11 +300,12 @@ def patterns(
     from katachi.learning.pattern_training import PatternTraining, parse_rank, train_patterns
 
     settings = PatternTraining(games=games, step=step, weakest=weakest and parse_rank(weakest), seed=seed)
-    command = " ".join(["katachi", *sys.argv[1:]])
     console = Console(stderr=True)
     with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
         bar = progress.add_task("", total=1)
-        card = train_patterns(settings, files, out, lambda share: progress.update(bar, completed=share), command)
+        card = train_patterns(
+            settings, files, out, lambda share: progress.update(bar, completed=share), _given_command()
+        )
     for name, metric in card.metrics.items():
         typer.echo(f"{name}: {metric.value:.4g} {metric.unit}".rstrip())
     typer.echo(f"the weights are in {out}")
