@@ -125,7 +125,7 @@ def test_the_document_is_made_from_results(tmp_path):
     assert "The dice show 2,000." in text
     assert "| sum of the dice | 30 | 6 (1 … 2) | `toy/small` |" in text
     assert "| sides |" not in text
-    assert "2 more of the paper's figures are counts, and ours are the same." in text
+    assert "Beside these, counts of the paper that are the same here: 2." in text
     assert (tmp_path / "docs" / "toy" / "large.svg").exists()
 
 

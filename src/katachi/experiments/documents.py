@@ -55,7 +55,7 @@ def _comparison(rows: Sequence[Row], yardstick: str) -> str:
     published = [row for row in rows if row.published is not None]
     differing = [row for row in published if row.interval is not None or row.ours != row.published]
     same = len(published) - len(differing)
-    note = f"{same} more of the {yardstick}'s figures are counts, and ours are the same." if same else ""
+    note = f"Beside these, counts of the {yardstick} that are the same here: {same}." if same else ""
     return f"## {yardstick.capitalize()} and ours\n\n{row_table(differing, yardstick)}\n{note}"
 
 

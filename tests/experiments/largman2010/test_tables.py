@@ -7,7 +7,7 @@ from katachi.experiments.errors import ExperimentError
 from katachi.experiments.experiment import Budget
 from katachi.experiments.largman2010 import counts, former, kernels, play, tournament, winners
 from katachi.experiments.largman2010.experiment import EXPERIMENT
-from katachi.experiments.largman2010.learned import Kind, crbm_training
+from katachi.experiments.largman2010.learned import Kind, Plan, crbm_training
 from katachi.experiments.markdown import WIDTH
 from katachi.provenance import provenance
 
@@ -26,8 +26,13 @@ def test_the_document(make_scope, tmp_path):
     results = {name: tables[name].measure(make_scope(name)) | origin for name in ("counts", "kernels")}
     text = format_document(EXPERIMENT, results, tmp_path)
     assert "## The number of features" in text
-    assert "2 more of the paper's figures are counts, and ours are the same." in text
+    assert "Beside these, counts of the paper that are the same here: 2." in text
     assert all(len(line) <= WIDTH for line in text.splitlines() if not line.startswith(("|", "!")))
+
+
+def test_a_crbm_learns_from_no_more_windows_on_larger_boards():
+    plan = Plan(30_000, 1, 1)
+    assert [plan.boards(size) for size in (5, 9, 19)] == [30_000, 30_000, 30_000 * 49 // 289]
 
 
 def test_kinds_of_crbms():

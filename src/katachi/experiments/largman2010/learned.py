@@ -28,6 +28,7 @@ LEARNED: Final = "learned"
 PAPER_GAMES: Final = 1_000
 EPSILON: Final = 0.1
 KOMI: Final = 5.5
+_KERNEL: Final = 3  # points a side
 
 _COMMAND: Final = "katachi reproduce largman2010"
 _EVALUATIONS: Final = 10  # of each training
@@ -44,11 +45,19 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long is learned: positions by a CRBM, games and passes over them by a value."""
+    """How long is learned: positions of 9×9 by a CRBM, games and passes over them by a value."""
 
     positions: int
     games: int
     passes: int
+
+    def boards(self, size: int) -> int:
+        """How many a CRBM learns from on this size: it is windows that kernels learn, and larger boards have more."""
+        return min(self.positions, self.positions * _windows(9) // _windows(size))
+
+
+def _windows(size: int) -> int:
+    return max(1, size - _KERNEL + 1) ** 2
 
 
 PLANS: Final = {
@@ -90,14 +99,14 @@ class Subject:
 
 def learn_features(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
     """Learn CRBMs, or those that are missing."""
-    plan = PLANS[scope.budget]
+    boards = PLANS[scope.budget].boards(games.size)
     crbms = [subject for subject in subjects if subject.kind is not Kind.TEMPLATES]
     runs = [
         Run(
             f"{subject.folder(games, scope).name} crbm",
             partial(_learn_crbm, data=str(games.dataset.path), size=games.size, path=subject.folder(games, scope)),
-            {"kind": subject.kind.value, "seed": subject.seed, "positions": plan.positions},
-            plan.positions,
+            {"kind": subject.kind.value, "seed": subject.seed, "positions": boards},
+            boards,
         )
         for subject in crbms
     ]
