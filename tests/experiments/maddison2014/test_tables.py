@@ -4,7 +4,7 @@ import pytest
 
 from katachi.experiments.documents import format_document
 from katachi.experiments.experiment import Budget
-from katachi.experiments.maddison2014 import curve, figure1, table1, table2, table3, table5
+from katachi.experiments.maddison2014 import curve, figure1, table1, table2, table3, table5, trend
 from katachi.experiments.maddison2014.experiment import EXPERIMENT
 from katachi.experiments.maddison2014.nets import MAIN, Net
 from katachi.experiments.markdown import WIDTH
@@ -18,7 +18,7 @@ NET = {"title": "3×16", "positions": 1_000_000, "tested": TESTED | PARTS}
 
 
 def test_the_paper_has_these_tables():
-    names = ["counts", "table1", "table2", "figure1", "curve", "table3", "table5"]
+    names = ["counts", "table1", "table2", "trend", "figure1", "curve", "table3", "table5"]
     assert [table.name for table in EXPERIMENT.tables] == names
     assert "Measured here: counts, table3." in EXPERIMENT.head({"table3": {}, "counts": {}})
 
@@ -111,9 +111,32 @@ def test_the_published_table2():
         "10×128": (54.5, 94.7, 1.2),
         "12×128": (55.2, 97.2, 0.9),
     }
-    learned = {net.shape.replace("x", "×") for net in table2.PLANS[Budget.FULL]}
-    assert learned == {*found, "3×64"}
     assert all(MAIN[budget] in table2.PLANS[budget] for budget in Budget)
+
+
+# Depth and width
+
+
+def test_depth_and_width_are_compared_after_as_many_positions(make_scope, tmp_path):
+    results = trend.measure(make_scope("trend"))
+    assert [(net["title"], net["positions"]) for net in results["nets"]] == [("2×4", 256), ("3×4", 256)]
+    shallow, deep = (net["parameters"] for net in results["nets"])
+    assert deep - shallow == 4 * 4 * 9 + 4 * 25  # another layer, and its bias for each point
+    assert "| 3×4 |" in trend.section(results, tmp_path)
+
+
+def test_the_trend_beside_the_paper(tmp_path):
+    nets = [NET | {"title": f"{shape}, AdamW", "parameters": 37_346} for shape in ("3×16", "3×64")]
+    results = {"data": DATA, "nets": nets}
+    assert [(row.id, row.published, row.ours) for row in trend.rows(results)] == [
+        ("trend/3x16", None, 40.0),
+        ("trend/3x64", None, 40.0),
+    ]
+    text = trend.section(results, tmp_path)
+    assert "| 3×16 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | 37.5 |" in text
+    assert "| 3×64 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | – |" in text
+    paper = {net.shape.replace("x", "×") for net in trend.NETS[Budget.FULL]}
+    assert paper == set(table2.PUBLISHED)
 
 
 # Figure 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.experiments.experiment import Experiment
-from katachi.experiments.maddison2014 import counts, curve, figure1, table1, table2, table3, table5
+from katachi.experiments.maddison2014 import counts, curve, figure1, table1, table2, table3, table5, trend
 from katachi.experiments.runs import Json
 
 
@@ -34,6 +34,15 @@ are taken for independent. What each table does differently from the paper is to
 EXPERIMENT: Final = Experiment(
     name="maddison2014",
     title="Deep networks that foretell moves",
-    tables=(counts.TABLE, table1.TABLE, table2.TABLE, figure1.TABLE, curve.TABLE, table3.TABLE, table5.TABLE),
+    tables=(
+        counts.TABLE,
+        table1.TABLE,
+        table2.TABLE,
+        trend.TABLE,
+        figure1.TABLE,
+        curve.TABLE,
+        table3.TABLE,
+        table5.TABLE,
+    ),
     head=head,
 )

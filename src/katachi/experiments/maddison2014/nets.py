@@ -10,6 +10,7 @@ The tables of a run share them: what one has learned another need not learn agai
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -42,7 +43,6 @@ _PLAIN: Final[dict[str, Any]] = {
 }
 _ADAMW: Final[dict[str, Any]] = {
     "optimizer": "adamw",
-    "step_size": 0.004,
     "schedule": "cosine",
     "warmup": 0.02,
     "decay": 0.0,
@@ -77,6 +77,11 @@ class Net:
         """What a document calls it."""
         return self.shape.replace("x", "×") + ", AdamW" * self.adamw
 
+    @property
+    def _adamw_step(self) -> float:
+        """Wider networks take smaller steps."""
+        return 0.004 * math.sqrt(16 / self.filters)
+
     def training(self, games: Games) -> CnnTraining:
         """How it learns: as section 3.4 of the paper has it, or in fewer positions."""
         from katachi.learning.supervised import CnnTraining  # torch takes seconds to load
@@ -92,7 +97,7 @@ class Net:
             batch=_BATCH,
             evaluate_every=max(1, self.positions // _EVALUATIONS),
             validation_positions=_VALIDATION_POSITIONS,
-            **(_ADAMW if self.adamw else _PLAIN),
+            **(_ADAMW | {"step_size": self._adamw_step} if self.adamw else _PLAIN),
         )
 
 
