@@ -34,7 +34,7 @@ SIZES: Final = (9, 19)  # the first for which a network ships
 PUBLISHED: Final = {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}  # percent won against the network, standard error
 GAMES: Final = {  # of each pair, by what a move may take
     Budget.SMOKE: {Limit(simulations=8): 2, Limit(seconds=0.05): 2},
-    Budget.HOUR: {Limit(simulations=100): 20, Limit(simulations=1_000): 20, Limit(seconds=0.5): 20},
+    Budget.HOUR: {Limit(simulations=100): 20, Limit(simulations=1_000): 100, Limit(seconds=0.5): 40},
     Budget.FULL: {
         Limit(simulations=100): 200,
         Limit(simulations=1_000): 200,
@@ -90,6 +90,8 @@ def _rounds(network: _Network, limit: Limit, games: int, scope: Scope) -> dict[s
         without: {"kind": "search", "search": search} | limits,
     }
     template = tournament(players, network.size, scope)
+    if limit.seconds:  # two threads think in a game, and games at once should not take each other's time
+        template = template.model_copy(update={"jobs": max(1, template.jobs // 2)})
     found = rounds(template, dict.fromkeys((ALONE, without), games))
     return {f"{_slug(without)}-{folder}": settings for folder, settings in found.items()}
 
