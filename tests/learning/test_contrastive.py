@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 
 from katachi.learning.contrastive import (
     Contrast,
@@ -17,8 +18,8 @@ from katachi.learning.contrastive import (
     measure_crbm,
     use_of_kernels,
 )
-from katachi.learning.crbm_training import load_first_crbm, train_crbm
-from katachi.learning.training_runs import MetricLine, TrainingError
+from katachi.learning.crbm_training import train_crbm
+from katachi.learning.training_runs import MetricLine
 from katachi.models.crbm import Crbm
 from katachi.models.crbm_config import CrbmConfig
 from katachi.models.saving import load_crbm
@@ -188,18 +189,17 @@ def test_what_a_run_leaves(games: Path, tmp_path: Path) -> None:
     assert card.metrics["validation free energy"].value == lines[-1]["validation_free_energy"]
     assert saved.use is not None
     assert saved.use.shape == (8,)
-    for source in ("run", "run/model"):
-        first = load_first_crbm(str(tmp_path / source))
-        assert (first["first.kernels"] == saved.weights["first.kernels"]).all()
-    (tmp_path / "checkpoint.safetensors").write_bytes(b"nothing")
-    with pytest.raises(TrainingError, match="no weights to begin with"):
-        load_first_crbm(str(tmp_path))
+    for name, source in (("on", "run"), ("further", "run/model")):
+        further = run_settings(games, first_model=str(tmp_path / source), step_size=1e-9)
+        train_crbm(further, tmp_path / name, lambda _: None, workers=0)
+        last = load_crbm(tmp_path / name / "model")[0].weights["first.kernels"]
+        assert last == pytest.approx(saved.weights["first.kernels"], abs=1e-6)
 
 
 def test_a_run_that_diverges_keeps_what_it_had(games: Path, tmp_path: Path) -> None:
     training = run_settings(games, visible="real", step_size=2.0, evaluate_every=20, positions=20 * 300)
     with pytest.raises(Diverged, match=r"step_size=0\.67"):
         train_crbm(training, tmp_path / "run", lambda _: None, workers=0)
-    kept = load_first_crbm(str(tmp_path / "run"))
+    kept = load_file(tmp_path / "run" / "checkpoint.safetensors")
     assert all(np.isfinite(array).all() for array in kept.values())
     assert not (tmp_path / "run" / "model").exists()

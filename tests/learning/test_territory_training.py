@@ -11,8 +11,8 @@ from safetensors.numpy import load_file
 from katachi.go.board import Board
 from katachi.interfaces import OwnershipEvaluator
 from katachi.learning.territory import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
-from katachi.learning.territory_training import Machine, load_first_weights, open_batches, train_territory
-from katachi.learning.training_runs import MetricLine, TrainingError
+from katachi.learning.territory_training import Machine, open_batches, train_territory
+from katachi.learning.training_runs import MetricLine
 from katachi.models.saving import load_dag_rnn, load_model
 from learning.small_sets import label_small_set, make_small_set
 
@@ -122,16 +122,10 @@ def test_what_a_run_leaves(games: Path, trained: Path) -> None:
 
 def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path, trained: Path, tmp_path: Path) -> None:
     first = load_dag_rnn(trained / "model")[0].net.arrays()
-    for source in (trained, trained / "model"):
-        found = load_first_weights(str(source))
-        assert found.keys() == first.keys()
-        assert all((found[name] == first[name]).all() for name in first)
-    further = settings(games, first_model=str(trained), step_size=1e-9)
-    train_territory(further, tmp_path / "further", lambda _: None, machine=HERE)
-    last = load_file(tmp_path / "further" / "model" / "weights.safetensors")
-    assert last["output.hidden"] == pytest.approx(first["output.hidden"], abs=1e-6)
+    for name, source in (("run", trained), ("model", trained / "model")):
+        further = settings(games, first_model=str(source), step_size=1e-9)
+        train_territory(further, tmp_path / name, lambda _: None, machine=HERE)
+        last = load_file(tmp_path / name / "model" / "weights.safetensors")
+        assert last["output.hidden"] == pytest.approx(first["output.hidden"], abs=1e-6)
     with pytest.raises(ValueError, match="not those of this network"):
         train_territory(settings(games, sweeps=2, first_model=str(trained)), tmp_path / "other", lambda _: None)
-    (tmp_path / "checkpoint.safetensors").write_bytes(b"nothing")
-    with pytest.raises(TrainingError, match="no weights to begin with"):
-        load_first_weights(str(tmp_path))

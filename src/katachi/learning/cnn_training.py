@@ -12,23 +12,21 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import torch
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from katachi.disk import write_atomically
 from katachi.features.planes import PLANES
-from katachi.interfaces import Floats
 from katachi.learning.batches import Batch, Batches
 from katachi.learning.cnn_course import Course
 from katachi.learning.cnn_saving import save_trained
 from katachi.learning.datasets import Dataset
+from katachi.learning.first_weights import load_first_weights
 from katachi.learning.mixed_batches import AnyBatches, MixedBatches
 from katachi.learning.position_sheet import draw_positions
 from katachi.learning.processes import is_first, joined_processes, tell_all
 from katachi.learning.splits import Split
-from katachi.learning.supervised import CnnTraining, Learner, Losses, validate, weights_of
-from katachi.learning.training_runs import CHECKPOINT, MetricLine, TrainingError, TrainingRun
-from katachi.models.saving import find_model, load_weights
+from katachi.learning.supervised import CnnTraining, Learner, Losses, validate
+from katachi.learning.training_runs import MetricLine, TrainingRun
+from katachi.models.saving import load_weights
 
 _EXAMPLES: Final = "examples.txt"
 _SHOWN: Final = 6  # positions in it
@@ -64,13 +62,13 @@ def train_cnn(
     """
     torch.set_num_threads(machine.threads)
     batches = open_batches(settings)
-    learner = Learner(settings, None if settings.first_model is None else load_first_weights(settings.first_model))
+    learner = Learner(settings, load_first_weights(settings.first_model, load_weights))
     with joined_processes():
         if not is_first():
             _help(learner, batches, machine.workers)
             return
         with TrainingRun(directory, settings) as run:
-            _go_on(learner, run)
+            run.restore(learner)
             tell_all(run.state)
             for line in run.lines:
                 watch(line)
@@ -140,23 +138,3 @@ def _train(
 
 def _validation(learner: Learner, held_out: Batch) -> dict[str, float]:
     return {f"validation_{name}": value for name, value in validate(learner, held_out).items()}
-
-
-def _go_on(learner: Learner, run: TrainingRun) -> None:
-    """Go to where the run was."""
-    if run.state is not None:
-        try:
-            learner.load_state_dict(run.state)
-        except ValueError as error:
-            raise TrainingError(f"{run.path} cannot go on: its checkpoint is damaged ({error})") from None
-
-
-def load_first_weights(name: str) -> dict[str, Floats]:
-    """The weights of a run at its last checkpoint, or of a model that kept them; raises TrainingError or ModelError."""
-    checkpoint = Path(name) / CHECKPOINT
-    if not checkpoint.exists():
-        return load_weights(find_model(name))
-    try:
-        return weights_of(load_file(checkpoint))
-    except (OSError, SafetensorError) as error:
-        raise TrainingError(f"{checkpoint} has no weights to begin with: {error}") from None

@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from katachi.interfaces import Floats
+from katachi.learning.first_weights import name_weights, weights_of
 from katachi.learning.training_runs import TrainingError
 from katachi.models.crbm import Crbm, CrbmLayer
 from katachi.models.crbm_cards import mean_use
@@ -170,13 +171,13 @@ class ContrastiveLearner:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on."""
-        state: dict[str, NDArray[Any]] = {f"weights/{name}": array for name, array in self.crbm.arrays().items()}
+        state = name_weights(self.crbm.arrays())
         state |= {f"velocities/{name}": tensor.numpy().copy() for name, tensor in self._velocities.items()}
         return state | {"particles": self._particles.numpy().copy(), "step": np.array([self.step])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state; raises ValueError if it is not one of these settings."""
-        self.crbm = Crbm(self.settings.config, crbm_weights_of(state))
+        self.crbm = Crbm(self.settings.config, weights_of(state))
         try:
             self.step = int(state["step"][0])
             for name, tensor in self._velocities.items():
@@ -190,12 +191,6 @@ def contrast(layer: CrbmLayer, visible: Tensor, against: Tensor) -> Tensor:
     """The free energy of boards less that of others, means; its slopes are those of contrastive divergence."""
     gap: Tensor = layer.free_energy(visible).mean() - layer.free_energy(against).mean()
     return gap
-
-
-def crbm_weights_of(state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
-    """The weights of the CRBM in the state of a learner."""
-    start = "weights/"
-    return {name.removeprefix(start): array for name, array in state.items() if name.startswith(start)}
 
 
 # Held-out boards

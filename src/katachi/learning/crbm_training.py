@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from katachi.disk import write_atomically
 from katachi.learning.batches import Batch, Batches
@@ -22,18 +20,18 @@ from katachi.learning.contrastive import (
     Contrast,
     ContrastiveLearner,
     CrbmTraining,
-    crbm_weights_of,
     measure_crbm,
     use_of_kernels,
 )
 from katachi.learning.datasets import Dataset
+from katachi.learning.first_weights import load_first_weights
 from katachi.learning.splits import Split
 from katachi.learning.telling import tell_training
-from katachi.learning.training_runs import CHECKPOINT, MetricLine, TrainingError, TrainingRun
+from katachi.learning.training_runs import MetricLine, TrainingRun
 from katachi.models.cards import Metric
 from katachi.models.crbm_cards import SavedCrbm
 from katachi.models.crbm_weights import Weights
-from katachi.models.saving import find_model, load_crbm, save_crbm
+from katachi.models.saving import load_crbm, save_crbm
 
 PICTURE: Final = "kernels.svg"
 _UNITS: Final = {"validation_reconstruction_error": "mean square", "validation_free_energy": "nats"}
@@ -62,10 +60,9 @@ def train_crbm(
     """
     torch.set_num_threads(1)
     batches = _open_batches(settings)
-    first = None if settings.first_model is None else load_first_crbm(settings.first_model)
-    learner = ContrastiveLearner(settings, first)
+    learner = ContrastiveLearner(settings, load_first_weights(settings.first_model, _weights_of_model))
     with TrainingRun(directory, settings) as run:
-        _go_on(learner, run)
+        run.restore(learner)
         for line in run.lines:
             watch(line)
         held_out = batches.positions(Split.VALIDATION, settings.validation_positions).planes
@@ -73,6 +70,10 @@ def train_crbm(
             _train(learner, run, batches.stream(learner.step, workers), held_out, watch, tick, sketch)
         _save(directory / "model", learner, batches, held_out, run.lines[-1], command)
         run.finish()
+
+
+def _weights_of_model(path: Path) -> Weights:
+    return load_crbm(path)[0].weights
 
 
 def _open_batches(settings: CrbmTraining) -> Batches:
@@ -135,23 +136,3 @@ def _save(
         if name.startswith("validation_")
     }
     save_crbm(path, _snapshot(learner, held_out), training, metrics=metrics, replace=True)
-
-
-def _go_on(learner: ContrastiveLearner, run: TrainingRun) -> None:
-    """Go to where the run was."""
-    if run.state is not None:
-        try:
-            learner.load_state_dict(run.state)
-        except ValueError as error:
-            raise TrainingError(f"{run.path} cannot go on: its checkpoint is damaged ({error})") from None
-
-
-def load_first_crbm(name: str) -> Weights:
-    """The weights of a run at its last checkpoint, or of a model; raises TrainingError or ModelError."""
-    checkpoint = Path(name) / CHECKPOINT
-    if not checkpoint.exists():
-        return load_crbm(find_model(name))[0].weights
-    try:
-        return crbm_weights_of(load_file(checkpoint))
-    except (OSError, SafetensorError) as error:
-        raise TrainingError(f"{checkpoint} has no weights to begin with: {error}") from None

@@ -22,7 +22,7 @@ from katachi.go.rules import Rules
 from katachi.learning.fused_tables import MIN_SIZE
 from katachi.learning.growing import GrowingLearner, Stage, growing_stages, load_first_weights
 from katachi.learning.td import TdLearner, TdSettings, play_against_alp
-from katachi.learning.training_runs import MetricLine, TrainingError, TrainingRun
+from katachi.learning.training_runs import MetricLine, TrainingRun
 from katachi.models.cards import Metric, Training
 from katachi.models.linear import LinearModel
 from katachi.models.linear_cards import describe_linear
@@ -80,7 +80,7 @@ def train_shapes(
     """
     growing = _new_learner(settings)
     with TrainingRun(directory, settings) as run:
-        _go_on(growing, run)
+        run.restore(growing)
         for line in run.lines:
             watch(line)
         while not growing.is_finished:
@@ -102,15 +102,6 @@ def _new_learner(settings: ShapeTraining) -> GrowingLearner:
     name = settings.first_model
     first = None if name is None else load_first_weights(name, stages[0].settings)
     return GrowingLearner(stages, settings.grow_at, weights=first)
-
-
-def _go_on(learner: GrowingLearner, run: TrainingRun) -> None:
-    """Go to where the run was."""
-    if run.state is not None:
-        try:
-            learner.load_state_dict(run.state)
-        except ValueError as error:
-            raise TrainingError(f"{run.path} cannot go on: its checkpoint is damaged ({error})") from None
 
 
 def _test(learner: TdLearner, settings: ShapeTraining) -> dict[str, float | list[float]]:

@@ -23,6 +23,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from katachi.features.planes import PLANES
 from katachi.go.points import WHITE
 from katachi.learning.batches import Batch
+from katachi.learning.first_weights import name_weights, weights_of
 from katachi.learning.labels import NO_LABEL
 from katachi.learning.processes import own_share, sum_over_processes
 from katachi.learning.schedules import step_share
@@ -132,7 +133,7 @@ class Learner:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on."""
-        state: dict[str, NDArray[Any]] = {f"weights/{name}": array for name, array in self.net.arrays().items()}
+        state = name_weights(self.net.arrays())
         for name, key, moment in self._moments():
             state[f"{key}/{name}"] = moment.numpy().copy()
         return state | {"step": np.array([self.step])}
@@ -159,12 +160,6 @@ class Learner:
             memory["step"] = torch.tensor(float(self.step))
             for key in ("exp_avg", "exp_avg_sq"):
                 yield name, key, memory[key].detach()
-
-
-def weights_of(state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:
-    """The network's weights in the state of a learner."""
-    start = "weights/"
-    return {name.removeprefix(start): array for name, array in state.items() if name.startswith(start)}
 
 
 def _new_optimizer(settings: CnnTraining, net: Cnn) -> torch.optim.Optimizer:

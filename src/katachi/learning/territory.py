@@ -20,6 +20,7 @@ from pydantic import Field
 from katachi.features.chains import GroupKind
 from katachi.features.point_inputs import PointInputs
 from katachi.interfaces import Floats, Ints
+from katachi.learning.first_weights import name_weights, weights_of
 from katachi.learning.schedules import step_share
 from katachi.learning.territory_batches import Positions, TargetSettings
 from katachi.models.dag_rnn import DagRnn, Gradient
@@ -29,7 +30,6 @@ _BETAS: Final = (0.9, 0.99)
 _TINY: Final = 1e-8
 PHASES: Final = (0.15, 0.3, 0.45, 0.6)  # of the points of a board that hold stones: where one phase ends
 _POINTS: Final = np.geomspace(0.5, 100, 200)  # among which the worth of a point is sought
-_WEIGHTS: Final = "weights/"  # how the names of weights begin in the state of a learner
 
 
 class TerritoryRecipe(DagRnnConfig):
@@ -152,7 +152,7 @@ class TerritoryLearner:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on."""
-        state: dict[str, NDArray[Any]] = {_WEIGHTS + name: array for name, array in self.net.arrays().items()}
+        state = name_weights(self.net.arrays())
         return state | {"mean": self._mean, "square": self._square, "step": np.array([self.step])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -163,11 +163,6 @@ class TerritoryLearner:
             self._mean, self._square = state["mean"].copy(), state["square"].copy()
         except (KeyError, IndexError) as error:
             raise ValueError(f"it is not of these settings: {error} is missing") from None
-
-
-def weights_of(state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The network's weights in the state of a learner."""
-    return {name.removeprefix(_WEIGHTS): array for name, array in state.items() if name.startswith(_WEIGHTS)}
 
 
 def _sum(gradients: Iterable[Gradient]) -> Gradient:

@@ -25,7 +25,7 @@ from katachi.interfaces import Doubles, Floats
 from katachi.learning.territory import Losses, TerritoryLearner, TerritoryRecipe
 from katachi.learning.territory_batches import Positions, TargetSettings
 from katachi.learning.territory_training import write_player
-from katachi.learning.training_runs import MetricLine, TrainingError, TrainingRun
+from katachi.learning.training_runs import MetricLine, TrainingRun
 from katachi.models.cards import Training
 from katachi.models.dag_rnn_evaluator import Territory
 from katachi.models.saving import save_dag_rnn
@@ -140,11 +140,7 @@ def train_bootstrap(
     """
     learner = TerritoryLearner(settings)
     with TrainingRun(directory, settings) as run:
-        if run.state is not None:
-            try:
-                learner.load_state_dict(run.state)
-            except ValueError as error:
-                raise TrainingError(f"{run.path} cannot go on: its checkpoint is damaged ({error})") from None
+        run.restore(learner)
         for line in run.lines:
             watch(line)
         for number in range(len(run.lines), settings.rounds):

@@ -7,27 +7,26 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from katachi.disk import write_atomically
 from katachi.intervals import wilson_interval
 from katachi.learning.datasets import Dataset
+from katachi.learning.first_weights import load_first_weights
 from katachi.learning.splits import Split
 from katachi.learning.telling import tell_training
-from katachi.learning.territory import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate, weights_of
+from katachi.learning.territory import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
 from katachi.learning.territory_batches import Positions, TerritoryBatches
 from katachi.learning.territory_moves import judge_moves, pick_moves
-from katachi.learning.training_runs import CHECKPOINT, MetricLine, TrainingError, TrainingRun
+from katachi.learning.training_runs import MetricLine, TrainingRun
 from katachi.models.cards import Metric
 from katachi.models.dag_rnn_cards import PROPENSITY
 from katachi.models.dag_rnn_evaluator import Territory
-from katachi.models.saving import find_model, load_weights, save_dag_rnn
+from katachi.models.saving import load_weights, save_dag_rnn
 
 _AFTERSTATES: Final = 16_000  # about so many are judged to fit a temperature to moves of validation games
 
@@ -64,10 +63,10 @@ def train_territory(
     propensities; ``tick`` hears after every batch how many positions were learned from, and what was known of them.
     """
     batches = open_batches(settings)
-    first = None if settings.first_model is None else load_first_weights(settings.first_model)
+    first = load_first_weights(settings.first_model, _weights_of_model)
     learner = TerritoryLearner(settings, first, machine.threads)
     with TrainingRun(directory, settings) as run:
-        _go_on(learner, run)
+        run.restore(learner)
         for line in run.lines:
             watch(line)
         propensity = batches.count_propensity(count)
@@ -80,6 +79,10 @@ def train_territory(
         save_dag_rnn(directory / "model", territory, points, temperature, training, _metrics(last), replace=True)
         write_player(directory)
         run.finish()
+
+
+def _weights_of_model(path: Path) -> dict[str, NDArray[Any]]:
+    return {name: array for name, array in load_weights(path).items() if name != PROPENSITY}
 
 
 def open_batches(settings: TerritoryTraining) -> TerritoryBatches:
@@ -132,26 +135,6 @@ def _summarize(learner: TerritoryLearner, batches: TerritoryBatches, since: list
         "loss": sum(losses.ownership for losses in since) / positions,
         **({"move_loss": sum(losses.moves for losses in since) / positions} if learner.settings.policy else {}),
     }
-
-
-def _go_on(learner: TerritoryLearner, run: TrainingRun) -> None:
-    """Go to where the run was."""
-    if run.state is not None:
-        try:
-            learner.load_state_dict(run.state)
-        except ValueError as error:
-            raise TrainingError(f"{run.path} cannot go on: its checkpoint is damaged ({error})") from None
-
-
-def load_first_weights(name: str) -> Mapping[str, NDArray[Any]]:
-    """The weights of a run at its last checkpoint, or of a model; raises TrainingError or ModelError."""
-    checkpoint = Path(name) / CHECKPOINT
-    if not checkpoint.exists():
-        return {key: array for key, array in load_weights(find_model(name)).items() if key != PROPENSITY}
-    try:
-        return weights_of(load_file(checkpoint))
-    except (OSError, SafetensorError) as error:
-        raise TrainingError(f"{checkpoint} has no weights to begin with: {error}") from None
 
 
 # What becomes of it

@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,13 @@ class MetricLine(NamedTuple):
         return min(self.win_rates) >= rate
 
 
+class Restorable(Protocol):
+    """A learner whose state can be kept."""
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on from a state; raises ValueError if it is not one of these settings."""
+
+
 class TrainingRun:
     """A run on disk, opened to be trained on; a context manager that lets it go."""
 
@@ -113,6 +120,17 @@ class TrainingRun:
         if (self.path / CHECKPOINT).exists():
             self._load_checkpoint()
 
+    def restore(self, learner: Restorable) -> None:
+        """Bring a learner to where the run was; raises TrainingError if the state is not one of it."""
+        if self.state is not None:
+            try:
+                learner.load_state_dict(self.state)
+            except ValueError as error:
+                raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> TrainingError:
+        return TrainingError(f"{self.path} cannot go on: its checkpoint is damaged ({error})")
+
     def _load_checkpoint(self) -> None:
         """The state, and as many lines of metrics as there were when it was written."""
         try:
@@ -121,7 +139,7 @@ class TrainingRun:
             lines = self._read(METRICS).splitlines()[:count] if count else []
             self.lines = [MetricLine(json.loads(line)) for line in lines]
         except (SafetensorError, ValueError, KeyError, IndexError) as error:
-            raise TrainingError(f"{self.path} cannot go on: its checkpoint is damaged ({error})") from None
+            raise self._damaged(error) from None
         if len(self.lines) < count:
             raise TrainingError(f"{self.path} cannot go on: {count - len(self.lines)} lines of its metrics are missing")
         self.state = state

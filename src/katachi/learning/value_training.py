@@ -22,7 +22,7 @@ from katachi.interfaces import Floats
 from katachi.learning.datasets import DatasetError
 from katachi.learning.linear_td import Chains
 from katachi.learning.splits import Split
-from katachi.learning.training_runs import MetricLine, TrainingError, TrainingRun
+from katachi.learning.training_runs import MetricLine, TrainingRun
 from katachi.learning.value_learning import TEMPLATES, ValueLearner, ValueTraining, load_saved_crbm, open_records
 from katachi.models.cards import Metric, Training
 from katachi.models.linear import LinearModel
@@ -47,7 +47,7 @@ def train_value(
     learner = ValueLearner(settings)
     held_out = list(_held_out(learner))
     with TrainingRun(directory, settings) as run:
-        _go_on(learner, run)
+        run.restore(learner)
         for line in run.lines:
             watch(line)
         _train(learner, run, held_out, watch, tick)
@@ -115,15 +115,6 @@ def _logits(weights: Floats, chains: Chains) -> NDArray[np.float64]:
     products = weights[chains.indices].astype(np.float64) * chains.occurrences
     sums: NDArray[np.float64] = np.add.reduceat(products, chains.starts[:-1])
     return sums
-
-
-def _go_on(learner: ValueLearner, run: TrainingRun) -> None:
-    """Go to where the run was."""
-    if run.state is not None:
-        try:
-            learner.load_state_dict(run.state)
-        except ValueError as error:
-            raise TrainingError(f"{run.path} cannot go on: its checkpoint is damaged ({error})") from None
 
 
 def _save(path: Path, learner: ValueLearner, last: MetricLine, command: str) -> None:
