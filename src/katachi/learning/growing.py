@@ -106,7 +106,7 @@ def grow_weights(features: FeatureSet, smaller: FeatureSet, weights: Floats) -> 
     raise ValueError(f"{features.name} cannot grow from {smaller.name}")
 
 
-def load_first_weights(name: str, settings: TdSettings) -> Floats:
+def load_grown_weights(name: str, settings: TdSettings) -> Floats:
     """The weights of a saved or shipped model, grown to ``settings.size``, for every agent, [agents, features.size].
 
     Raises ModelError if it cannot be read, and TrainingError if it does not fit.

@@ -20,7 +20,7 @@ from katachi.disk import write_atomically
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
 from katachi.learning.fused_tables import MIN_SIZE
-from katachi.learning.growing import GrowingLearner, Stage, growing_stages, load_first_weights
+from katachi.learning.growing import GrowingLearner, Stage, growing_stages, load_grown_weights
 from katachi.learning.td import TdLearner, TdSettings, play_against_alp
 from katachi.learning.training_runs import MetricLine, TrainingRun
 from katachi.models.cards import Metric, Training
@@ -100,7 +100,7 @@ def train_shapes(
 def _new_learner(settings: ShapeTraining) -> GrowingLearner:
     stages = settings.stages()
     name = settings.first_model
-    first = None if name is None else load_first_weights(name, stages[0].settings)
+    first = None if name is None else load_grown_weights(name, stages[0].settings)
     return GrowingLearner(stages, settings.grow_at, weights=first)
 
 
