@@ -28,13 +28,17 @@ def some_game() -> Game:
     return game
 
 
-def searched(evaluator, priors, threads=1, simulations=600, **settings):
+def searched(evaluator, priors, threads=1, simulations=600, evaluated=0, **settings):
+    """Search, and go on in the same tree until so many nodes are evaluated: delayed priors may come late."""
     chosen = MctsSettings(
         threads=threads, priors=priors, megabytes=16, stops_early=False, batch=8, expand_after=0, **settings
     )
     search = MctsSearch(evaluator, chosen)
-    result = search.search(some_game(), Limit(simulations=simulations), np.random.default_rng(1))
-    report = search.finish_priors()
+    for _ in range(100):
+        result = search.search(some_game(), Limit(simulations=simulations), np.random.default_rng(1))
+        report = search.finish_priors()
+        if np.count_nonzero(search._tree.nodes["state"] == layout.EVALUATED) >= evaluated:
+            break
     return search._tree, result, report
 
 
@@ -50,7 +54,7 @@ def lines_of(tree, node, game):
 @pytest.mark.parametrize("priors", ["synchronous", "delayed"])
 def test_the_priors_are_what_the_network_says_of_the_position(network, priors):
     """Every node that was evaluated has the policy of the board that its moves lead to, over its candidates alone."""
-    tree, result, report = searched(network, priors)
+    tree, result, report = searched(network, priors, evaluated=50)
     assert report.error == result.warning == ""
     lines = lines_of(tree, tree.root, some_game())
     evaluated = [(node, game) for node, game in lines if tree.nodes["state"][node] == layout.EVALUATED]
