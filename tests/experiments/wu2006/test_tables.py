@@ -70,6 +70,18 @@ def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     assert by_id["table2/19/strong"].published is None
 
 
+def test_places_are_told_best_when_the_best_moves_are_all_first():
+    most = table2.best_by_places(0.5, 30, 281)
+    rng = np.random.default_rng(0)
+    others = np.full(251, 0.5 / 251)
+    for first in (np.eye(30)[0], *rng.dirichlet(np.full(30, 0.1), size=50)):
+        places = np.concatenate([0.5 * first, others])
+        places = places[places > 0]
+        geometric = math.exp((places * np.log(places)).sum())  # no probabilities of places fit these places better
+        assert geometric <= most * (1 + 1e-12)
+        assert (first[0] < 1) or geometric == pytest.approx(most)
+
+
 def test_places_by_phase(make_scope):
     results = figure2.measure_places(make_scope("figure2b"))
     paper = results["nets"][0]["asked"]

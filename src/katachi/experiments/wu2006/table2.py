@@ -11,7 +11,7 @@ from katachi.experiments.experiment import Budget, Scope, Table
 from katachi.experiments.markdown import format_value, numbered, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
-from katachi.experiments.wu2006.games import DIFFERENCES, STRONG, describe_sets, require_sets
+from katachi.experiments.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.experiments.wu2006.moves import Question, ask
 from katachi.experiments.wu2006.nets import learn, shipped
 
@@ -128,9 +128,22 @@ def _line(net: Json, asked: Json, published: Published) -> tuple[str, ...]:
     )
 
 
+def best_by_places(share: float, best: int, legal: int) -> float:
+    """The largest geometric mean of probabilities by place if a share of moves is among the best, the others anywhere.
+
+    It is reached when all of that share is in the first place; the others are in any later place alike.
+    """
+    return share**share * ((1 - share) / (legal - best)) ** (1 - share)
+
+
+_AMONG_30: Final = 0.5  # of the moves at 80 stones, in the paper (``figure2.py``)
+_MOST: Final = best_by_places(_AMONG_30, 30, round(PUBLISHED[LARGE].random))
+
 _DIFFERENCES: Final = (
     "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games of "
-    "the same set and size.",
+    "the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the best 30 of "
+    "281 (Figure 2b); if all of these were in the first place and the others in any after the thirtieth alike, the "
+    f"geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
     "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
     "That random play has 1 / 281 on 19×19 tells that the paper asked about positions with 80 stones and counts points "
     "alone; ours may have fewer stones, as some were captured.",
