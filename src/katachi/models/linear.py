@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from katachi.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, after, check_temperature, moves_of, softmax_policy
-from katachi.features._logistic import logistic
+from katachi.features._logistic import logistic, make_shares
 from katachi.features.combined_shapes import CombinedShapes
 from katachi.features.local_shapes import LocalShapes
 from katachi.go.board import Board
@@ -54,6 +54,7 @@ class LinearModel:
         self.features = features
         self.weights = weights
         self.temperature = check_temperature(temperature)
+        self._sweeping = features if isinstance(features, SweepingFeatures) else None
 
     def logit(self, board: Board) -> float:
         """The logit of the player who has just moved."""
@@ -62,7 +63,7 @@ class LinearModel:
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
         """The value of each board, and the values of its afterstates as a policy."""
-        wins = [_logistic(-board.to_play * self.logit(board)) for board in boards]
+        wins = [logistic(-board.to_play * self.logit(board)) for board in boards]
         policies = [
             softmax_policy(self.evaluate_afterstates(board), board.to_play, self.temperature) for board in boards
         ]
@@ -70,14 +71,15 @@ class LinearModel:
 
     def evaluate_afterstates(self, board: Board) -> Doubles:
         """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
-        log_odds = self.afterstate_log_odds(board)
-        return np.array([_logistic(value) for value in log_odds])
+        values = self.afterstate_log_odds(board)
+        make_shares(values, values.size)
+        return values
 
     def afterstate_log_odds(self, board: Board) -> Doubles:
         """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
         self._check_board(board)
-        if isinstance(self.features, SweepingFeatures):
-            return board.to_play * self.features.sum_afterstates(board, self.weights)
+        if self._sweeping is not None:
+            return board.to_play * self._sweeping.sum_afterstates(board, self.weights)
         legal = board.legal_moves()
         values = np.full(legal.size, np.nan)
         for move in moves_of(legal):
@@ -143,7 +145,3 @@ class FusedLinearModel(LinearModel):
         values = np.empty(board.size**2 + 1)
         sweep(board.record, self._parameters, values)
         return values
-
-
-def _logistic(logit: float) -> float:
-    return float(logistic(logit))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from katachi.evaluators import softmax_policy, sweep_afterstates
+from katachi.features._logistic import make_shares
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
@@ -42,6 +43,7 @@ class GreedySearch:
 
     def __init__(self, evaluator: Evaluator, settings: GreedySettings | None = None) -> None:
         self._evaluator = evaluator
+        self._log_odds = evaluator.afterstate_log_odds if isinstance(evaluator, LogOddsEvaluator) else None
         self._settings = settings or GreedySettings()
 
     @property
@@ -60,20 +62,28 @@ class GreedySearch:
         """Choose a move; each one considered counts as one visit."""
         considered = legal_root_moves(game) if self._settings.fills_eyes else root_moves(game)
         considered[-1] |= self._settings.may_pass
-        sweep = sweep_afterstates(self._evaluator, game.board)
+        sweep, order = self._sweep(game.board)
         sweep = np.where(considered, sweep, np.nan)
-        index = self._choose(game.board, sweep, rng)
+        index = self._choose(game.to_play, sweep, order, rng)
         move = PASS if index == sweep.size - 1 else index
         return SweepResult(move, float(sweep[index]), considered.astype(np.int64), (move,), sweep)
 
-    def _choose(self, board: Board, sweep: Doubles, rng: np.random.Generator) -> int:
+    def _sweep(self, board: Board) -> tuple[Doubles, Doubles]:
+        """P(Black wins) after each move, and what tells moves apart: the same, or log-odds if they are known."""
+        if self._log_odds is None:
+            sweep = sweep_afterstates(self._evaluator, board)
+            return sweep, sweep
+        log_odds = self._log_odds(board)
+        shares = log_odds.copy()
+        make_shares(shares, shares.size)
+        return shares, log_odds
+
+    def _choose(self, to_play: int, sweep: Doubles, order: Doubles, rng: np.random.Generator) -> int:
         considered = np.flatnonzero(~np.isnan(sweep))
         if self._settings.epsilon and rng.random() < self._settings.epsilon:
             return int(rng.choice(considered))
         if self._settings.temperature:
-            policy = softmax_policy(sweep, board.to_play, self._settings.temperature).astype(np.float64)
+            policy = softmax_policy(sweep, to_play, self._settings.temperature).astype(np.float64)
             return int(rng.choice(sweep.size, p=policy / policy.sum()))
-        if isinstance(self._evaluator, LogOddsEvaluator):
-            sweep = self._evaluator.afterstate_log_odds(board)
-        values = board.to_play * sweep[considered]
+        values = to_play * order[considered]
         return int(rng.choice(considered[values == values.max()]))

@@ -133,7 +133,7 @@ def best_by_places(share: float, best: int, legal: int) -> float:
 
     It is reached when all of that share is in the first place; the others are in any later place alike.
     """
-    return share**share * ((1 - share) / (legal - best)) ** (1 - share)
+    return math.pow(share, share) * math.pow((1 - share) / (legal - best), 1 - share)
 
 
 _AMONG_30: Final = 0.5  # of the moves at 80 stones, in the paper (``figure2.py``)
