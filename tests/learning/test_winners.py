@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from katachi.features.templates import Templates
 from katachi.features.window_filters import windows_of
@@ -19,7 +20,14 @@ from katachi.learning.filter_learning import (
     sample_windows,
 )
 from katachi.learning.splits import Split
-from katachi.learning.winner_svm import KERNELS, kernel_table, normalized, student_interval, tell_winners
+from katachi.learning.winner_svm import (
+    KERNELS,
+    kernel_table,
+    normalized,
+    scalar_products,
+    student_interval,
+    tell_winners,
+)
 from katachi.learning.winners import Stage, WinnerBoards, feature_matrix, winner_boards
 from learning.small_sets import make_small_set
 
@@ -41,6 +49,13 @@ def random_boards(count: int, size: int = 4, seed: int = 0) -> list[Board]:
         board.place(black=stones[:black], white=stones[black:], to_play=WHITE)
         boards.append(board)
     return boards
+
+
+@pytest.mark.parametrize("active", [0.02, 0.5])
+def test_scalar_products_of_sparse_and_of_full_features(active: float) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(20, 300)) * (rng.random((20, 300)) < active)
+    assert scalar_products(csr_array(rows)) == pytest.approx(rows @ rows.T)
 
 
 def test_boards_are_those_of_the_games(dataset: Dataset) -> None:

@@ -18,6 +18,7 @@ from katachi.interfaces import Doubles, FeatureSet, Ints
 from katachi.learning.winners import WinnerBoards, feature_matrix
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
     from sklearn.model_selection import StratifiedKFold
 
 Kernel = Literal["linear", "quadratic", "gaussian"]
@@ -25,6 +26,7 @@ Kernel = Literal["linear", "quadratic", "gaussian"]
 KERNELS: Final[tuple[Kernel, ...]] = ("linear", "quadratic", "gaussian")
 COSTS: Final = (0.1, 1.0, 10.0, 100.0)
 _CONFIDENCE: Final = 0.95
+_SPARSE: Final = 0.1  # of the numbers of a matrix: with fewer it is sparse
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,7 @@ def tell_winners(
     rarer = int(min(np.count_nonzero(winners == color) for color in np.unique(winners)))
     if min(folds, inner_folds) < 2 or rarer < folds * inner_folds:
         raise ValueError(f"{rarer} boards won by one color are too few for {folds} folds of {inner_folds}")
-    matrix = feature_matrix(features, boards.boards).astype(np.float64)
-    products: Doubles = (matrix @ matrix.T).toarray()
+    products = scalar_products(feature_matrix(features, boards.boards).astype(np.float64))
     choices = [SvmChoice(kernel, cost) for kernel in kernels for cost in costs]
     rates, chosen = [], []
     for train, test in _split(folds, seed).split(winners, winners):
@@ -98,6 +99,14 @@ def tell_winners(
         chosen.append(choice)
     majority = 1 - rarer / winners.size
     return WinnerAccuracy(features.name, features.size, winners.size, majority, tuple(rates), tuple(chosen))
+
+
+def scalar_products(matrix: csr_array) -> Doubles:
+    """Those of all rows with each other; nearly all features of a CRBM are active, and then a full matrix is faster."""
+    if matrix.nnz < _SPARSE * matrix.shape[0] * matrix.shape[1]:
+        return np.asarray((matrix @ matrix.T).toarray())
+    rows = matrix.toarray()
+    return np.asarray(rows @ rows.T)
 
 
 def _split(folds: int, seed: int) -> StratifiedKFold:

@@ -27,7 +27,7 @@ from katachi.models.saving import load_crbm
 NAME: Final = "winners"
 RUN: Final = f"largman2010/{NAME}"
 KINDS: Final = (Kind.CRBM, Kind.ORIENTED)
-BOARDS: Final = {Budget.SMOKE: 60, Budget.HOUR: 500, Budget.FULL: 2_000}
+BOARDS: Final = {Budget.SMOKE: 60, Budget.HOUR: 2_000, Budget.FULL: 5_000}
 FOLDS: Final = {Budget.SMOKE: 2, Budget.HOUR: 5, Budget.FULL: 10}
 FILTERS: Final = {Budget.SMOKE: 8, Budget.HOUR: PAPER_FILTERS, Budget.FULL: PAPER_FILTERS}
 
