@@ -98,13 +98,16 @@ def test_they_turn_with_the_board_to_the_last_bit(inputs, table):
 
 
 def test_exchanged_colors_exchange_black_and_white(table):
-    exchanged = [INPUTS.names.index(_exchange(name)) for name in INPUTS.names]
-    sign = np.where([name.startswith("propensity") for name in INPUTS.names], -1, 1)
-    for board in random_positions(9, 20, seed=6):
-        swapped = Board(9)
-        swapped.place(black=np.flatnonzero(board.stones == WHITE), white=np.flatnonzero(board.stones == BLACK))
-        (one,), (other,) = INPUTS.encode([board], table), INPUTS.encode([swapped], table)
-        assert np.array_equal(other, sign * one[:, exchanged])
+    for inputs in (INPUTS, *SETTINGS):
+        exchanged = [inputs.names.index(_exchange(name)) for name in inputs.names]
+        sign = np.where([name.startswith("propensity") for name in inputs.names], -1, 1)
+        boards = random_positions(9, 20, seed=6)
+        for board, told in zip(boards, inputs.exchange(inputs.encode(boards, table)), strict=True):
+            swapped = Board(9)
+            swapped.place(black=np.flatnonzero(board.stones == WHITE), white=np.flatnonzero(board.stones == BLACK))
+            (one,), (other,) = inputs.encode([board], table), inputs.encode([swapped], table)
+            assert np.array_equal(other, sign * one[:, exchanged])
+            assert np.array_equal(other, told)
 
 
 def _exchange(name: str) -> str:

@@ -77,6 +77,22 @@ def test_positions_and_what_is_to_be_learned_of_them(games: Path, turned: bool, 
                 assert found.played[i] == turn.apply(int(moves[ply]), 5) + 25 * white
 
 
+def test_by_mover_black_has_always_just_moved(games: Path) -> None:
+    dataset = Dataset.open(games)
+    plain, seen = (TerritoryBatches(dataset, INPUTS, 40, by_mover=by_mover, turns=False) for by_mover in (False, True))
+    for batches in (plain, seen):
+        batches.count_propensity()
+    found, as_played = seen.held_out(40), plain.held_out(40)
+    exchanged = (found.owned != as_played.owned).any(axis=1)
+    assert 0 < exchanged.sum() < 40
+    assert np.array_equal(found.owned, np.where(exchanged[:, None], -as_played.owned, as_played.owned))
+    assert np.array_equal(found.leads, np.where(exchanged, -as_played.leads, as_played.leads))
+    for positions in (found, seen[0], seen[1]):
+        told = positions.played[positions.played >= 0]
+        assert told.size > 10
+        assert (told >= 25).all()  # White is next
+
+
 def test_the_check_value_of_a_target(games: Path) -> None:
     """A point that becomes Black's, but is still empty two moves on: 0.75 · 1 + 0.25 · 0.5."""
     batches = open_batches(games)

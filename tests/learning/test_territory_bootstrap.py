@@ -62,6 +62,28 @@ def test_positions_of_games(territory: Territory) -> None:
         assert played == -1 or 0 <= played < 18
 
 
+def test_positions_seen_by_the_mover_are_those_with_colors_exchanged(territory: Territory) -> None:
+    by_mover = Territory(
+        DagRnn.new(DagRnnConfig(by_mover=True), PointInputs(), seed=0), np.zeros(TABLE_SHAPE, dtype=np.float32)
+    )
+    games = play_games(territory, 3, 2, temperature=1.0, rng=np.random.default_rng(2))
+    plain, seen = (
+        take_positions(t, games, 30, TargetSettings(), np.random.default_rng(3)) for t in (territory, by_mover)
+    )
+    exchanged = (plain.played >= 0) & (plain.played < 9)  # Black is next, so White has just moved
+    assert exchanged.any()
+    assert not exchanged.all()
+    known = plain.played >= 0
+    assert np.array_equal(seen.played[known], plain.played[known] + 9 * exchanged[known])
+    assert np.array_equal(seen.played[~known], plain.played[~known])
+    for i in np.flatnonzero(known).tolist():
+        sign = -1 if exchanged[i] else 1
+        assert np.array_equal(seen.owned[i], sign * plain.owned[i])
+        assert seen.targets[i] - 0.5 == pytest.approx(sign * (plain.targets[i] - 0.5))
+        told = plain.inputs[i : i + 1]
+        assert np.array_equal(seen.inputs[i : i + 1], PointInputs().exchange(told) if exchanged[i] else told)
+
+
 def _inputs(territory: Territory, board: object) -> np.ndarray:
     return territory.net.inputs.encode([board], territory.propensity)[0]  # type: ignore[list-item]
 

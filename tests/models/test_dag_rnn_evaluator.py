@@ -71,6 +71,31 @@ def test_wins_and_policy_follow_from_areas(plain: TerritoryEvaluator, color: int
     assert plain.evaluate_afterstates(board) == pytest.approx(np.array(wins), abs=1e-5, nan_ok=True)
 
 
+@pytest.mark.parametrize("policy", [False, True])
+def test_by_mover_exchanged_colors_exchange_what_is_said(policy: bool) -> None:
+    rng = np.random.default_rng(0)
+    net = DagRnn.new(DagRnnConfig(by_mover=True, policy=policy), PointInputs(), seed=1)
+    judge = Territory(net, rng.uniform(-1, 1, TABLE_SHAPE).astype(np.float32))
+    board = Board.parse(". X . . / X O . . / . O . . / . . . .")
+    board.to_play = WHITE  # Black has just moved: it is shown as it is
+    as_it_is = judge.logits([board])
+    assert np.array_equal(as_it_is, net.logits(net.inputs.encode([board], judge.propensity), 4))
+    board.to_play = BLACK
+    assert not np.allclose(judge.logits([board]), as_it_is)  # it matters whose turn it is
+    check_evaluator(TerritoryEvaluator(judge), games=sample_games(sizes=SIZES))
+    swapped = Board(4)
+    black, white = (np.flatnonzero(board.stones == color).tolist() for color in (BLACK, WHITE))
+    swapped.place(black=white, white=black, to_play=WHITE)
+    anti = Territory(net, -judge.propensity)  # what a window is to Black, it is to White with colors exchanged
+    inputs = net.inputs.encode([swapped], anti.propensity)
+    exchanged = net.inputs.exchange(net.inputs.encode([board], judge.propensity))
+    neutral = [i for i, name in enumerate(net.inputs.names) if not name.startswith("propensity")]
+    assert np.array_equal(inputs[..., neutral], exchanged[..., neutral])
+    told = net.logits(exchanged, 4)
+    expected = [-told[..., :1]] + ([told[..., 2:], told[..., 1:2]] if policy else [])
+    assert np.array_equal(judge.logits([board]), np.concatenate(expected, axis=2))
+
+
 def test_many_boards_are_judged_as_one_alone(plain: TerritoryEvaluator) -> None:
     boards = [after(Board(9), point) for point in range(80)]  # more than there are in a batch
     assert plain.ownership(boards)[79] == pytest.approx(plain.ownership(boards[79:])[0], abs=1e-6)

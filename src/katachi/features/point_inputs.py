@@ -3,7 +3,9 @@
 Of the point and of those around it: its stone, the influence of both colors, its propensity. Of the group that the
 point's stone belongs to: eyes, liberties of order 1 to 4, and the weakest and the second weakest adjacent enemy group.
 All numbers are from 0 to 1, the propensity from −1 to 1. Neighbors off the board are all zeros, and so is what is told
-of groups where no stone is; of an enemy group that is not there, ``none`` is 1. Whose turn it is, is not told.
+of groups where no stone is; of an enemy group that is not there, ``none`` is 1. Whose turn it is, is not told; but
+``exchange`` makes of a board's inputs those of the board with its colors exchanged, and whoever shows all boards as
+one of the players sees them has told it.
 
 The order is that of ``names``: each thing for the point itself and then for its neighbors by rows. When a board is
 turned its neighborhoods turn too: ``flip`` makes of its inputs those of the turned board, to the last bit.
@@ -21,6 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -50,6 +53,7 @@ class InputPart(NamedTuple):
     of_places: bool = False
 
 
+_OTHER: Final = {"black": "white", "white": "black", "Black": "White", "White": "Black"}
 _ENEMY: Final = ("black", "white", "none", "liberties", "eyes")
 _PARTS: Final = (
     InputPart("stone", "which stone is there", ("black", "white", "empty"), of_places=True),
@@ -151,6 +155,18 @@ class PointInputs(BaseModel):
         size = math.isqrt(inputs.shape[-2])
         comes_from = symmetry.inverse.points(size)
         return inputs[..., comes_from[:, None], self.flip_order(symmetry)]
+
+    def exchange(self, inputs: Floats) -> Floats:
+        """Of the inputs [..., n², d] of boards those of the same boards with their colors exchanged."""
+        exchanged = inputs[..., self._exchange_order]
+        exchanged[..., self.parts["propensity"]] *= -1
+        return exchanged
+
+    @cached_property
+    def _exchange_order(self) -> Ints:
+        """Which input tells of Black what each one tells of White, and the other way round, [d]."""
+        words = re.compile("|".join(_OTHER))
+        return np.array([self.names.index(words.sub(lambda word: _OTHER[word[0]], name)) for name in self.names])
 
     def flip_order(self, symmetry: Symmetry) -> Ints:
         """Which input of a point becomes which when the board is turned, [d]: ``turned[d] = inputs[order[d]]``."""

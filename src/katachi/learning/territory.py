@@ -77,7 +77,7 @@ class TerritoryTraining(TerritoryRecipe):
 
     data: str  # the folder of a set of games with labels
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
-    exchanges: bool = True  # whether colors change places at random
+    exchanges: bool = True  # whether colors change places at random, unless boards are shown by_mover
     evaluate_every: int = Field(default=50_000, ge=1)  # positions
     validation_positions: int = Field(default=1000, ge=1)
     first_model: str | None = None  # a run or a model whose weights to begin with, for a new schedule

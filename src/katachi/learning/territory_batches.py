@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from katachi.features.point_inputs import PointInputs
 from katachi.features.propensity import Propensity
 from katachi.go._kernels import new_boards
-from katachi.go.points import Symmetry
+from katachi.go.points import BLACK, Symmetry
 from katachi.interfaces import Floats, Ints
 from katachi.learning._territory import fill_examples
 from katachi.learning.computing_ahead import compute_ahead
-from katachi.learning.datasets import Dataset, DatasetError
+from katachi.learning.datasets import WHITE_BIT, Dataset, DatasetError
 from katachi.learning.splits import Split
 from katachi.models.dag_rnn_layout import DIAGONAL
 
@@ -87,13 +87,15 @@ class TerritoryBatches:
         *,
         turns: bool = True,
         exchanges: bool = True,
+        by_mover: bool = False,
         weakest: str | None = None,
     ) -> None:
         """Choose the games; raises DatasetError if there are none, LabelError if nobody knows who owned their points.
 
         ``turns`` mirrors half of the positions in the diagonal (networks see flips alike anyway), ``exchanges`` lets
-        the colors of half of them change places. ``weakest``, a rank such as ``1d``, leaves out games with a weaker
-        player or one of unknown rank.
+        the colors of half of them change places; ``by_mover`` lets those change places where it is Black's turn, in
+        held-out positions too: then Black has always just moved. ``weakest``, a rank such as ``1d``, leaves out games
+        with a weaker player or one of unknown rank.
         """
         self.dataset = dataset
         self.inputs = inputs
@@ -102,6 +104,7 @@ class TerritoryBatches:
         self.target = target
         self.turns = turns
         self.exchanges = exchanges
+        self.by_mover = by_mover
         self.size = dataset.only_size()
         self._games = {split: dataset.select(self.size, split, weakest, labeled=True) for split in Split}
         self.propensity: Floats | None = None
@@ -138,7 +141,8 @@ class TerritoryBatches:
         rng = np.random.default_rng((self.seed, _TRAINING, number))
         games, plies = self._draw(rng, Split.TRAINING, self.batch)
         turns, exchanged = rng.integers(2, size=(2, self.batch))
-        return self.positions(Draw(games, plies, turns * self.turns, exchanged * self.exchanges))
+        exchanged = self._black_to_play(games, plies) if self.by_mover else exchanged * self.exchanges
+        return self.positions(Draw(games, plies, turns * self.turns, exchanged))
 
     def stream(self, start: int = 0, workers: int = 0) -> Iterator[Positions]:
         """Batches in order, from ``start`` on and without end; so many workers compute ahead (0: nobody does)."""
@@ -159,7 +163,16 @@ class TerritoryBatches:
 
     def _as_played(self, games: Ints, plies: Ints) -> Positions:
         nothing = np.zeros(games.size, dtype=np.int64)
-        return self.positions(Draw(games, plies, nothing, nothing))
+        exchanged = self._black_to_play(games, plies) if self.by_mover else nothing
+        return self.positions(Draw(games, plies, nothing, exchanged))
+
+    def _black_to_play(self, games: Ints, plies: Ints) -> Ints:
+        """Whether it is Black's turn, [B] of 0 and 1: his who moves next, or would after the last move."""
+        rows = self.dataset.games[games]
+        first, count = rows["first_move"].astype(np.int64), rows["moves"].astype(np.int64)
+        told = self.dataset.moves[np.maximum(0, first + np.minimum(plies, count - 1))]
+        is_black = np.where(count > 0, ((told & WHITE_BIT) != 0) == (plies == count), rows["to_play"] == BLACK)
+        return np.asarray(is_black, dtype=np.int64)
 
     def _draw(self, rng: np.random.Generator, split: Split, count: int) -> tuple[Ints, Ints]:
         """Random games, and a random ply in each of them, from before the first move to after the last."""

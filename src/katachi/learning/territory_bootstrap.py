@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from katachi.evaluators import after, moves_of
+from katachi.features.point_inputs import PointInputs
 from katachi.features.propensity import TABLE_SHAPE
 from katachi.go.board import Board
-from katachi.go.points import MAX_SIZE, MIN_SIZE, PASS, WHITE
+from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from katachi.go.scoring import area
 from katachi.interfaces import Doubles, Floats
 from katachi.learning.territory import Losses, TerritoryLearner, TerritoryRecipe
@@ -105,14 +106,30 @@ def take_positions(
     """So many random positions of each game, in random order, and what is to be learned of them."""
     drawn = [(game, int(ply)) for game in games for ply in rng.integers(len(game.boards), size=each)]
     drawn = [drawn[number] for number in rng.permutation(len(drawn))]
-    inputs = territory.net.inputs.encode([game.boards[ply] for game, ply in drawn], territory.propensity)
+    boards = [game.boards[ply] for game, ply in drawn]
+    inputs = territory.net.inputs.encode(boards, territory.propensity)
     owned = np.stack([game.owned for game, _ in drawn])
     soon = np.stack([_owners(game, ply + target.ahead) for game, ply in drawn])
     targets = ((1 - target.share) * (owned + 1) / 2 + target.share * (soon + 1) / 2).astype(np.float32)
-    stones = np.array([np.count_nonzero(game.boards[ply].stones) for game, ply in drawn])
+    stones = np.array([np.count_nonzero(board.stones) for board in boards])
     played = np.array([_next_move(game, ply) for game, ply in drawn])
     unknown: Floats = np.full(len(drawn), np.nan, dtype=np.float32)
-    return Positions(inputs, targets, owned, played, stones, unknown)
+    positions = Positions(inputs, targets, owned, played, stones, unknown)
+    if not territory.net.config.by_mover:
+        return positions
+    return _exchange(positions, np.array([board.to_play == BLACK for board in boards]), territory.net.inputs)
+
+
+def _exchange(positions: Positions, chosen: NDArray[np.bool_], inputs: PointInputs) -> Positions:
+    """The same positions, the chosen ones of them [B] with colors exchanged."""
+    points, each = positions.owned.shape[1], chosen[:, None]
+    passed = positions.played < 0
+    return positions._replace(
+        inputs=np.where(each[:, :, None], inputs.exchange(positions.inputs), positions.inputs),
+        targets=np.where(each, 1 - positions.targets, positions.targets),
+        owned=np.where(each, -positions.owned, positions.owned),
+        played=np.where(chosen & ~passed, (positions.played + points) % (2 * points), positions.played),
+    )
 
 
 def _owners(game: PlayedGame, ply: int) -> NDArray[np.int8]:

@@ -63,9 +63,10 @@ def measure_territory(
     ended: bool = False,
 ) -> Known:
     """What a network knows of so many positions of a split; ``ended``: of so many games after their last moves."""
-    batches = TerritoryBatches(dataset, territory.net.inputs, batch=1, target=TargetSettings())
+    net = territory.net
+    batches = TerritoryBatches(dataset, net.inputs, batch=1, target=TargetSettings(), by_mover=net.config.by_mover)
     batches.propensity = territory.propensity
-    return know(territory.net, batches.held_out_parts(count, split, ended=ended), tick)
+    return know(net, batches.held_out_parts(count, split, ended=ended), tick)
 
 
 def know(net: DagRnn, parts: Iterable[Positions], tick: Ticker = lambda _: None) -> Known:

@@ -95,6 +95,7 @@ def open_batches(settings: TerritoryTraining) -> TerritoryBatches:
         settings.target,
         turns=not settings.diagonal,
         exchanges=settings.exchanges,
+        by_mover=settings.by_mover,
         weakest=settings.weakest,
     )
 

@@ -46,12 +46,15 @@ class DagRnnConfig(BaseModel):
     # Whether both predecessors are seen alike, and with them each point and its mirror image in the diagonal. Then all
     # eight symmetries of a board give those of the output; otherwise its four flips do.
     diagonal: bool = False
+    # Whether boards are shown as he sees them who has just moved, his own stones black, so that the network knows whose
+    # turn it is. The paper tells its network nothing of that.
+    by_mover: bool = False
     policy: bool = False  # whether the output network also tells the logits of the next move, of Black and of White
 
     @classmethod
     def strong(cls) -> DagRnnConfig:
         """Our own, stronger than the paper's."""
-        return cls(hidden=32, channels=16, sweeps=2, cell="gated", diagonal=True)
+        return cls(hidden=32, channels=16, sweeps=2, cell="gated", diagonal=True, by_mover=True)
 
     @property
     def ends(self) -> int:

@@ -45,9 +45,17 @@ class Territory:
     def logits(self, boards: Sequence[Board]) -> Floats:
         """What the network says of boards of one size, [B, n², 1 or 3] (see ``DagRnn.logits``)."""
         parts = [boards[first : first + _BATCH] for first in range(0, len(boards), _BATCH)]
-        return np.concatenate(
-            [self.net.logits(self.net.inputs.encode(part, self.propensity), part[0].size) for part in parts]
-        )
+        return np.concatenate([self._logits(part) for part in parts])
+
+    def _logits(self, boards: Sequence[Board]) -> Floats:
+        inputs, size = self.net.inputs.encode(boards, self.propensity), boards[0].size
+        if not self.net.config.by_mover:
+            return self.net.logits(inputs, size)
+        by_white = [board.to_play == BLACK for board in boards]  # has just moved
+        inputs[by_white] = self.net.inputs.exchange(inputs[by_white])
+        logits = self.net.logits(inputs, size)
+        logits[by_white] = exchange_logits(logits[by_white])
+        return logits
 
     def ownership(self, boards: Sequence[Board]) -> Floats:
         """Who will own each point of boards of one size, [B, n²] in [−1, 1]; +1 is Black's."""
@@ -100,6 +108,11 @@ class TerritoryEvaluator:
     def _wins(self, areas: Doubles, size: int) -> Doubles:
         lead = 2 * areas - size * size - self._komi
         return np.asarray(1 / (1 + np.exp(-lead / self._points)))
+
+
+def exchange_logits(logits: Floats) -> Floats:
+    """Of what a network says of boards what it says of them with colors exchanged, [B, n², 1 or 3]."""
+    return np.concatenate([-logits[:, :, :1], logits[:, :, :0:-1]], axis=2)
 
 
 def expected_areas(logits: Floats) -> Doubles:

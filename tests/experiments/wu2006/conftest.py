@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def make_scope(run: Path, games: Path, large_games: Path, monkeypatch: pytest.MonkeyPatch) -> MakeScope:
     """Scopes of tables on tiny boards, with networks that learn in a moment; no network ships."""
-    monkeypatch.setitem(nets.POSITIONS, Budget.SMOKE, {"paper": 320, "strong": 320})
+    monkeypatch.setitem(nets.POSITIONS, Budget.SMOKE, {"paper": 320, "mover": 320, "strong": 320})
     monkeypatch.setitem(nets.VALIDATION_POSITIONS, Budget.SMOKE, 30)
     monkeypatch.setitem(moves.FITTED, Budget.SMOKE, 2)
     monkeypatch.setitem(bootstrap.POSITIONS, Budget.SMOKE, 200)

@@ -15,7 +15,7 @@ from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.experiments.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.experiments.wu2006.moves import TOP, Question, ask
-from katachi.experiments.wu2006.nets import learn
+from katachi.experiments.wu2006.nets import PAPERS, is_the_papers, learn
 from katachi.learning.territory import PHASES
 from katachi.learning.territory_measuring import name_phase
 
@@ -97,13 +97,13 @@ def _draw_errors(axes: Any, net: Json) -> None:
 
 
 def measure_places(scope: Scope) -> Json:
-    """Learn both networks on the small board, and ask them about moves on 19×19; ``--runs`` is the moves of a phase."""
+    """Learn all networks on the small board, and ask them about moves on 19×19; ``--runs`` is the moves of a phase."""
     sets = require_sets(scope)
     games = sets.of_size(LARGE)
     if games is None:
         raise ExperimentError(f"this figure asks about {LARGE}×{LARGE} games: give such a set by --data, too")
     strong = learn("strong", sets, scope)
-    nets = [learn("paper", sets, scope), strong, strong.judging_by_policy()]
+    nets = [*(learn(kind, sets, scope) for kind in PAPERS), strong, strong.judging_by_policy()]
     count = scope.runs or MOVES[scope.budget]
     results: Json = {"data": sets.describe(), "asked of": games.path.name, "nets": []}
     for net in nets:
@@ -128,7 +128,7 @@ def place_rows(results: Json) -> list[Row]:
 def _place_row(net: Json, first: str, top: int) -> Row:
     asked = net["asked"][first]
     found = share(asked["top"][top - 1], asked["moves"])
-    published = PUBLISHED.get((int(first), top)) if net["title"] == "paper" else None
+    published = PUBLISHED.get((int(first), top)) if is_the_papers(net) else None
     what = f"{net['title']}: moves {first} to {int(first) + 3} among the {top} best, %"
     name = f"{PLACES}/{net['title']}/{first}/top-{top}"
     return Row(name, what, published, round(found.mean, 1), found.interval, f"wu2006/{PLACES}")
@@ -173,7 +173,7 @@ def _draw_places(axes: Any, net: Json) -> None:
     first, asked = min(net["asked"].items(), key=lambda item: abs(int(item[0]) - _MIDDLE))
     by_chance = [100 * value for value in asked["random_top"]]
     axes.plot(range(1, TOP + 1), by_chance, color=COLORS[0], linestyle=":", label=f"moves {first} …, at random")
-    if net["title"] == "paper":
+    if is_the_papers(net):
         axes.plot(30, PUBLISHED[_MIDDLE, 30], "o", color=COLORS[0], label="published, 80 stones")
     axes.set_ylim(0, 100)
     label_axes(axes, f"Among the best m, {net['title']}", "m", "%")

@@ -37,7 +37,7 @@ def measure(scope: Scope) -> Json:
     games = sets.of_size(LARGE)
     if games is None:
         raise ExperimentError(f"this figure shows a {LARGE}×{LARGE} game: give such a set by --data, too")
-    net = learn("paper", sets, scope)
+    net = learn("mover", sets, scope)
     territory = load_dag_rnn(net.model)[0]
     asked = QUESTION.pick(games, Split.TEST, TRIED[scope.budget])
     best: Json = {}

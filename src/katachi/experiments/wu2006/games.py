@@ -102,7 +102,10 @@ DIFFERENCES: Final = (
     "69 a point, which fits its count of parameters.",
     "The hidden units of our output network are averaged over the four flips of the board, so that flips of a board "
     "give exactly those of the output. As we read the paper, its output network sees each point once, without a mean.",
+    "Nothing in the paper's list of inputs tells whose turn it is. The network `paper` is told nothing either; `paper, "
+    "by mover` is the same network, but sees all boards with the stones of whoever has just moved as black, and so "
+    "learns what a move leaves to the other side.",
     "The network `strong` is our own: gated cells, two sweeps, 32 hidden units, 16 channels, policies of the next "
-    "move, and the same for a board and its mirror image in the diagonal: it averages both orders of a point's "
-    "predecessors before the nonlinearity.",
+    "move, boards seen by the mover, and the same for a board and its mirror image in the diagonal: it averages both "
+    "orders of a point's predecessors before the nonlinearity.",
 )

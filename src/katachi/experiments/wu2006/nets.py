@@ -1,4 +1,4 @@
-"""The networks of a run, the paper's and our stronger one, each learned once on the small board for all tables.
+"""The networks of a run, learned once for all tables: the paper's, the same seen by the mover, and our stronger one.
 
 ```
 RUN/nets/NET-SET/       a training run, which goes on after an interruption
@@ -26,11 +26,13 @@ from katachi.models.weights import WEIGHTS
 
 NETS: Final = "nets"
 _POLICY_LOSS: Final = 3.0  # moves are about as hard to tell as all points together
-Kind = Literal["paper", "strong"]
+Kind = Literal["paper", "mover", "strong"]
+TITLES: Final[dict[Kind, str]] = {"paper": "paper", "mover": "paper, by mover", "strong": "strong"}
+PAPERS: Final[tuple[Kind, ...]] = ("paper", "mover")
 POSITIONS: Final[dict[Budget, dict[Kind, int]]] = {
-    Budget.SMOKE: {"paper": 3_200, "strong": 3_200},
-    Budget.HOUR: {"paper": 1_000_000, "strong": 500_000},
-    Budget.FULL: {"paper": 7_000_000, "strong": 4_000_000},
+    Budget.SMOKE: {"paper": 3_200, "mover": 3_200, "strong": 3_200},
+    Budget.HOUR: {"paper": 1_000_000, "mover": 1_000_000, "strong": 500_000},
+    Budget.FULL: {"paper": 7_000_000, "mover": 7_000_000, "strong": 4_000_000},
 }
 EVALUATIONS: Final = 20  # of held-out positions in the course of a training, and so checkpoints
 VALIDATION_POSITIONS: Final = {Budget.SMOKE: 200, Budget.HOUR: 2000, Budget.FULL: 5000}
@@ -69,16 +71,16 @@ def learn(kind: Kind, sets: Sets, scope: Scope) -> Learned:
     positions = POSITIONS[scope.budget][kind]
     path = scope.folder.parent / NETS / f"{kind}-{positions}-{sets.labeled.digest[:8]}"
     lines: list[MetricLine] = []
-    tick = _ticker(f"learning {kind}", positions, scope)
+    tick = _ticker(f"learning {TITLES[kind]}", positions, scope)
     machine = Machine(scope.workers.jobs)
     training = settings_of(kind, positions, sets, scope.budget)
     train_territory(training, path, lines.append, "katachi reproduce wu2006", machine, tick)
-    return Learned(kind, path / "model", positions, tuple(dict(line.values) for line in lines))
+    return Learned(TITLES[kind], path / "model", positions, tuple(dict(line.values) for line in lines))
 
 
 def settings_of(kind: Kind, positions: int, sets: Sets, budget: Budget) -> TerritoryTraining:
     """How a network learns."""
-    config = DagRnnConfig() if kind == "paper" else DagRnnConfig.strong()
+    config = DagRnnConfig.strong() if kind == "strong" else DagRnnConfig(by_mover=kind == "mover")
     values: dict[str, Any] = config.model_dump() | {
         "policy": kind == "strong",
         "policy_loss": _POLICY_LOSS,
@@ -88,6 +90,11 @@ def settings_of(kind: Kind, positions: int, sets: Sets, budget: Budget) -> Terri
         "validation_positions": VALIDATION_POSITIONS[budget],
     }
     return TerritoryTraining(**values)
+
+
+def is_the_papers(net: Json) -> bool:
+    """Whether a network of some results is the paper's, told whose turn it is or not."""
+    return str(net["title"]).startswith("paper")
 
 
 def shipped(*, by_policy: bool = False) -> list[Learned]:

@@ -11,7 +11,7 @@ from katachi.experiments.markdown import format_rounded, format_value, numbered,
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json, Run, do_runs
 from katachi.experiments.wu2006.games import DIFFERENCES, describe_sets, require_sets
-from katachi.experiments.wu2006.nets import learn, shipped
+from katachi.experiments.wu2006.nets import TITLES, learn, shipped
 from katachi.learning.datasets import Dataset
 from katachi.learning.splits import Split
 from katachi.learning.territory_measuring import Known, measure_territory
@@ -26,9 +26,9 @@ _LARGE: Final = 19
 
 
 def measure(scope: Scope) -> Json:
-    """Learn both networks, and ask them and those that ship about every labeled set; ``--runs`` is the positions."""
+    """Learn all networks, and ask them and those that ship about every labeled set; ``--runs`` is the positions."""
     sets = require_sets(scope)
-    nets = [learn("paper", sets, scope), learn("strong", sets, scope), *shipped()]
+    nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
     count = scope.runs or POSITIONS[scope.budget]
     results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "sets": []}
     for games in sets.labeled_sets():

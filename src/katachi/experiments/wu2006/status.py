@@ -14,7 +14,7 @@ from katachi.experiments.markdown import format_rounded, format_value, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json, Run, do_runs
 from katachi.experiments.wu2006.games import describe_sets, require_sets
-from katachi.experiments.wu2006.nets import Learned, learn, shipped
+from katachi.experiments.wu2006.nets import TITLES, Learned, learn, shipped
 from katachi.go.board import Board
 from katachi.go.status import DEFAULT_PLAYOUTS, estimate_status
 from katachi.learning.datasets import Dataset
@@ -28,9 +28,9 @@ GAMES: Final = {Budget.SMOKE: 4, Budget.HOUR: 300, Budget.FULL: 2000}
 
 
 def measure(scope: Scope) -> Json:
-    """Learn both networks, and ask them, those that ship, and playouts about every labeled set; ``--runs``: games."""
+    """Learn all networks, and ask them, those that ship, and playouts about every labeled set; ``--runs``: games."""
     sets = require_sets(scope)
-    nets = [learn("paper", sets, scope), learn("strong", sets, scope), *shipped()]
+    nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
     count = scope.runs or GAMES[scope.budget]
     results: Json = {"data": sets.describe(), "sets": []}
     for games in sets.labeled_sets():

@@ -13,7 +13,7 @@ from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.experiments.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.experiments.wu2006.moves import Question, ask
-from katachi.experiments.wu2006.nets import learn, shipped
+from katachi.experiments.wu2006.nets import PAPERS, is_the_papers, learn, shipped
 
 NAME: Final = "table2"
 RUN: Final = f"wu2006/{NAME}"
@@ -38,13 +38,14 @@ PUBLISHED: Final = {
 
 
 def measure(scope: Scope) -> Json:
-    """Learn both networks, and ask them and those that ship about the moves of each size that there are games of.
+    """Learn all networks, and ask them and those that ship about the moves of each size that there are games of.
 
     ``--runs`` is the number of moves.
     """
     sets = require_sets(scope)
     strong = learn("strong", sets, scope)
-    nets = [learn("paper", sets, scope), strong, strong.judging_by_policy(), *shipped(by_policy=True)]
+    papers = [learn(kind, sets, scope) for kind in PAPERS]
+    nets = [*papers, strong, strong.judging_by_policy(), *shipped(by_policy=True)]
     results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
     for size, question in QUESTIONS.items():
         games = sets.of_size(question.size)
@@ -68,7 +69,7 @@ def _rows(size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
     for net, asked in zip(nets, board["asked"], strict=True):
         low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
         name = net["title"].strip("`")
-        known = published.ours if name == "paper" else None
+        known = published.ours if is_the_papers(net) else None
         what = f"{size}×{size}, {net['title']}: 1 / x"
         found = round(math.exp(-asked["mean_log"]), 2)
         yield Row(f"{NAME}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)), RUN)
@@ -119,7 +120,7 @@ def _line(net: Json, asked: Json, published: Published) -> tuple[str, ...]:
     return (
         net["title"],
         f"{format_value(net['positions'])} positions",
-        format_value(published.ours if net["title"] == "paper" else None),
+        format_value(published.ours if is_the_papers(net) else None),
         f"{math.exp(-asked['mean_log']):.1f} ({low:.1f} … {high:.1f})",
         f"{asked['mean_log']:.2f}".replace("-", "−"),
         f"{geometric:.2f}",
