@@ -32,14 +32,27 @@ NAME: Final = "table5"
 RUN: Final = f"maddison2014/{NAME}"
 SIZES: Final = (9, 19)  # the first for which a network ships
 PUBLISHED: Final = {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}  # percent won against the network, standard error
-GAMES: Final = {  # of each pair, by what a move may take
-    Budget.SMOKE: {Limit(simulations=8): 2, Limit(seconds=0.05): 2},
-    Budget.HOUR: {Limit(simulations=100): 20, Limit(simulations=1_000): 100, Limit(seconds=0.5): 40},
+
+
+class Games(NamedTuple):
+    """How many games the search with the network plays against each of its parts."""
+
+    network: int
+    search: int
+
+
+GAMES: Final = {  # by what a move may take
+    Budget.SMOKE: {Limit(simulations=8): Games(2, 2), Limit(seconds=0.05): Games(2, 2)},
+    Budget.HOUR: {
+        Limit(simulations=100): Games(20, 20),
+        Limit(simulations=1_000): Games(100, 20),
+        Limit(seconds=0.5): Games(10, 40),
+    },
     Budget.FULL: {
-        Limit(simulations=100): 200,
-        Limit(simulations=1_000): 200,
-        Limit(simulations=10_000): 20,
-        Limit(seconds=0.5): 200,
+        Limit(simulations=100): Games(200, 200),
+        Limit(simulations=1_000): Games(200, 200),
+        Limit(simulations=10_000): Games(20, 20),
+        Limit(seconds=0.5): Games(200, 200),
     },
 }
 ALONE: Final = "network"
@@ -58,7 +71,8 @@ def measure(scope: Scope) -> Json:
     network = _choose(scope)
     tournaments: dict[str, TournamentSettings] = {}
     for limit, games in GAMES[scope.budget].items():
-        tournaments |= _rounds(network, limit, scope.runs or games, scope)
+        some = Games(scope.runs, scope.runs) if scope.runs else games
+        tournaments |= _rounds(network, limit, some, scope)
     names = [name for limit in map(in_words, GAMES[scope.budget]) for name in (both(limit), limit)]
 
     def count(records: Sequence[GameRecord]) -> Json:
@@ -78,7 +92,7 @@ def _choose(scope: Scope) -> _Network:
     return _Network(f"{learned.title}, which learned from {main.positions:,} positions", learned.model, games.size)
 
 
-def _rounds(network: _Network, limit: Limit, games: int, scope: Scope) -> dict[str, TournamentSettings]:
+def _rounds(network: _Network, limit: Limit, games: Games, scope: Scope) -> dict[str, TournamentSettings]:
     policy = policy_player(network.model)
     search = {"kind": "mcts", "threads": 1}
     steered = {"priors": "synchronous" if limit.simulations else "delayed", "exploration": _EXPLORATION}
@@ -92,7 +106,7 @@ def _rounds(network: _Network, limit: Limit, games: int, scope: Scope) -> dict[s
     template = tournament(players, network.size, scope)
     if limit.seconds:  # two threads think in a game, and games at once should not take each other's time
         template = template.model_copy(update={"jobs": max(1, template.jobs // 2)})
-    found = rounds(template, dict.fromkeys((ALONE, without), games))
+    found = rounds(template, {ALONE: games.network, without: games.search})
     return {f"{_slug(without)}-{folder}": settings for folder, settings in found.items()}
 
 
