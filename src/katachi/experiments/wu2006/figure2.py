@@ -16,6 +16,7 @@ from katachi.experiments.runs import Json
 from katachi.experiments.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.experiments.wu2006.moves import TOP, Question, ask
 from katachi.experiments.wu2006.nets import PAPERS, is_the_papers, learn
+from katachi.experiments.wu2006.table2 import AMONG_BEST, BEST
 from katachi.learning.territory import PHASES
 from katachi.learning.territory_measuring import name_phase
 
@@ -25,7 +26,7 @@ PHASES_ASKED: Final = (20, 50, 80, 120, 180)  # the first of four moves of each 
 MOVES: Final = {Budget.SMOKE: 10, Budget.HOUR: 120, Budget.FULL: 2000}  # of each phase
 SHOWN: Final = (1, 5, 10, 20, 30, 40)
 _MIDDLE: Final = 80
-PUBLISHED: Final = {(_MIDDLE, 30): 50.0}  # percent among so many, from that move on
+PUBLISHED: Final = {(_MIDDLE, BEST): 100 * AMONG_BEST}  # percent among so many, from that move on
 
 
 # Figure 2a: the validation error
@@ -174,7 +175,7 @@ def _draw_places(axes: Any, net: Json) -> None:
     by_chance = [100 * value for value in asked["random_top"]]
     axes.plot(range(1, TOP + 1), by_chance, color=COLORS[0], linestyle=":", label=f"moves {first} …, at random")
     if is_the_papers(net):
-        axes.plot(30, PUBLISHED[_MIDDLE, 30], "o", color=COLORS[0], label="published, 80 stones")
+        axes.plot(BEST, PUBLISHED[_MIDDLE, BEST], "o", color=COLORS[0], label="published, 80 stones")
     axes.set_ylim(0, 100)
     label_axes(axes, f"Among the best m, {net['title']}", "m", "%")
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from katachi.experiments.estimates import Estimate, share
 from katachi.experiments.experiment import Budget, Scope, Table
-from katachi.experiments.markdown import format_value, numbered, table
+from katachi.experiments.markdown import format_rounded, format_value, numbered, table
 from katachi.experiments.rows import Row
 from katachi.experiments.runs import Json
 from katachi.experiments.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
@@ -19,6 +20,8 @@ NAME: Final = "table2"
 RUN: Final = f"wu2006/{NAME}"
 QUESTIONS: Final = {9: Question(9), 13: Question(13), 19: Question(19, 80, 83)}
 _LEAST: Final = 1e-6  # probability that an inverse is taken of
+BEST: Final = 30  # moves, among which half of the paper's are at 80 stones
+AMONG_BEST: Final = 0.5
 MOVES: Final = {Budget.SMOKE: 20, Budget.HOUR: 2700, Budget.FULL: 7200}
 
 
@@ -77,6 +80,14 @@ def _rows(size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
         found = round(_inverse(asked["mean"]), 2)
         interval = (round(low, 2), round(high, 2))
         yield Row(f"{NAME}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval, RUN)
+        among = _among_best(asked)
+        known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
+        what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
+        yield Row(f"{NAME}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval, RUN)
+
+
+def _among_best(asked: Json) -> Estimate:
+    return share(asked["top"][BEST - 1], asked["moves"])
 
 
 def _inverse(likelihood: float) -> float:
@@ -92,6 +103,7 @@ on 9×9 and 13×13, moves 80 to 83 on 19×19, of players of {STRONG} and better 
 the likelier the more area they promise, at the temperature that fits the moves of validation games best; our own
 network can be asked for its policies, too. A mean probability is given as 1 / x: the smaller x the better. Beside that
 of the geometric mean, e to the mean of log p, stands that of the arithmetic mean, which has a temperature of its own.
+The last column is how many of the moves are among the {BEST} that the network likes best.
 
 {"".join(_board_table(int(size), board, results["nets"]) for size, board in boards)}
 
@@ -104,11 +116,22 @@ Differences from the paper:
 def _board_table(size: int, board: Json, nets: list[Json]) -> str:
     published, first = PUBLISHED[size], board["asked"][0]
     title = f"{size}×{size}, {first['moves']:,} moves of {first['games']:,} games of `{board['name']}`"
-    header = (title, "learned from", "paper: x", "x", "log p", "temperature", "arithmetic: x", "temperature")
+    header = (
+        title,
+        "learned from",
+        "paper: x",
+        "x",
+        "log p",
+        "temperature",
+        "arithmetic: x",
+        "temperature",
+        f"among the best {BEST}, %",
+    )
     random = (f"{math.exp(-first['random_log']):.0f}", f"{first['random_log']:.2f}".replace("-", "−"))
     nothing = ("",) * 3
-    lines: list[tuple[str, ...]] = [("random", "", format_value(published.random), *random, *nothing)]
-    lines += [(other, "", format_value(x), "", "", *nothing) for other, x in published.others.items()]
+    by_chance = f"{100 * first['random_top'][BEST - 1]:.0f}"
+    lines: list[tuple[str, ...]] = [("random", "", format_value(published.random), *random, *nothing, by_chance)]
+    lines += [(other, "", format_value(x), "", "", *nothing, "") for other, x in published.others.items()]
     lines += [_line(net, asked, published) for net, asked in zip(nets, board["asked"], strict=True)]
     return table(header, lines) + "\n"
 
@@ -126,6 +149,7 @@ def _line(net: Json, asked: Json, published: Published) -> tuple[str, ...]:
         f"{geometric:.2f}",
         f"{_inverse(asked['mean']):.1f} ({least:.1f} … {most:.1f})",
         f"{arithmetic:.2f}",
+        format_rounded(_among_best(asked)),
     )
 
 
@@ -137,14 +161,13 @@ def best_by_places(share: float, best: int, legal: int) -> float:
     return math.pow(share, share) * math.pow((1 - share) / (legal - best), 1 - share)
 
 
-_AMONG_30: Final = 0.5  # of the moves at 80 stones, in the paper (``figure2.py``)
-_MOST: Final = best_by_places(_AMONG_30, 30, round(PUBLISHED[LARGE].random))
+_MOST: Final = best_by_places(AMONG_BEST, BEST, round(PUBLISHED[LARGE].random))
 
 _DIFFERENCES: Final = (
     "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games of "
-    "the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the best 30 of "
-    "281 (Figure 2b); if all of these were in the first place and the others in any after the thirtieth alike, the "
-    f"geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
+    "the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the best "
+    f"{BEST} of 281 (Figure 2b); if all of these were in the first place and the others in any after the thirtieth "
+    f"alike, the geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
     "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
     "That random play has 1 / 281 on 19×19 tells that the paper asked about positions with 80 stones and counts points "
     "alone; ours may have fewer stones, as some were captured.",
