@@ -67,7 +67,10 @@ def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     assert by_id["table2/19/paper"].ours == pytest.approx(math.exp(-likely.mean()), rel=0.01)
     assert by_id["table2/19/paper"].published == 15
     assert by_id["table2/19/random"].published == 281
-    assert by_id["table2/19/strong"].published is None
+    assert by_id["table2/19/paper, by mover"].published == 15
+    assert by_id["table2/19/strong, by its policies"].published is None
+    among = asked["top"][29] / asked["moves"]
+    assert (by_id["table2/19/paper/top-30"].published, by_id["table2/19/paper/top-30"].ours) == (50, 100 * among)
 
 
 def test_places_are_told_best_when_the_best_moves_are_all_first():

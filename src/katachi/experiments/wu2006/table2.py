@@ -46,9 +46,8 @@ def measure(scope: Scope) -> Json:
     ``--runs`` is the number of moves.
     """
     sets = require_sets(scope)
-    strong = learn("strong", sets, scope)
     papers = [learn(kind, sets, scope) for kind in PAPERS]
-    nets = [*papers, strong, strong.judging_by_policy(), *shipped(by_policy=True)]
+    nets = [*papers, learn("strong", sets, scope).judging_by_policy(), *shipped(by_policy=True)]
     results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
     for size, question in QUESTIONS.items():
         games = sets.of_size(question.size)
@@ -101,7 +100,7 @@ def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table
 {describe_sets(results["data"])} They are asked about the moves that people made in even games: any move of test games
 on 9×9 and 13×13, moves 80 to 83 on 19×19, of players of {STRONG} and better where ranks are known. Moves are taken for
 the likelier the more area they promise, at the temperature that fits the moves of validation games best; our own
-network can be asked for its policies, too. A mean probability is given as 1 / x: the smaller x the better. Beside that
+networks are asked for their policies. A mean probability is given as 1 / x: the smaller x the better. Beside that
 of the geometric mean, e to the mean of log p, stands that of the arithmetic mean, which has a temperature of its own.
 The last column is how many of the moves are among the {BEST} that the network likes best.
 
