@@ -116,7 +116,7 @@ def test_the_position_shows_the_move_that_was_played(make_scope, tmp_path):
     before, after = ((tmp_path / f"figure3-{when}.svg").read_text() for when in ("before", "after"))
     assert before != after
     assert "rgba(37,52,148" in before
-    assert f"place {results['place'] + 1} of {results['legal']}" in re.sub(r"\s+", " ", text)
+    assert f"in place {results['place'] + 1} of {results['legal']}" in re.sub(r"\s+", " ", text)
 
 
 def test_points_known_and_bootstrap(make_scope):

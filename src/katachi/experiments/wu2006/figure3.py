@@ -1,4 +1,4 @@
-"""Figure 3: a middle game on 19×19 with its predicted territory, before a move that was played and after it."""
+"""Figure 3: a middle game on 19×19 with its predicted territory, if the player passes and after the move he made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from katachi.experiments.wu2006.games import LARGE, describe_sets, require_sets
 from katachi.experiments.wu2006.moves import Question
 from katachi.experiments.wu2006.nets import learn
 from katachi.go.board import Board
-from katachi.go.points import BLACK, format_color, format_vertex
+from katachi.go.points import BLACK, PASS, format_color, format_vertex
 from katachi.learning.splits import Split
 from katachi.learning.territory_moves import promise_areas
 from katachi.models.dag_rnn_evaluator import Territory
@@ -54,15 +54,15 @@ def measure(scope: Scope) -> Json:
 
 def _judge(territory: Territory, board: Board, played: int) -> Json:
     promised = promise_areas(territory, board)
-    owned = territory.ownership([board, after(board, played)]).round(3)
+    owned = territory.ownership([after(board, PASS), after(board, played)]).round(3)
     return {
         "place": int((promised > promised[played]).sum()),
         "legal": int(np.isfinite(promised).sum()),
         "played": played,
         "to_play": board.to_play,
         "stones": board.stones.tolist(),
-        "before": owned[0].tolist(),
-        "after": owned[1].tolist(),
+        "passed": owned[0].tolist(),
+        "moved": owned[1].tolist(),
     }
 
 
@@ -76,18 +76,19 @@ def section(results: Json, pictures: Path) -> str:
     """Both pictures, and how the position was chosen."""
     board = _board(results)
     moved = after(board, results["played"])
-    write_atomically(pictures / f"{NAME}-before.svg", draw_layer(board, _layer(results["before"])))
-    write_atomically(pictures / f"{NAME}-after.svg", draw_layer(moved, _layer(results["after"]), results["played"]))
-    color, vertex = format_color(results["to_play"]), format_vertex(results["played"], LARGE)
-    gained = (sum(results["after"]) - sum(results["before"])) / 2 * (1 if results["to_play"] == BLACK else -1)
+    write_atomically(pictures / f"{NAME}-before.svg", draw_layer(board, _layer(results["passed"])))
+    write_atomically(pictures / f"{NAME}-after.svg", draw_layer(moved, _layer(results["moved"]), results["played"]))
+    color, vertex = format_color(results["to_play"]).capitalize(), format_vertex(results["played"], LARGE)
+    gained = (sum(results["moved"]) - sum(results["passed"])) / 2 * (1 if results["to_play"] == BLACK else -1)
     return f"""
 {describe_sets(results["data"])} The paper shows a game of two professionals, in which the network's best move was
 the one that was played. Ours is from `{results["asked of"]}`: of moves {QUESTION.first} to {QUESTION.last} of random
 test games it is the best liked among the first {results["tried"]} that were looked at. {color} played {vertex}, move
-{results["move_number"]}, which promises place {results["place"] + 1} of {results["legal"]} and {gained:+.1f} points of
-area. Blue is expected to be Black's, yellow White's.
+{results["move_number"]}, which is in place {results["place"] + 1} of {results["legal"]} and promises {gained:+.1f}
+points of area, compared with a pass. As in the paper, the first picture shows what is expected if {color} passes.
+Blue is expected to be Black's, yellow White's.
 
-![The territory before the move](wu2006/{NAME}-before.svg)
+![The territory after a pass](wu2006/{NAME}-before.svg)
 
 ![The territory after the move](wu2006/{NAME}-after.svg)
 """
