@@ -44,9 +44,8 @@ class Games(NamedTuple):
 GAMES: Final = {  # by what a move may take
     Budget.SMOKE: {Limit(simulations=8): Games(2, 2), Limit(seconds=0.05): Games(2, 2)},
     Budget.HOUR: {
-        Limit(simulations=100): Games(20, 20),
         Limit(simulations=1_000): Games(100, 20),
-        Limit(seconds=0.5): Games(10, 40),
+        Limit(seconds=0.5): Games(0, 40),
     },
     Budget.FULL: {
         Limit(simulations=100): Games(200, 200),
