@@ -32,7 +32,10 @@ def test_the_document(make_scope, tmp_path):
 
 def test_a_crbm_learns_from_no_more_windows_on_larger_boards():
     plan = Plan(30_000, 1, 1)
-    assert [plan.boards(size) for size in (5, 9, 19)] == [30_000, 30_000, 30_000 * 49 // 289]
+    assert [plan.boards(size) for size in (5, 9, 19)] == [30_000, 30_000, round(30_000 * 49 / 289)]
+    small, large = (crbm_training(Kind.CRBM, 0, plan.boards(size), "games", size) for size in (9, 19))
+    assert (small.batch, large.batch) == (100, 17)
+    assert large.step_size == pytest.approx(small.step_size * 49 / 289)
 
 
 def test_kinds_of_crbms():

@@ -29,6 +29,7 @@ PAPER_GAMES: Final = 1_000
 EPSILON: Final = 0.1
 KOMI: Final = 5.5
 _KERNEL: Final = 3  # points a side
+_BATCH: Final = 100  # boards of 9×9
 
 _COMMAND: Final = "katachi reproduce largman2010"
 _EVALUATIONS: Final = 10  # of each training
@@ -52,12 +53,14 @@ class Plan:
     passes: int
 
     def boards(self, size: int) -> int:
-        """How many a CRBM learns from on this size: it is windows that kernels learn, and larger boards have more."""
-        return min(self.positions, self.positions * _windows(9) // _windows(size))
+        """How many a CRBM learns from on this size."""
+        return round(self.positions * board_share(size))
 
 
-def _windows(size: int) -> int:
-    return max(1, size - _KERNEL + 1) ** 2
+def board_share(size: int) -> float:
+    """How much less than on 9×9 is done with a larger board: it is windows that kernels learn, and it has more."""
+    windows, usual = (max(1, lines - _KERNEL + 1) ** 2 for lines in (size, 9))
+    return min(1.0, usual / windows)
 
 
 PLANS: Final = {
@@ -135,18 +138,22 @@ def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
 
 
 def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -> CrbmTraining:
-    """How a CRBM of this kind learns; real units begin smaller and take smaller steps."""
+    """How a CRBM of this kind learns; real units begin smaller and take smaller steps.
+
+    Slopes are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of them.
+    """
     from katachi.learning.contrastive import CrbmTraining  # torch takes seconds to load
 
-    real, oriented = kind is Kind.REAL, kind is Kind.ORIENTED
+    real, oriented, share = kind is Kind.REAL, kind is Kind.ORIENTED, board_share(size)
     return CrbmTraining(
         data=data,
         size=size,
         visible="real" if real else "multinomial",
         units="oriented-or-off" if oriented else "binary",
         spread=0.01 if real else 0.3,
-        step_size=0.001 if real else 0.05,
+        step_size=(0.001 if real else 0.05) * share,
         positions=positions,
+        batch=max(1, round(_BATCH * share)),
         seed=seed,
         evaluate_every=max(1, positions // _EVALUATIONS),
     )
