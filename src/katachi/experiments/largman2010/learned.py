@@ -30,6 +30,7 @@ EPSILON: Final = 0.1
 KOMI: Final = 5.5
 _KERNEL: Final = 3  # points a side
 _BATCH: Final = 100  # boards of 9×9
+_VALIDATION_POSITIONS: Final = 2048
 
 _COMMAND: Final = "katachi reproduce largman2010"
 _EVALUATIONS: Final = 10  # of each training
@@ -154,6 +155,7 @@ def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -
         step_size=(0.001 if real else 0.05) * share,
         positions=positions,
         batch=max(1, round(_BATCH * share)),
+        validation_positions=round(_VALIDATION_POSITIONS * share),
         seed=seed,
         evaluate_every=max(1, positions // _EVALUATIONS),
     )
