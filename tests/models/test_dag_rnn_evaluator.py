@@ -86,8 +86,7 @@ def test_by_mover_exchanged_colors_exchange_what_is_said(policy: bool) -> None:
     swapped = Board(4)
     black, white = (np.flatnonzero(board.stones == color).tolist() for color in (BLACK, WHITE))
     swapped.place(black=white, white=black, to_play=WHITE)
-    anti = Territory(net, -judge.propensity)  # what a window is to Black, it is to White with colors exchanged
-    inputs = net.inputs.encode([swapped], anti.propensity)
+    inputs = net.inputs.encode([swapped], judge.propensity)
     exchanged = net.inputs.exchange(net.inputs.encode([board], judge.propensity))
     neutral = [i for i, name in enumerate(net.inputs.names) if not name.startswith("propensity")]
     assert np.array_equal(inputs[..., neutral], exchanged[..., neutral])

@@ -51,10 +51,10 @@ class Territory:
         inputs, size = self.net.inputs.encode(boards, self.propensity), boards[0].size
         if not self.net.config.by_mover:
             return self.net.logits(inputs, size)
-        by_white = [board.to_play == BLACK for board in boards]  # has just moved
-        inputs[by_white] = self.net.inputs.exchange(inputs[by_white])
+        moved_by_white = [board.to_play == BLACK for board in boards]
+        inputs[moved_by_white] = self.net.inputs.exchange(inputs[moved_by_white])
         logits = self.net.logits(inputs, size)
-        logits[by_white] = exchange_logits(logits[by_white])
+        logits[moved_by_white] = exchange_logits(logits[moved_by_white])
         return logits
 
     def ownership(self, boards: Sequence[Board]) -> Floats:

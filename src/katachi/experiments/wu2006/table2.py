@@ -153,9 +153,9 @@ def _line(net: Json, asked: Json, published: Published) -> tuple[str, ...]:
 
 
 def best_by_places(share: float, best: int, legal: int) -> float:
-    """The largest geometric mean of probabilities by place if a share of moves is among the best, the others anywhere.
+    """The largest geometric mean of probabilities by place if a share of moves is among the best.
 
-    It is reached when all of that share is in the first place; the others are in any later place alike.
+    It is reached when all of that share is in the first place. The others are in any place after the best alike.
     """
     return math.pow(share, share) * math.pow((1 - share) / (legal - best), 1 - share)
 
