@@ -16,7 +16,7 @@ from katachi.go.board import Board
 from katachi.interfaces import OwnershipEvaluator
 from katachi.learning.cnn_training import Machine, train_cnn
 from katachi.learning.supervised import CnnTraining, Learner, Losses
-from katachi.learning.training_runs import MetricLine
+from katachi.learning.training_runs import MetricLine, TrainingError
 from katachi.models.saving import load_model
 from learning.small_sets import label_small_set, make_small_set
 
@@ -53,6 +53,33 @@ def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
     for name in ("checkpoint.safetensors", "model/model.onnx", "model/weights.safetensors", "examples.txt"):
         straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
         assert straight == killed, name
+
+
+def test_a_run_that_is_older_than_a_setting_resumes(games: Path, tmp_path: Path) -> None:
+    training = settings(games)
+    train_cnn(training, tmp_path / "straight", lambda _: None, machine=HERE)
+
+    def kill(positions: int, losses: Losses) -> None:
+        if positions == 16 * 5:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train_cnn(training, tmp_path / "old", lambda _: None, machine=HERE, tick=kill)
+    config = tmp_path / "old" / "config.toml"
+    lines = config.read_text().splitlines(keepends=True)
+    config.write_text("".join(line for line in lines if not line.startswith("products")))
+    assert len(lines) == len(config.read_text().splitlines()) + 1
+    with pytest.raises(TrainingError, match="begun with another products"):
+        train_cnn(settings(games, products="bfloat16"), tmp_path / "old", lambda _: None, machine=HERE)
+    train_cnn(training, tmp_path / "old", lambda _: None, machine=HERE)
+    straight, old = ((tmp_path / run / "model/weights.safetensors").read_bytes() for run in ("straight", "old"))
+    assert straight == old
+
+
+def test_a_network_of_rough_products_is_saved_as_exactly_as_any(games: Path, tmp_path: Path) -> None:
+    training = settings(games, filters=16, products="bfloat16")
+    train_cnn(training, tmp_path / "run", lambda _: None, machine=HERE)  # which compares it with its export
+    assert load_model(tmp_path / "run" / "model")[1].training.settings["products"] == "bfloat16"
 
 
 @pytest.mark.parametrize("step", [2, 4])  # the first evaluation comes after two steps

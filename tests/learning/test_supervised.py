@@ -107,8 +107,9 @@ def test_the_weight_of_ownership_is_that_of_its_slope() -> None:
     assert slopes[1] == pytest.approx(4 * slopes[0], rel=1e-4)
 
 
-def test_what_is_repeated_is_learned() -> None:
-    learner = Learner(settings(positions=8 * 150, step_size=0.01, value=True, ownership=True))
+@pytest.mark.parametrize("changes", [{}, {"products": "bfloat16", "filters": 16}])
+def test_what_is_repeated_is_learned(changes: dict[str, Any]) -> None:
+    learner = Learner(settings(positions=8 * 150, step_size=0.01, value=True, ownership=True, **changes))
     batch = random_batch(8)
     while not learner.is_finished:
         losses = learner.update(batch)
@@ -129,6 +130,16 @@ def test_validation_counts_places() -> None:
         assert found[f"top_{top}"] == pytest.approx(np.mean(np.array(places) < top))
     shares = torch.softmax(torch.from_numpy(logits), 1).numpy()
     assert found["loss"] == pytest.approx(-np.log(shares[np.arange(300), batch.moves]).mean(), rel=1e-5)
+
+
+def test_bfloat16_is_for_training_alone() -> None:
+    exact, rough = (Learner(settings(filters=16, products=products)) for products in ("float32", "bfloat16"))
+    batch = random_batch(8)
+    assert (foretell(exact, batch) == foretell(rough, batch)).all()
+    for learner in (exact, rough, exact, rough, exact, rough):  # blocks begin as nothing
+        learner.update(batch)
+    one, other = (learner.net.arrays()["layers.2.weight"] for learner in (exact, rough))
+    assert not (one == other).all()
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])

@@ -199,11 +199,13 @@ def _networks() -> None:
 
     from katachi.models import _normalizing, _winograd
 
-    boards, tiles, scratch = (np.zeros(length, dtype=np.float32) for length in (128, 288, 864))  # one 4×4, 8 channels
-    _winograd.transform_inputs(boards, 0, 1, 4, 8, tiles, 8, scratch)
-    _winograd.transform_outputs(tiles, 8, boards, 0, 1, 4, 8, scratch)
-    _winograd.transform_output_gradients(boards, 0, 1, 4, 8, tiles, 8, scratch)
-    _winograd.transform_input_gradients(tiles, 8, boards, 0, 1, 4, 8, scratch)
+    boards, scratch = (np.zeros(length, dtype=np.float32) for length in (128, 864))  # one 4×4, 8 channels
+    for kind in (np.float32, np.uint16):  # uint16 is bfloat16
+        tiles = np.zeros(288, dtype=kind)
+        _winograd.transform_inputs(boards, 0, 1, 4, 8, tiles, 8, scratch)
+        _winograd.transform_outputs(tiles, 8, boards, 0, 1, 4, 8, scratch)
+        _winograd.transform_output_gradients(boards, 0, 1, 4, 8, tiles, 8, scratch)
+        _winograd.transform_input_gradients(tiles, 8, boards, 0, 1, 4, 8, scratch)
     _normalizing.sum_squares(boards, 8, np.zeros(16))
     _normalizing.scale_and_rectify(boards, np.zeros(16, dtype=np.float32), boards, boards)
     _normalizing.sum_slopes(boards, boards, boards, 8, np.zeros(16))

@@ -29,6 +29,7 @@ from katachi.learning.processes import own_share, sum_over_processes
 from katachi.learning.schedules import step_share
 from katachi.models.cnn import Cnn, Prediction
 from katachi.models.cnn_config import CnnConfig
+from katachi.models.winograd import Products, products_type
 
 _BETAS: Final = (0.9, 0.98)
 _MATRICES: Final = ("weight", "hidden", "output")  # which weights decay, by the ends of their names
@@ -52,6 +53,7 @@ class CnnTraining(CnnConfig):
     value_loss: float = Field(default=0.25, ge=0, le=100)  # its weight beside that of the moves, if there is a value
     ownership_loss: float = Field(default=0.5, ge=0, le=100)  # the same for who will own a point, averaged over points
     symmetries: bool = True  # whether positions are turned and mirrored at random
+    products: Products = "float32"  # of convolutions in training; "auto" depends on the CPU, also when a run resumes
     seed: int = Field(default=0, ge=0)
     evaluate_every: int = Field(default=50_000, ge=1)  # positions
     validation_positions: int = Field(default=4096, ge=1)
@@ -98,9 +100,14 @@ class Learner:
     def __init__(self, settings: CnnTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
         """Begin with the given weights or with new ones; raises ValueError if they do not fit."""
         self.settings = settings
-        self.net = Cnn.new(settings.config, settings.seed) if weights is None else Cnn(settings.config, weights)
         self.step = 0
-        self._optimizer = _new_optimizer(settings, self.net)
+        self._take(Cnn.new(settings.config, settings.seed) if weights is None else Cnn(settings.config, weights))
+
+    def _take(self, net: Cnn) -> None:
+        """Learn with a network, of which the optimizer remembers nothing yet."""
+        self.net = net
+        self.net.products = products_type(self.settings.products)
+        self._optimizer = _new_optimizer(self.settings, net)
 
     @property
     def positions(self) -> int:
@@ -140,8 +147,7 @@ class Learner:
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state; raises ValueError if it is not one of these settings."""
-        self.net = Cnn(self.settings.config, weights_of(state))
-        self._optimizer = _new_optimizer(self.settings, self.net)
+        self._take(Cnn(self.settings.config, weights_of(state)))
         try:
             self.step = int(state["step"][0])
             for name, key, moment in self._moments():

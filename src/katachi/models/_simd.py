@@ -1,4 +1,8 @@
-"""Vectors of eight floats for kernels whose loops no compiler vectorizes by itself."""
+"""Vectors of eight floats for kernels whose loops no compiler vectorizes by itself.
+
+In memory they are float32, or bfloat16 (the upper half of a float32) in an array of uint16, since numpy has no
+bfloat16. `load` and `store` look at the type of the array when a kernel is compiled, so that one kernel serves both.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,8 @@ intrinsic: Any = extending.intrinsic  # what it makes is called with one argumen
 LANES = 8
 _INT = ir.IntType(32)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
+_INTS = ir.VectorType(_INT, LANES)
+_HALVES = ir.VectorType(ir.IntType(16), LANES)
 _UNDEFINED = ir.Constant(_FLOATS, ir.Undefined)
 
 
@@ -33,30 +39,47 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, kind, _FLOATS)
 
 
-def _pointer(context, builder, signature, arguments):
+def _pointer(context, builder, signature, arguments, vector):
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
-    return builder.bitcast(builder.gep(array.data, [arguments[1]]), _FLOATS.as_pointer())
+    return builder.bitcast(builder.gep(array.data, [arguments[1]]), vector.as_pointer())
+
+
+def _eight(number):
+    return ir.Constant(_INTS, [number] * LANES)
 
 
 @intrinsic
 def load(_typing, array, index):  # noqa: ARG001
-    """The eight floats of a flat array from an index on."""
+    """The eight floats of a flat array of float32, or of bfloat16 as uint16, from an index on."""
 
     def generate(context, builder, signature, arguments):
-        return builder.load(_pointer(context, builder, signature, arguments), align=4)
+        return builder.load(_pointer(context, builder, signature, arguments, _FLOATS), align=4)
 
-    return _VECTOR(array, types.uintp), generate
+    def widen(context, builder, signature, arguments):
+        halves = builder.load(_pointer(context, builder, signature, arguments, _HALVES), align=2)
+        return builder.bitcast(builder.shl(builder.zext(halves, _INTS), _eight(16)), _FLOATS)
+
+    return _VECTOR(array, types.uintp), widen if array.dtype == types.uint16 else generate
 
 
 @intrinsic
 def store(_typing, array, index, vector):  # noqa: ARG001
-    """Write eight floats to a flat array from an index on."""
+    """Write eight floats to a flat array from an index on; bfloat16 is rounded to nearest, ties to even."""
 
     def generate(context, builder, signature, arguments):
-        builder.store(arguments[2], _pointer(context, builder, signature, arguments), align=4)
+        builder.store(arguments[2], _pointer(context, builder, signature, arguments, _FLOATS), align=4)
         return context.get_dummy_value()
 
-    return types.void(array, types.uintp, vector), generate
+    def round_and_store(context, builder, signature, arguments):
+        bits = builder.bitcast(arguments[2], _INTS)
+        odd = builder.and_(builder.lshr(bits, _eight(16)), _eight(1))
+        # Whatever is over half of the last kept bit carries into it; the NaNs that arithmetic makes stay NaN.
+        bits = builder.add(bits, builder.add(_eight(0x7FFF), odd))
+        halves = builder.trunc(builder.lshr(bits, _eight(16)), _HALVES)
+        builder.store(halves, _pointer(context, builder, signature, arguments, _HALVES), align=2)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, vector), round_and_store if array.dtype == types.uint16 else generate
 
 
 @intrinsic

@@ -1,8 +1,8 @@
 """The compiled part of `winograd.py`: the transforms of tiles of 4×4 points, and their adjoints for the gradients.
 
 Boards are flat arrays of [board, row, column, channel]; what is transformed is [36, stride], where tile t has its
-channels c at t · channels + c. Channels come in multiples of eight. A board is first copied into a frame in ``scratch``
-whose edge stays zero, so that no tile needs to know where the board ends.
+channels c at t · channels + c, as float32 or as bfloat16 in uint16. Channels come in multiples of eight. A board is
+first copied into a frame in ``scratch`` whose edge stays zero, so that no tile needs to know where the board ends.
 
 With d a tile of 6×6 points of the input and y the 4×4 points of the output inside it (Lavin and Gray 2016):
 y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A, and the sum over channels takes place between the two transforms.

@@ -46,6 +46,7 @@ class Cnn:
             different = sorted(dict(shapes.items() ^ config.weight_shapes().items()))
             raise ValueError(f"its weights are not those of this network: {', '.join(different[:3])}")
         self.config = config
+        self.products = torch.float32  # the type in which convolutions multiply in training, see `winograd.py`
         self.weights = {name: torch.tensor(weights[name]).requires_grad_(is_learned(name)) for name in shapes}
 
     @classmethod
@@ -90,7 +91,7 @@ class Cnn:
     ) -> Tensor:
         """A convolution, its biases, what a block adds, and ReLU."""
         name = f"layers.{layer}"
-        boards = self._convolve(name, boards)
+        boards = self._convolve(name, boards, self.products if training else torch.float32)
         if self.config.has_bias(layer):
             boards = boards + self._bias(name)
         if ranks is not None and self.config.rank_embedding:
@@ -109,12 +110,12 @@ class Cnn:
             old.lerp_(new, _FOLLOWING)
         return result
 
-    def _convolve(self, name: str, boards: Tensor) -> Tensor:
+    def _convolve(self, name: str, boards: Tensor, products: torch.dtype = torch.float32) -> Tensor:
         filters = self.weights[f"{name}.weight"]
         if self.config.symmetric:
             filters = symmetrize(filters)
         if filters.shape[-1] == 3 and min(filters.shape[:2]) >= _FEWEST_CHANNELS:
-            return convolve(boards, filters)
+            return convolve(boards, filters, products)
         filters = filters.contiguous(memory_format=torch.channels_last)
         return conv2d(boards, filters, padding=filters.shape[-1] // 2)
 
