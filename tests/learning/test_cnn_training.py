@@ -77,7 +77,7 @@ def test_a_run_that_is_older_than_a_setting_resumes(games: Path, tmp_path: Path)
 
 
 def test_a_network_of_rough_products_is_saved_as_exactly_as_any(games: Path, tmp_path: Path) -> None:
-    training = settings(games, filters=16, products="bfloat16")
+    training = settings(games, filters=16, products="bfloat16", optimizer="muon", schedule="trapezoid")
     train_cnn(training, tmp_path / "run", lambda _: None, machine=HERE)  # which compares it with its export
     assert load_model(tmp_path / "run" / "model")[1].training.settings["products"] == "bfloat16"
 

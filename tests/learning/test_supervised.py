@@ -10,6 +10,7 @@ import torch
 from katachi.go.points import BLACK, WHITE
 from katachi.learning.batches import Batch
 from katachi.learning.labels import NO_LABEL
+from katachi.learning.muon import Muon, orthogonalize
 from katachi.learning.supervised import CnnTraining, Learner, foretell, validate
 
 SIZE = 5
@@ -47,6 +48,49 @@ def test_the_papers_three_halvings() -> None:
     training = settings(batch=1, positions=28, step_size=0.128, warmup=0.0, schedule="halvings", optimizer="sgd")
     sizes = [training.step_size_at(step) for step in range(28)]
     assert sizes == [0.128] * 25 + [0.064, 0.032, 0.016]
+
+
+def test_the_trapezoid() -> None:
+    training = settings(batch=1, positions=1000, step_size=0.01, warmup=0.1, schedule="trapezoid")
+    sizes = [training.step_size_at(step) for step in range(1000)]
+    assert sizes[0] == pytest.approx(0.01 / 101)
+    assert all(np.diff(sizes[:100]) > 0)
+    assert sizes[100:800] == [0.01] * 700
+    assert sizes[800] == pytest.approx(0.01)
+    assert np.diff(sizes[800:]) == pytest.approx(-0.01 / 200)
+    assert sizes[-1] == pytest.approx(0.01 / 200)
+
+
+@pytest.mark.parametrize("shape", [(8, 72), (30, 12), (16, 16)])
+def test_newton_schulz_brings_singular_values_near_one(shape: tuple[int, int]) -> None:
+    matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1))
+    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    matrix = left * torch.linspace(0.1, 1, len(values)) @ right
+    found = orthogonalize(matrix)
+    assert found.shape == shape
+    new = left.T @ found @ right.T  # the singular vectors stay
+    assert ((new.diag() > 0.6) & (new.diag() < 1.3)).all()
+    assert (new - torch.diag(new.diag())).abs().max() < 1e-3
+    assert not orthogonalize(torch.zeros(shape)).any()
+
+
+def test_a_step_of_muon_has_the_size_of_one_of_adamw_and_decays() -> None:
+    filters = torch.ones(16, 16, 3, 3, requires_grad=True)
+    filters.grad = torch.randn(filters.shape, generator=torch.Generator().manual_seed(0)) * 1e-4
+    Muon([filters], lr=0.1, weight_decay=0.5).step()
+    moved = (filters - 0.95).detach() / 0.1
+    assert moved.square().mean().sqrt() == pytest.approx(0.2, rel=0.25)
+    assert (moved * filters.grad).sum() < 0
+
+
+def test_muon_has_the_filters_between_hidden_layers_and_adamw_the_rest() -> None:
+    state = Learner(settings(optimizer="muon", value=True)).state_dict()
+    momenta = {key.partition("/")[2] for key in state if key.startswith("momentum/")}
+    assert momenta == {"layers.1.weight", "layers.2.weight"}
+    moments = {key.partition("/")[2] for key in state if key.startswith("exp_avg/")}
+    assert {"layers.0.weight", "layers.1.gain", "policy.weight", "value.hidden"} <= moments
+    assert not momenta & moments
+    Learner(settings(optimizer="muon", layers=1)).update(random_batch(8))  # none are between hidden layers
 
 
 def test_a_step_of_plain_descent_is_the_mean_gradient() -> None:
@@ -107,7 +151,9 @@ def test_the_weight_of_ownership_is_that_of_its_slope() -> None:
     assert slopes[1] == pytest.approx(4 * slopes[0], rel=1e-4)
 
 
-@pytest.mark.parametrize("changes", [{}, {"products": "bfloat16", "filters": 16}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"optimizer": "muon", "schedule": "trapezoid"}, {"products": "bfloat16", "filters": 16}]
+)
 def test_what_is_repeated_is_learned(changes: dict[str, Any]) -> None:
     learner = Learner(settings(positions=8 * 150, step_size=0.01, value=True, ownership=True, **changes))
     batch = random_batch(8)
@@ -142,7 +188,7 @@ def test_bfloat16_is_for_training_alone() -> None:
     assert not (one == other).all()
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
 def test_a_learner_goes_on_to_the_same_bytes(optimizer: str) -> None:
     batches = [random_batch(8, seed) for seed in range(6)]
     straight, first = (Learner(settings(optimizer=optimizer, value=True)) for _ in range(2))

@@ -7,8 +7,9 @@ from typing import Final, Literal
 
 _FULL_RATE: Final = 25 / 28  # of the steps: 25 epochs, then three at a half, a quarter and an eighth of the rate
 _HALVINGS: Final = 3
+_FALL: Final = 0.2  # of the steps: how long a trapezoid takes to fall to zero
 
-Schedule = Literal["cosine", "halvings", "constant"]
+Schedule = Literal["cosine", "halvings", "trapezoid", "constant"]
 
 
 def step_share(schedule: Schedule, warmup: float, step: int, steps: int) -> float:
@@ -22,6 +23,8 @@ def step_share(schedule: Schedule, warmup: float, step: int, steps: int) -> floa
         return (step + 1) / (warmup * steps + 1)
     if schedule == "cosine":
         return (1 + math.cos(math.pi * (done - warmup) / (1 - warmup))) / 2
+    if schedule == "trapezoid":
+        return min(1.0, (1 - done) / _FALL)
     if schedule == "constant":
         return 1.0
     halvings = math.ceil((done - _FULL_RATE) / (1 - _FULL_RATE) * _HALVINGS + 1e-9)

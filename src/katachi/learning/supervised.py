@@ -1,7 +1,8 @@
 """Learning to foretell moves from games: one step of a convolutional network, and what it knows of held-out positions.
 
 Two recipes: plain stochastic gradient descent at a fixed rate that is halved three times at the end (Maddison, Huang,
-Sutskever and Silver 2014, section 3.4), and AdamW with a warm-up and a cosine to zero (Loshchilov and Hutter 2019).
+Sutskever and Silver 2014, section 3.4), and AdamW with a warm-up and a cosine to zero (Loshchilov and Hutter 2019). For
+long runs there are Muon (`muon.py`) and a trapezoid, of which all but the end is the same for any number of positions.
 
 Several processes may share every batch (``torchrun``): each takes its part of the positions, and gradients and the
 statistics of normalized layers are summed, so that they learn what one process would. The paper's replicas were
@@ -25,6 +26,7 @@ from katachi.go.points import WHITE
 from katachi.learning.batches import Batch
 from katachi.learning.first_weights import name_weights, weights_of
 from katachi.learning.labels import NO_LABEL
+from katachi.learning.muon import Muon
 from katachi.learning.processes import own_share, sum_over_processes
 from katachi.learning.schedules import step_share
 from katachi.models.cnn import Cnn, Prediction
@@ -33,6 +35,11 @@ from katachi.models.winograd import Products, products_type
 
 _BETAS: Final = (0.9, 0.98)
 _MATRICES: Final = ("weight", "hidden", "output")  # which weights decay, by the ends of their names
+_MEMORY: Final[Mapping[type[torch.optim.Optimizer], tuple[str, ...]]] = {
+    torch.optim.AdamW: ("exp_avg", "exp_avg_sq"),
+    Muon: ("momentum",),
+    torch.optim.SGD: (),
+}  # what an optimizer keeps for each weight
 TOP: Final = (1, 5, 10)
 _AT_ONCE: Final = 128  # held-out positions
 
@@ -44,11 +51,11 @@ class CnnTraining(CnnConfig):
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
     positions: int = Field(default=2_000_000, ge=1)  # to learn from in all
     batch: int = Field(default=64, ge=1)
-    optimizer: Literal["adamw", "sgd"] = "adamw"
+    optimizer: Literal["adamw", "sgd", "muon"] = "adamw"  # Muon for filters between hidden layers, AdamW for the rest
     step_size: float = Field(default=0.002, gt=0, le=10, allow_inf_nan=False)
-    schedule: Literal["cosine", "halvings"] = "cosine"
+    schedule: Literal["cosine", "halvings", "trapezoid"] = "cosine"
     warmup: float = Field(default=0.05, ge=0, le=1)  # the share of positions in which the step size rises
-    decay: float = Field(default=0.02, ge=0, le=1)  # of filters, for AdamW
+    decay: float = Field(default=0.02, ge=0, le=1)  # of filters, for AdamW and Muon
     mask_illegal: bool = True  # whether illegal points have no part in the softmax
     value_loss: float = Field(default=0.25, ge=0, le=100)  # its weight beside that of the moves, if there is a value
     ownership_loss: float = Field(default=0.5, ge=0, le=100)  # the same for who will own a point, averaged over points
@@ -104,10 +111,10 @@ class Learner:
         self._take(Cnn.new(settings.config, settings.seed) if weights is None else Cnn(settings.config, weights))
 
     def _take(self, net: Cnn) -> None:
-        """Learn with a network, of which the optimizer remembers nothing yet."""
+        """Learn with a network, of which the optimizers remember nothing yet."""
         self.net = net
         self.net.products = products_type(self.settings.products)
-        self._optimizer = _new_optimizer(self.settings, net)
+        self._optimizers = _new_optimizers(self.settings, net)
 
     @property
     def positions(self) -> int:
@@ -120,9 +127,10 @@ class Learner:
 
     def update(self, batch: Batch) -> Losses:
         """Learn from a batch, and say what was known of it before."""
-        for group in self._optimizer.param_groups:
-            group["lr"] = self.settings.step_size_at(self.step)
-        self._optimizer.zero_grad()
+        for optimizer in self._optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = self.settings.step_size_at(self.step)
+            optimizer.zero_grad()
         positions = _Positions(self.settings, own_share(batch))
         prediction = self.net.predict(positions.planes, positions.ranks, training=True)
         logits = positions.mover_logits(prediction)
@@ -132,9 +140,10 @@ class Learner:
         loss.backward()  # type: ignore[no-untyped-call]
         hits = (logits.argmax(1) == positions.moves).float().sum()
         found = torch.stack([moves.detach(), hits, values.detach(), owners.detach()])
-        slopes = [weight.grad for weight in self.net.learned.values() if weight.grad is not None]
-        sum_over_processes([*slopes, found])
-        self._optimizer.step()
+        gradients = [weight.grad for weight in self.net.learned.values() if weight.grad is not None]
+        sum_over_processes([*gradients, found])
+        for optimizer in self._optimizers:
+            optimizer.step()
         self.step += 1
         return Losses(len(batch.moves), float(found[0]), int(found[1]), float(found[2]), float(found[3]))
 
@@ -156,26 +165,36 @@ class Learner:
             raise ValueError(f"it is not of these settings: {error}") from None
 
     def _moments(self) -> Iterator[tuple[str, str, Tensor]]:
-        """What AdamW remembers of every weight, made if it is not there yet; plain descent remembers nothing."""
-        if self.settings.optimizer == "sgd":
-            return
-        for name, weight in self.net.learned.items():
-            memory = self._optimizer.state[weight]
-            if not memory:
-                memory |= {key: torch.zeros_like(weight) for key in ("exp_avg", "exp_avg_sq")}
-            memory["step"] = torch.tensor(float(self.step))
-            for key in ("exp_avg", "exp_avg_sq"):
-                yield name, key, memory[key].detach()
+        """What the optimizers remember of their weights, made if it is not there yet; plain descent has nothing."""
+        names = {weight: name for name, weight in self.net.learned.items()}
+        for optimizer in self._optimizers:
+            for weight in (weight for group in optimizer.param_groups for weight in group["params"]):
+                memory = optimizer.state[weight]
+                for key in _MEMORY[type(optimizer)]:
+                    memory.setdefault(key, torch.zeros_like(weight))
+                    yield names[weight], key, memory[key].detach()
+                if isinstance(optimizer, torch.optim.AdamW):
+                    memory["step"] = torch.tensor(float(self.step))
 
 
-def _new_optimizer(settings: CnnTraining, net: Cnn) -> torch.optim.Optimizer:
+def _new_optimizers(settings: CnnTraining, net: Cnn) -> list[torch.optim.Optimizer]:
     if settings.optimizer == "sgd":
-        return torch.optim.SGD(net.learned.values(), lr=settings.step_size)
+        return [torch.optim.SGD(net.learned.values(), lr=settings.step_size)]
+    by_muon = [name for name in net.learned if settings.optimizer == "muon" and _is_hidden(name)]
     groups = [
         {"params": [weight], "weight_decay": settings.decay if name.endswith(_MATRICES) else 0.0}
         for name, weight in net.learned.items()
+        if name not in by_muon
     ]
-    return torch.optim.AdamW(groups, lr=settings.step_size, betas=_BETAS)
+    optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=settings.step_size, betas=_BETAS)]
+    if by_muon:
+        optimizers.append(Muon([net.learned[name] for name in by_muon], settings.step_size, settings.decay))
+    return optimizers
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether weights are the 3×3 filters from one hidden layer to the next."""
+    return name.startswith("layers.") and name.endswith(".weight") and not name.startswith("layers.0.")
 
 
 # Positions
