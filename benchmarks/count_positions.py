@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from katachi.go._kernels import new_boards, play_stone
+from katachi.go.kernels.board import new_boards, play_stone
 
 KNOWN = {1: 1, 2: 57, 3: 12_675, 4: 24_318_165}
 

@@ -21,15 +21,15 @@ import atheris
 
 # Before anything is instrumented: numba cannot compile kernels that are.
 import katachi.sgf  # noqa: F401
+from katachi.core.contracts import Analysis, Candidate, Decision
 from katachi.go.points import PASS
 from katachi.go.status import estimate_status
-from katachi.interfaces import Analysis, Candidate, Decision
 
 with atheris.instrument_imports(include=["katachi.gtp"]):
     from katachi.gtp.commands import gogui, play, scoring
     from katachi.gtp.engine import GtpEngine, commands
-    from katachi.gtp.protocol import Line, parse_command
-    from katachi.gtp.serving import LineSplitter, answer
+    from katachi.gtp.protocol import Line, LineSplitter, parse_command
+    from katachi.gtp.serving import answer
 
 SLOWEST_ALLOWED = 1.0  # seconds
 GOLDEN = Path(__file__).parents[1] / "tests" / "golden" / "gtp"

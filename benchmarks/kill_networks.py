@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from katachi.core.models import is_model, load_model
+from katachi.data import dataset_import
+from katachi.data.dataset import CARD, Dataset
 from katachi.go.board import Board
-from katachi.learning import dataset_import
-from katachi.learning.cnn_training import Machine, train_cnn
-from katachi.learning.datasets import CARD, Dataset
-from katachi.learning.supervised import CnnTraining
-from katachi.models.saving import is_model, load_model
+from katachi.policy.supervised import CnnTraining
+from katachi.policy.train import Machine, train_cnn
 
 SIZE = 5
 GAMES = 200

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from katachi.core.conformance import check_player, sample_games
+from katachi.core.contracts import Decision, Limit, Player
 from katachi.go.game import Game
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS
-from katachi.interfaces import Decision, Limit, Player
 from katachi.players.simple import RandomPlayer
-from katachi.testing import check_player, sample_games
 
 
 class PlayoutPlayer:

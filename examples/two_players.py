@@ -5,9 +5,9 @@ Run it with: python examples/two_players.py
 
 from __future__ import annotations
 
+from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, format_vertex
-from katachi.interfaces import Limit
 from katachi.players.specs import load_player
 from katachi.sgf import game_to_sgf
 

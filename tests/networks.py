@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from katachi.models.cnn_config import CnnConfig
+from katachi.policy.config import CnnConfig
 
 OPSET = 17
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from katachi.disk import temporary_path, write_atomically
+from katachi.core.disk import temporary_path, write_atomically
 
 
 def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:

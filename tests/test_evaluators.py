@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import (
+from katachi.core.conformance import (
+    check_afterstate_evaluator,
+    check_evaluator,
+    check_ownership_evaluator,
+    sample_games,
+)
+from katachi.core.evaluators import (
     OwnershipValueEvaluator,
     PlayoutValue,
     PolicyEvaluator,
@@ -17,12 +23,6 @@ from katachi.evaluators import (
 )
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE
-from katachi.testing import (
-    check_afterstate_evaluator,
-    check_evaluator,
-    check_ownership_evaluator,
-    sample_games,
-)
 
 SIZES = (2, 3, 5, 9)
 

@@ -1,6 +1,7 @@
 """katachi (形, *shape*) learns to judge Go positions, and plays, analyses and explains with what it learned.
 
-The public names are imported when they are first used, so that ``import katachi`` and the command line answer at once.
+The public names are imported when they are first used, so that ``import katachi`` and the command line answer at
+once.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Limit
     from katachi.go.board import Board, Illegality, IllegalMove
     from katachi.go.game import Game, Play, Setup
     from katachi.go.playouts import run_playouts
     from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Symmetry, format_vertex, parse_vertex
     from katachi.go.results import GameResult
     from katachi.go.rules import KoRule, Rules, parse_rules
-    from katachi.interfaces import Analysis, Candidate, Decision, Evaluation, Limit
     from katachi.players.specs import load_player
     from katachi.sgf import game_to_sgf, load_sgf, parse_sgf
 
@@ -28,7 +29,7 @@ _HOMES = {
     "katachi.go.points": ("BLACK", "EMPTY", "PASS", "WHITE", "Symmetry", "format_vertex", "parse_vertex"),
     "katachi.go.results": ("GameResult",),
     "katachi.go.rules": ("KoRule", "Rules", "parse_rules"),
-    "katachi.interfaces": ("Analysis", "Candidate", "Decision", "Evaluation", "Limit"),
+    "katachi.core.contracts": ("Analysis", "Candidate", "Decision", "Evaluation", "Limit"),
     "katachi.players.specs": ("load_player",),
     "katachi.sgf": ("game_to_sgf", "load_sgf", "parse_sgf"),
 }

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from katachi.analysis.judges import Judges
-from katachi.features.local_shapes import LocalShapes, ShapeSet
-from katachi.interfaces import Limit
-from katachi.models.linear import LinearModel
+from katachi.core.contracts import Limit
 from katachi.players.specs import load_player
 from katachi.sgf import SgfGame, parse_sgf
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 
 RECORD = r"""(;GM[1]FF[4]SZ[5]KM[0.5]PB[Anna <b>]PW[Ben]BR[3k]RE[B+2.5]C[A game \] of ours]XX[kept]
 ;B[cc]C[the center];W[bb]LB[aa:z]

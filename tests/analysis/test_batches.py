@@ -10,7 +10,7 @@ from katachi.analysis.batches import find_games, find_records
 from katachi.analysis.journal import LINES, RUN, AnalysisError, Journal, read_lines
 from katachi.analysis.outputs import REPORT, TABLE, Outputs
 from katachi.analysis.settings import JudgeSettings, default_models
-from katachi.models.cards import ModelError
+from katachi.core.cards import ModelError
 from katachi.players.specs import SpecError
 from katachi.sgf import load_sgf, parse_sgf
 

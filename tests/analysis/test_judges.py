@@ -8,11 +8,11 @@ import pytest
 from katachi.analysis.judges import Judges, analyze_by
 from katachi.analysis.people import at_rank, predict_people
 from katachi.analysis.territory_changes import compare_ownership
-from katachi.evaluators import OwnershipValueEvaluator
+from katachi.core.contracts import Analysis, Candidate, Decision, Limit
+from katachi.core.evaluators import OwnershipValueEvaluator
 from katachi.go.game import Game
-from katachi.interfaces import Analysis, Candidate, Decision, Limit
-from katachi.models.cnn_evaluator import CnnOptions, open_cnn
 from katachi.players.specs import load_player
+from katachi.policy.evaluator import CnnOptions, open_cnn
 from networks import tiny_config, tiny_onnx
 
 

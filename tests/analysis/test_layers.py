@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from katachi.analysis.layers import KINDS, Layer, layers_of, visits_of, wins_by, wins_of
-from katachi.evaluators import ValueEvaluator, WrongBoardSize
+from katachi.core.contracts import Analysis, Candidate
+from katachi.core.evaluators import ValueEvaluator, WrongBoardSize
 from katachi.go.game import Game
 from katachi.go.points import PASS
-from katachi.interfaces import Analysis, Candidate
 
 ANALYSIS = Analysis(
     (Candidate(12, 0.75, 0.5, 30), Candidate(7, 0.25, 0.25, 10), Candidate(PASS, 0.1, 0.05, 5)),

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from katachi.analysis.games import analyze_game
 from katachi.analysis.judges import Judges
 from katachi.analysis.records import format_schema, json_schema, parse_line
-from katachi.models.cnn_evaluator import open_cnn
+from katachi.policy.evaluator import open_cnn
 from networks import tiny_config, tiny_onnx
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "analysis.schema.json"

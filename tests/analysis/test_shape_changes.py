@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from katachi.analysis.explaining import SHAPES_TOLD, explain_shapes
-from katachi.analysis.shape_changes import explain_change, sum_by_side, whose
-from katachi.evaluators import after, moves_of
-from katachi.features.combined_shapes import CombinedShapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.analysis.shapes import explain_change, sum_by_side, whose
+from katachi.core.evaluators import after, moves_of
 from katachi.go.board import Board
 from katachi.go.points import PASS
-from katachi.models.linear import LinearModel
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 
 
 def sets(*names: str) -> list[ShapeSet]:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from katachi.analysis.shape_places import place_shapes
-from katachi.features.combined_shapes import CombinedShapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import LocalShapes, ShapeSet
-from katachi.go._kernels import OFF
 from katachi.go.board import Board
+from katachi.go.kernels.board import OFF
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.sets import ShapeSet
 
 BOARD = Board.parse(". X . . O / X X . O O / . . X O . / . O . . . / . X . . X\nWhite to play")
 SETS = [ShapeSet.parse(name) for name in ("LI 2x1", "LD 2x2", "LD 1x1")]

@@ -7,10 +7,10 @@ import pytest
 
 from katachi.arena.match import Conditions, Ending, PlayedGame, play_game
 from katachi.arena.referee import CountReferee
+from katachi.core.contracts import Decision, Limit, Player
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.go.rules import parse_rules
-from katachi.interfaces import Decision, Limit, Player
 
 Answer = Decision | Callable[[Game], Decision]
 

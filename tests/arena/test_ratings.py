@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from katachi.arena.ratings import (
-    Anchor,
-    PairScores,
-    elo_difference,
-    fit_ratings,
-    pair_scores,
-    rate,
-    resample,
-)
+from katachi.arena.ratings import Anchor, PairScores, elo_difference, fit_ratings, pair_scores, rate, resample
 
 
 def expected_scores(ratings: NDArray[np.float64]) -> NDArray[np.float64]:

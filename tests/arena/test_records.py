@@ -11,7 +11,7 @@ import pytest
 from katachi.arena.errors import RunError
 from katachi.arena.records import GameRecord, RunDirectory, unfinished_directory
 from katachi.arena.settings import TournamentSettings, parse_settings
-from katachi.locking import DirectoryInUse
+from katachi.core.locking import DirectoryInUse
 
 MakeRecord = Callable[..., GameRecord]
 MakeSettings = Callable[..., TournamentSettings]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from katachi.arena.errors import SettingsError
 from katachi.arena.settings import TournamentSettings, parse_settings, read_settings
-from katachi.interfaces import Limit
+from katachi.core.contracts import Limit
 
 TWO = {"players": ["random", "alp"]}
 

@@ -6,11 +6,13 @@ from importlib.util import find_spec
 
 import pytest
 
-from katachi.benchmarks import inference, mcts, planes, playouts, report, training, twins
-from katachi.benchmarks.report import Contestant, Row, measure
-from katachi.features.planes import PLANES
-from katachi.learning.batches import Batches
-from katachi.models.saving import save_cnn
+from katachi.bench import mcts, planes, report, training, twins
+from katachi.bench import networks as inference
+from katachi.bench import search as playouts
+from katachi.bench.report import Contestant, Row, measure
+from katachi.core.models import save_cnn
+from katachi.data.batches import Batches
+from katachi.policy.planes import PLANES
 from learning.small_sets import make_small_set
 from networks import tiny_config, tiny_onnx
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from katachi.benchmarks import clock, engines, latency, memory
-from katachi.benchmarks.report import Row
-from katachi.benchmarks.twins import BenchmarkError
+from katachi.bench import clock, engines, latency, memory
+from katachi.bench.report import Row
+from katachi.bench.twins import BenchmarkError
 
 
 class ScriptedEngine:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from katachi.benchmarks import territory
-from katachi.benchmarks.report import Row
+from katachi.bench import territory
+from katachi.bench.report import Row
 
 
 def test_territory(run_katachi, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from katachi.cli.data import app
-from katachi.learning.datasets import Dataset
+from katachi.data.dataset import Dataset
 
 GAME = "(;GM[1]SZ[9]BR[3k]WR[1d]RE[B+R];B[ee];W[gc])"
 

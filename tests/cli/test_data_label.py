@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from katachi.cli import data_label
 from katachi.cli.data import app
+from katachi.data.dataset import Dataset
+from katachi.data.label_sources import Engines
 from katachi.gtp import EngineFailure
-from katachi.learning.datasets import Dataset
-from katachi.learning.label_sources import Engines
 from learning.settled_games import MARKS, OWNERSHIP, settled_record
 
 

@@ -165,7 +165,7 @@ def test_an_older_cache_does_not_count(monkeypatch, tmp_path):
 def test_kernels_are_found():
     names = {kernel.__name__ for kernel in _compiling.kernels()}
     assert {"play_stone", "add_playouts", "sweep_influence"} <= names
-    assert _compiling.kernel_modules()[0].__name__ == "katachi.go._kernels"
+    assert _compiling.kernel_modules()[0].__name__ == "katachi.go.kernels.board"
 
 
 def test_layout_is_kept_where_lines_are_indented():

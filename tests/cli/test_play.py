@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from katachi.cli import _terminal
+from katachi.core.contracts import Decision
 from katachi.go.game import Play
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
-from katachi.interfaces import Decision
 from katachi.sgf import parse_sgf
 
 

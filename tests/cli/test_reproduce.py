@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import sys
 
-from katachi.experiments.experiment import load_experiment
+from katachi.papers.experiment import load_experiment
 
 
 def test_json_is_all_that_is_printed(run_katachi, tmp_path):

@@ -9,14 +9,14 @@ from urllib.parse import urlparse
 import numpy as np
 import pytest
 
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import TABLE_SHAPE
+from katachi.core.models import load_model, save_cnn, save_dag_rnn
 from katachi.go.points import format_vertex
-from katachi.models.dag_rnn import DagRnn
-from katachi.models.dag_rnn_config import DagRnnConfig
-from katachi.models.dag_rnn_evaluator import Territory
-from katachi.models.saving import load_model, save_cnn, save_dag_rnn
 from katachi.sgf import load_sgf
+from katachi.territory.dag_rnn import DagRnn
+from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.evaluator import Territory
+from katachi.territory.inputs import PointInputs
+from katachi.territory.propensity import TABLE_SHAPE
 from networks import tiny_config, tiny_onnx
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "models" / "format-2"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from katachi.learning.shape_training import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, train_shapes
 
 
 def test_learning_and_playing_what_was_learned(run_katachi, tmp_path):

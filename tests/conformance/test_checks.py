@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from katachi.go.board import Board, Illegality
-from katachi.go.game import Game, Setup
-from katachi.go.points import PASS
-from katachi.interfaces import Analysis, Candidate, Decision, Evaluation, Limit, Metrics, SearchResult
-from katachi.players.simple import RandomPlayer
-from katachi.testing import (
+from katachi.core.conformance import (
     ConformanceError,
     check_afterstate_evaluator,
     check_evaluator,
@@ -26,6 +21,11 @@ from katachi.testing import (
     check_search,
     sample_games,
 )
+from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Limit, Metrics, SearchResult
+from katachi.go.board import Board, Illegality
+from katachi.go.game import Game, Setup
+from katachi.go.points import PASS
+from katachi.players.simple import RandomPlayer
 
 SIZES = (2, 3, 5, 9)
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.local_shapes import LocalShapes, ShapeSet
-from katachi.interfaces import Limit
-from katachi.models.linear import LinearModel
-from katachi.players.search_player import SearchPlayer
-from katachi.search.alphabeta import AlphaBetaSearch, AlphaBetaSettings
-from katachi.search.greedy import GreedySearch, GreedySettings
-from katachi.testing import (
+from katachi.core.conformance import (
     check_afterstate_evaluator,
     check_evaluator,
     check_feature_set,
@@ -19,6 +13,14 @@ from katachi.testing import (
     check_search,
     sample_games,
 )
+from katachi.core.contracts import Limit
+from katachi.players.search_player import SearchPlayer
+from katachi.search.alphabeta import AlphaBetaSearch
+from katachi.search.one_ply import GreedySearch
+from katachi.search.settings import AlphaBetaSettings, GreedySettings
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 
 SETS = {
     "fused": ("LI 1x1", "LI 2x2", "LD 3x2", "LI 3x3"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.interfaces import ClosingPlayer, Limit
+from katachi.core.conformance import check_player, sample_games
+from katachi.core.contracts import ClosingPlayer, Limit
 from katachi.players.specs import load_player, shipped_players
-from katachi.testing import check_player, sample_games
 
 
 @pytest.mark.parametrize("name", [player.name for player in shipped_players()])

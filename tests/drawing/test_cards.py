@@ -5,13 +5,14 @@ import io
 import numpy as np
 from rich.console import Console
 
-from katachi.drawing.cards import describe_card, format_metric, list_models, tell_model
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.cards import Metric, Training
+from katachi.core.drawing_cards import describe_card, format_metric, list_models, tell_model
+from katachi.core.models import open_model, save_cnn, save_linear
 from katachi.go.rules import Rules
-from katachi.models.cards import Metric, Training
-from katachi.models.linear import LinearModel
-from katachi.models.linear_cards import describe_linear
-from katachi.models.saving import open_model, save_cnn, save_linear
+from katachi.shapes.linear_cards import describe_linear
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 from networks import tiny_config, tiny_onnx
 
 MODEL = LinearModel(LocalShapes(5, [ShapeSet.parse("LI 1x1")]), np.array([0, 1, -1], dtype=np.float32))

@@ -5,11 +5,11 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from katachi.drawing.kernels import NamedCrbm, draw_kernels, list_kernels, rank_kernels
-from katachi.drawing.page import format_kernels_page
+from katachi.cli._page import format_kernels_page
+from katachi.crbm.crbm_cards import SavedCrbm
+from katachi.crbm.crbm_config import CrbmConfig
+from katachi.crbm.drawing import NamedCrbm, draw_kernels, list_kernels, rank_kernels
 from katachi.go.points import BLACK, EMPTY, WHITE
-from katachi.models.crbm_cards import SavedCrbm
-from katachi.models.crbm_config import CrbmConfig
 from models.random_crbms import KINDS, random_weights
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,10 +9,18 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from rich.console import Console
 
-from katachi.drawing.page import format_page
-from katachi.drawing.shapes import Cell, LearnedSet, LearnedShape, Shape
-from katachi.drawing.svg import describe_shape, draw_figure, draw_shape, format_weight
-from katachi.drawing.text import draw_text, show_card, show_sets
+from katachi.cli._page import format_page
+from katachi.core.drawing import (
+    Cell,
+    LearnedSet,
+    LearnedShape,
+    Shape,
+    describe_shape,
+    draw_figure,
+    draw_shape,
+    format_weight,
+)
+from katachi.core.text import draw_text, show_card, show_sets
 from katachi.go.points import BLACK, EMPTY, WHITE
 
 SVG = "{http://www.w3.org/2000/svg}"

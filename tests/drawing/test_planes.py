@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from katachi.drawing.planes import draw_planes
-from katachi.drawing.svg import CORNER_CELL, MARGIN
-from katachi.features.planes import PLANES
+from katachi.core.drawing import CORNER_CELL, MARGIN
 from katachi.go.board import Board
+from katachi.policy.drawing_planes import draw_planes
+from katachi.policy.planes import PLANES
 
 SVG = "{http://www.w3.org/2000/svg}"
 BOARD = Board.parse(". X O / X O . / . . .")

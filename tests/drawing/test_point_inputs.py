@@ -7,13 +7,13 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from katachi.drawing.influence import draw_influence
-from katachi.drawing.point_inputs import draw_point_inputs
 from katachi.features.influence import INFLUENCES, map_influence
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import Propensity
 from katachi.go.board import Board
 from katachi.go.points import BLACK
+from katachi.territory.drawing import draw_influence
+from katachi.territory.inputs import PointInputs
+from katachi.territory.point_inputs import draw_point_inputs
+from katachi.territory.propensity import Propensity
 
 SVG = "{http://www.w3.org/2000/svg}"
 BOARD = Board.parse(". X . / X O . / . . .")

@@ -3,11 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.drawing.shapes import Cell, DrawingError, Shape, largest_shapes
-from katachi.features.combined_shapes import CombinedShapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.drawing import Cell, DrawingError, Shape
 from katachi.go.points import BLACK, WHITE
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.drawing import largest_shapes
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.sets import ShapeSet
 
 
 def sets(*names):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from katachi.experiments.documents import write_document
-from katachi.experiments.errors import ExperimentError
-from katachi.experiments.experiment import (
+from katachi.papers.documents import write_document
+from katachi.papers.errors import ExperimentError
+from katachi.papers.experiment import (
     Budget,
     Experiment,
     Scope,
@@ -20,8 +20,8 @@ from katachi.experiments.experiment import (
     measure,
     read_results,
 )
-from katachi.experiments.rows import Row
-from katachi.experiments.runs import Run, Workers, do_runs
+from katachi.papers.rows import Row
+from katachi.papers.runs import Run, Workers, do_runs
 
 
 def throw(sides: int, times: int) -> dict[str, int]:

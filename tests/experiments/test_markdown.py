@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from katachi.experiments.estimates import Estimate
-from katachi.experiments.markdown import WIDTH, format_estimate, format_mean, row_table, wrap
-from katachi.experiments.rows import Row
+from katachi.papers.estimates import Estimate
+from katachi.papers.markdown import WIDTH, format_estimate, format_mean, row_table, wrap
+from katachi.papers.rows import Row
 
 
 def test_wrap_fills_paragraphs_and_items_and_leaves_the_rest():

@@ -9,9 +9,9 @@ import pytest
 from joblib import register_parallel_backend
 from joblib._parallel_backends import ThreadingBackend
 
-from katachi.experiments.errors import ExperimentError
-from katachi.experiments.runs import Backend, Progress, Run, Workers, do_runs, seed_of
-from katachi.locking import DirectoryInUse, DirectoryLock
+from katachi.core.locking import DirectoryInUse, DirectoryLock
+from katachi.papers.errors import ExperimentError
+from katachi.papers.runs import Backend, Progress, Run, Workers, do_runs, seed_of
 
 
 def square(number: int, log: str) -> dict[str, int]:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import naive_shapes
-from katachi.features.combined_shapes import CombinedShapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.conformance import check_feature_set, sample_games
 from katachi.go.board import Board
-from katachi.testing import check_feature_set, sample_games
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.sets import ShapeSet
 
 
 def combined(size=5, basic=("LI 1x1", "LD 2x2"), liberty=("LD 2x1", "LI 3x2"), bins=50, tied=False) -> CombinedShapes:

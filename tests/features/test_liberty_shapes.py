@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import naive_shapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.shape_sets import TABLE_SIZES, Location, ShapeSet
+from katachi.core.conformance import check_feature_set, sample_games
+from katachi.features.windows import TABLE_SIZES
 from katachi.go.board import Board
 from katachi.go.points import WHITE
-from katachi.testing import check_feature_set, sample_games
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.sets import Location, ShapeSet
 
 SETS = [ShapeSet(width, height, location) for location in Location for width, height in TABLE_SIZES]
 MANY_BINS = 10_000_000  # so many that two templates hardly ever meet

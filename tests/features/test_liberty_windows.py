@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 
 import naive_shapes
-from katachi.features._liberty_gains import captures, gain_of_capture, gain_of_stone
-from katachi.features._liberty_windows import (
-    CODES,
-    INVERSE,
-    POSITION,
-    read_position,
-)
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.liberty_windows import build_liberty_windows
-from katachi.features.shape_sets import ShapeSet
+from katachi.shapes.kernels._liberty_gains import captures, gain_of_capture, gain_of_stone
+from katachi.shapes.kernels.liberty_windows import CODES, INVERSE, POSITION, read_position
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty_windows import build_liberty_windows
+from katachi.shapes.sets import ShapeSet
 
 SMALL = tuple(f"{location} {size}" for location in ("LI", "LD") for size in ("1x1", "2x1", "2x2"))
 FIRST = np.uint32(0)

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 import naive_shapes
-from katachi.features.local_shapes import PAPER_SIZES, LocalShapes, Location, ShapeSet
-from katachi.features.shape_tracker import ShapeTracker
-from katachi.go._kernels import OFF
+from katachi.core.conformance import check_feature_set, sample_games
+from katachi.features.windows import PAPER_SIZES
 from katachi.go.board import Board
+from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, WHITE
-from katachi.testing import check_feature_set, sample_games
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.sets import Location, ShapeSet
+from katachi.shapes.shape_tracker import ShapeTracker
 
 TABLE_SETS = [ShapeSet(width, height, location) for location in Location for width, height in PAPER_SIZES[:5]]
 ALL_SETS = [ShapeSet(width, height, location) for location in Location for width, height in PAPER_SIZES]

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import naive
-from katachi.features._patterns import (
+from katachi.go.board import Board
+from katachi.go.kernels.board import play_stone, record_dtype
+from katachi.go.points import BLACK, EMPTY, WHITE, Symmetry
+from katachi.search.kernels.patterns import (
     change_views,
     count_empty,
     fill_views,
@@ -14,10 +17,7 @@ from katachi.features._patterns import (
     touching_empty,
     touching_stones,
 )
-from katachi.features.patterns import NO_CLASS, count_patterns, number_patterns
-from katachi.go._kernels import play_stone, record_dtype
-from katachi.go.board import Board
-from katachi.go.points import BLACK, EMPTY, WHITE, Symmetry
+from katachi.search.patterns import NO_CLASS, count_patterns, number_patterns
 from positions import random_board
 
 VIEWS = record_dtype([("seen", np.uint16, 362)])

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from boardfiles import read_boards
-from katachi.features.planes import PLANES
-from katachi.go._kernels import new_boards
 from katachi.go.board import Board
+from katachi.go.kernels.board import new_boards
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry, parse_vertex
+from katachi.policy.planes import PLANES
 from naive_planes import NaivePosition, plane_at
 from positions import random_board
 

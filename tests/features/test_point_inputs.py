@@ -7,11 +7,11 @@ import pytest
 
 import naive_inputs as naive
 from katachi.features.influence import INFLUENCES, ChenInfluence, map_influence
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import TABLE_SHAPE, Propensity, propensity_of
-from katachi.go._kernels import new_boards
 from katachi.go.board import Board
+from katachi.go.kernels.board import new_boards
 from katachi.go.points import BLACK, WHITE, Symmetry
+from katachi.territory.inputs import PointInputs
+from katachi.territory.propensity import TABLE_SHAPE, Propensity, propensity_of
 from positions import random_positions
 
 INPUTS = PointInputs()

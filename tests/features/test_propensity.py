@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.propensity import (
+from katachi.go.board import Board
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Symmetry
+from katachi.territory.propensity import (
     CLASSES,
     TABLE_SHAPE,
     Propensity,
@@ -13,8 +15,6 @@ from katachi.features.propensity import (
     propensity_of,
     symmetries_of,
 )
-from katachi.go.board import Board
-from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Symmetry
 from naive_inputs import NaivePropensity
 from positions import random_move, random_positions
 

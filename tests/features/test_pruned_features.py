@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.pruned_features import PrunedFeatures
-from katachi.features.templates import Templates
+from katachi.core.conformance import check_feature_set
+from katachi.crbm.templates import Templates
+from katachi.features.pruned import PrunedFeatures
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.testing import check_feature_set
 
 BOARD = Board.parse(". X O . / X X O O / . O . X / . . . .")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.features.shape_sets import PAPER_SIZES, Location, ShapeSet, is_hashed
+from katachi.features.windows import PAPER_SIZES
+from katachi.shapes.sets import Location, ShapeSet, is_hashed
 
 H = 100_000
 # Silver et al. 2007, Figure 3, on 5×5: size, active, weights of the LI set, of the LD set.

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.templates import Templates
+from katachi.core.conformance import check_feature_set, sample_games
+from katachi.crbm.templates import Templates
 from katachi.go.board import Board
-from katachi.testing import check_feature_set, sample_games
 from positions import random_board
 
 

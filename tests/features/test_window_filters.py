@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.window_filters import Response, WindowFilters, windows_of
+from katachi.core.conformance import check_feature_set
+from katachi.crbm.features import Response, WindowFilters, windows_of
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE
-from katachi.testing import check_feature_set
 
 BOARD = ". X O . / X X O O / . O . X / . . . ."
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.go._kernels import OFF
-from katachi.go._nakade import LARGEST_NAKADE, is_nakade, vital_point
 from katachi.go.board import Board
+from katachi.go.kernels._nakade import LARGEST_NAKADE, is_nakade, vital_point
+from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK
 
 SIZE = 7

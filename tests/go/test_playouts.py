@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 import naive
-from katachi.go._kernels import OFF
-from katachi.go._playouts import PLAYOUT, play_out, random_state
 from katachi.go.board import Board
 from katachi.go.game import Game
+from katachi.go.kernels._playouts import PLAYOUT, play_out, random_state
+from katachi.go.kernels.board import OFF
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS
 

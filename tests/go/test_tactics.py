@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import naive
-from katachi.go._kernels import OFF, count_liberties
-from katachi.go._tactics import captures, rescue, self_atari_stones
 from katachi.go.board import Board
+from katachi.go.kernels._tactics import captures, rescue, self_atari_stones
+from katachi.go.kernels.board import OFF, count_liberties
 from katachi.go.points import EMPTY
 from positions import random_board
 

@@ -10,11 +10,11 @@ from threading import Event
 import numpy as np
 import pytest
 
+from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Evaluation, Floats, Ints, Limit, Player
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.gtp.engine import GtpEngine
-from katachi.interfaces import Analysis, Ban, Candidate, Decision, Evaluation, Floats, Ints, Limit, Player
 
 
 def first_moves(game: Game, count: int) -> list[int]:

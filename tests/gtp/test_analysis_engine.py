@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from katachi.core.conformance import sample_games
+from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.go.board import Board
 from katachi.go.points import PASS
 from katachi.gtp.analysis_engine import AnalysisEngine
 from katachi.gtp.analysis_queries import Defaults, Perspective, QueryError, parse_query
-from katachi.interfaces import Analysis, Candidate, Decision, Limit
-from katachi.testing import sample_games
 
 Answer = dict[str, Any]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from katachi.core.contracts import ClosingPlayer, Decision, Limit
 from katachi.go.board import Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.gtp.client import GtpPlayer, replay_commands
 from katachi.gtp.process import EngineFailure
 from katachi.gtp.protocol import GtpError
-from katachi.interfaces import ClosingPlayer, Decision, Limit
 
 FAKE = Path(__file__).with_name("fake_engine.py")
 NO_LIMIT = Limit()

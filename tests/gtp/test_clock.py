@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gtp.conftest import FirstPlayer
+from katachi.core.contracts import Limit
 from katachi.go.points import BLACK
 from katachi.gtp import session
 from katachi.gtp.engine import GtpEngine
-from katachi.interfaces import Limit
 
 
 def test_the_player_is_given_what_the_clock_allows(limit_player):

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.gtp.client import GtpPlayer
 from katachi.gtp.engine import GtpEngine
-from katachi.interfaces import Limit
 from katachi.players.specs import load_player
 
 KATACHI = [sys.executable, "-c", "from katachi.cli import main; main()", "gtp"]

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from katachi.core.contracts import Analysis, Candidate, Decision
 from katachi.go.points import BLACK, PASS, format_vertex
 from katachi.gtp.engine import GtpEngine, commands
 from katachi.gtp.protocol import parse_command
-from katachi.interfaces import Analysis, Candidate, Decision
 
 ANSWER = re.compile(rb"[=?][0-9]*( [^\n]*)?\n([^\n]+\n)*\n")
 FOREIGN_ERROR = re.compile(rb"^(\?[0-9]*|error:) \w+(Error|Exception|Illegal\w+):", re.MULTILINE)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import EMPTY, PASS, WHITE, parse_vertex
 from katachi.go.rules import parse_rules
 from katachi.gtp.client import GtpPlayer
 from katachi.gtp.process import EngineFailure
-from katachi.interfaces import Limit
 
 MOST_MOVES = 250
 NO_LIMIT = Limit()

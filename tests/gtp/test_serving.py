@@ -217,7 +217,7 @@ def test_errors_inside_commands_are_told(make_engine):
 SERVE = """
 import signal, sys
 from katachi.gtp.engine import GtpEngine
-from katachi.interfaces import Decision
+from katachi.core.contracts import Decision
 class Passer:
     name = "passer"
     def decide(self, game, limit):

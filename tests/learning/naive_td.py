@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 import naive
-from katachi.features.local_shapes import LocalShapes
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, MAX_POINTS, PASS, WHITE
 from katachi.go.rules import KoRule, Rules
-from katachi.learning.td import TdSettings
+from katachi.shapes.learner import TdSettings
+from katachi.shapes.local_shapes import LocalShapes
 
 
 class Afterstate(NamedTuple):

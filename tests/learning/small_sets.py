@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from katachi.learning.dataset_import import import_games
-from katachi.learning.datasets import Dataset
-from katachi.learning.labels import LabelCard, Labels
-from katachi.learning.splits import Split, split_of
+from katachi.data.dataset import Dataset
+from katachi.data.dataset_import import import_games
+from katachi.data.labels import LabelCard, Labels
+from katachi.sgf.splits import Split, split_of
 from learning.random_records import random_record
 
 

@@ -3,15 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import MAX_POINTS, PASS
-from katachi.learning._alp import ALP, choose_by_liberties
-from katachi.learning.against_alp import play_against_alp
-from katachi.learning.self_play import EYE_RULES
-from katachi.learning.td import TdLearner, TdSettings
 from katachi.players.simple import AlpPlayer
+from katachi.shapes.alp import play_against_alp
+from katachi.shapes.kernels.alp import ALP, choose_by_liberties
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.self_play import EYE_RULES
+from katachi.shapes.sets import ShapeSet
 from learning import naive_td
 
 

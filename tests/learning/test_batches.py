@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from katachi.data.batches import Batches
+from katachi.data.computing_ahead import compute_ahead
+from katachi.data.dataset import SPLITS, Dataset, DatasetError
+from katachi.data.dataset_import import import_games
+from katachi.data.labels import NO_LABEL, LabelError
+from katachi.data.mixed_batches import MixedBatches
 from katachi.go.board import Board
+from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, PASS, Symmetry
-from katachi.learning.batches import Batches
-from katachi.learning.computing_ahead import compute_ahead
-from katachi.learning.dataset_import import import_games
-from katachi.learning.datasets import SPLITS, WHITE_BIT, Dataset, DatasetError
-from katachi.learning.labels import NO_LABEL, LabelError
-from katachi.learning.mixed_batches import MixedBatches
-from katachi.learning.ranks import dans
-from katachi.learning.splits import Split, split_of
+from katachi.sgf.ranks import dans
+from katachi.sgf.splits import Split, split_of
 from learning.random_records import random_record
 from learning.small_sets import label_small_set, make_small_set
 

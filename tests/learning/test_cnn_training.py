@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from katachi.core.contracts import OwnershipEvaluator
+from katachi.core.models import load_model
+from katachi.core.training import MetricLine, TrainingError
 from katachi.go.board import Board
-from katachi.interfaces import OwnershipEvaluator
-from katachi.learning.cnn_training import Machine, train_cnn
-from katachi.learning.supervised import CnnTraining, Learner, Losses
-from katachi.learning.training_runs import MetricLine, TrainingError
-from katachi.models.saving import load_model
+from katachi.policy.supervised import CnnTraining, Learner, Losses
+from katachi.policy.train import Machine, train_cnn
 from learning.small_sets import label_small_set, make_small_set
 
 HERE = Machine(threads=1, workers=0)
@@ -158,8 +158,8 @@ def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path,
 _ONE_OF_TWO = """
 import sys
 from pathlib import Path
-from katachi.learning.cnn_training import Machine, train_cnn
-from katachi.learning.supervised import CnnTraining
+from katachi.policy.train import Machine, train_cnn
+from katachi.policy.supervised import CnnTraining
 
 settings = CnnTraining.model_validate_json(sys.argv[1])
 train_cnn(settings, Path(sys.argv[2]), lambda _: None, machine=Machine(1, 0))

@@ -9,7 +9,12 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from katachi.learning.contrastive import (
+from katachi.core.models import load_crbm
+from katachi.core.training import MetricLine
+from katachi.crbm.crbm_config import CrbmConfig
+from katachi.crbm.crbm_training import train_crbm
+from katachi.crbm.network import Crbm
+from katachi.crbm.train import (
     Contrast,
     ContrastiveLearner,
     CrbmTraining,
@@ -18,11 +23,6 @@ from katachi.learning.contrastive import (
     measure_crbm,
     use_of_kernels,
 )
-from katachi.learning.crbm_training import train_crbm
-from katachi.learning.training_runs import MetricLine
-from katachi.models.crbm import Crbm
-from katachi.models.crbm_config import CrbmConfig
-from katachi.models.saving import load_crbm
 from learning.small_sets import make_small_set
 from models import naive_crbm
 from models.random_crbms import random_weights

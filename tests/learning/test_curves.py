@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from katachi.learning.curves import draw_curves
-from katachi.learning.training_runs import MetricLine
+from katachi.core.curves import draw_curves
+from katachi.core.training import MetricLine
 
 
 def line(size: int, games: int, *rates: float) -> MetricLine:

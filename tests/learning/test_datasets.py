@@ -7,29 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi import disk
+from katachi.core import disk
+from katachi.core.locking import DirectoryInUse, DirectoryLock
+from katachi.data import dataset_assembly, dataset_import
+from katachi.data import importing as dataset_parts
+from katachi.data.dataset import BONUSES, CARD, GAMES, MOVES, RESULTS, SCORINGS, SPLITS, TAXES, Dataset, DatasetError
+from katachi.data.dataset_counts import count_games
+from katachi.data.dataset_import import import_games
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.results import Reason
 from katachi.go.rules import HandicapBonus, Scoring, Tax
-from katachi.learning import dataset_assembly, dataset_import, dataset_parts
-from katachi.learning.dataset_counts import count_games
-from katachi.learning.dataset_import import import_games
-from katachi.learning.datasets import (
-    BONUSES,
-    CARD,
-    GAMES,
-    MOVES,
-    RESULTS,
-    SCORINGS,
-    SPLITS,
-    TAXES,
-    Dataset,
-    DatasetError,
-)
-from katachi.learning.ranks import UNKNOWN
-from katachi.learning.splits import Split, split_of
-from katachi.locking import DirectoryInUse, DirectoryLock
 from katachi.sgf import parse_sgf
+from katachi.sgf.ranks import UNKNOWN
+from katachi.sgf.splits import Split, split_of
 from learning.random_records import random_record
 
 GAME = "(;GM[1]SZ[9]KM[6.5]HA[2]BR[3k]WR[7d]RE[W+2.5]AB[gc][cg];W[ee];B[cc];W[];B[gg])"

@@ -5,18 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.features.planes import PLANES
+from katachi.core.cards import ModelError
+from katachi.core.models import find_model
+from katachi.data.batches import Batch
+from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import Symmetry
-from katachi.learning.batches import Batch
-from katachi.learning.datasets import Dataset
-from katachi.learning.foretelling import TOP, Foreteller, Foretold, tell_rank
-from katachi.learning.splits import Split
-from katachi.learning.supervised import CnnTraining, Learner, validate
-from katachi.models.cards import ModelError
-from katachi.models.cnn_export import export_onnx
-from katachi.models.onnx_sessions import OnnxNetwork
-from katachi.models.saving import find_model
+from katachi.policy.export import export_onnx
+from katachi.policy.measure import TOP, Foreteller, Foretold, tell_rank
+from katachi.policy.onnx_sessions import OnnxNetwork
+from katachi.policy.planes import PLANES
+from katachi.policy.supervised import CnnTraining, Learner, validate
+from katachi.sgf.splits import Split
 from learning.small_sets import make_small_set
 
 COUNT = 150  # more than are asked at once

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from katachi.learning.growing import GrowingLearner, games_to_master, growing_stages, sizes_not_mastered
-from katachi.learning.shape_training import ShapeTraining, train_shapes
-from katachi.learning.td import TdLearner, TdSettings
-from katachi.learning.training_runs import MetricLine, TrainingError
-from katachi.models.cards import ModelError
-from katachi.models.saving import load_linear
+from katachi.core.cards import ModelError
+from katachi.core.models import load_linear
+from katachi.core.training import MetricLine, TrainingError
+from katachi.shapes.growing import GrowingLearner, games_to_master, growing_stages, sizes_not_mastered
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.train import ShapeTraining, train_shapes
 
 SETS = ("LI 2x2", "LD 2x1")
 GROWING = ShapeTraining(

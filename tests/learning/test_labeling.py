@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from katachi.core.locking import DirectoryInUse, DirectoryLock
+from katachi.data import labeling, labels
+from katachi.data.dataset import CARD, ENDINGS, MARKS, Dataset, DatasetError
+from katachi.data.dataset_import import import_games
+from katachi.data.label_answers import SOURCES, Answer, Source
+from katachi.data.label_sources import Engines, LabelSource, Marks, Playouts
+from katachi.data.labeling import count_labels, label_games
+from katachi.data.labels import ANSWERS, LABELS, LabelError, Labels
 from katachi.gtp import EngineFailure
-from katachi.learning import labeling, labels
-from katachi.learning.dataset_import import import_games
-from katachi.learning.datasets import CARD, ENDINGS, MARKS, Dataset, DatasetError
-from katachi.learning.label_answers import SOURCES, Answer, Source
-from katachi.learning.label_sources import Engines, LabelSource, Marks, Playouts
-from katachi.learning.labeling import count_labels, label_games
-from katachi.learning.labels import ANSWERS, LABELS, LabelError, Labels
-from katachi.locking import DirectoryInUse, DirectoryLock
 from learning.settled_games import MARKS as TERRITORY
 from learning.settled_games import OWNERSHIP, settled_record
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.templates import Templates
+from katachi.core.conformance import check_learner
+from katachi.crbm.evaluator import CrbmFeatures
+from katachi.crbm.linear_td import Chains, LinearTdLearner, LinearTdSettings, link_afterstates
+from katachi.crbm.templates import Templates
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE
-from katachi.learning.linear_td import Chains, LinearTdLearner, LinearTdSettings, link_afterstates
-from katachi.models.crbm_features import CrbmFeatures
-from katachi.models.linear import LinearModel
-from katachi.testing import check_learner
+from katachi.shapes.model import LinearModel
 from models.random_crbms import KINDS, random_weights
 
 SETS = {

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from katachi.features.patterns import count_patterns
-from katachi.learning.pattern_learning import Choices, judge, learn_weights, list_choices, uniform_weights
-from katachi.learning.pattern_training import PatternTraining, train_patterns
-from katachi.learning.splits import Split, split_of
-from katachi.learning.training_runs import TrainingError
-from katachi.search._move_features import TAKES
+from katachi.core.training import TrainingError
+from katachi.search.kernels._move_features import TAKES
 from katachi.search.move_weights import load_move_weights
+from katachi.search.pattern_learning import Choices, judge, learn_weights, list_choices, uniform_weights
+from katachi.search.pattern_training import PatternTraining, train_patterns
+from katachi.search.patterns import count_patterns
 from katachi.sgf import parse_sgf
+from katachi.sgf.splits import Split, split_of
 
 GAME = "(;SZ[5]AB[bc][cb]PL[W];W[cc];B[dc];W[aa];B[cd];W[];B[ee])"
 

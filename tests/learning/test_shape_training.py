@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from katachi.learning.shape_training import ShapeTraining, train_shapes
-from katachi.learning.training_runs import MetricLine
-from katachi.models.saving import load_linear
+from katachi.core.conformance import check_player, sample_games
+from katachi.core.models import load_linear
+from katachi.core.training import MetricLine
 from katachi.players.specs import load_player
-from katachi.testing import check_player, sample_games
+from katachi.shapes.train import ShapeTraining, train_shapes
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from katachi.learning.shape_training import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, train_shapes
 train_shapes(ShapeTraining.model_validate_json(sys.argv[1]), Path(sys.argv[2]), lambda line: None)
 """
 SETTINGS = ShapeTraining(size=5, games=1200, evaluate_every=300, test_games=20, seed=3)

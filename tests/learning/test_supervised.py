@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from katachi.data.batches import Batch
+from katachi.data.labels import NO_LABEL
 from katachi.go.points import BLACK, WHITE
-from katachi.learning.batches import Batch
-from katachi.learning.labels import NO_LABEL
-from katachi.learning.muon import Muon, orthogonalize
-from katachi.learning.supervised import CnnTraining, Learner, foretell, validate
+from katachi.policy.muon import Muon, orthogonalize
+from katachi.policy.supervised import CnnTraining, Learner, foretell, validate
 
 SIZE = 5
 

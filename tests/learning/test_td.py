@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from katachi.learning.td import TdLearner, TdSettings, play_against_alp
-from katachi.testing import check_learner
+from katachi.core.conformance import check_learner
+from katachi.shapes.alp import play_against_alp
+from katachi.shapes.learner import TdLearner, TdSettings
 from learning import naive_td
 
 MODES = ("fast", "online")

@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.go._kernels import new_boards
 from katachi.go.board import Board
+from katachi.go.kernels.board import new_boards
 from katachi.go.points import BLACK, MAX_POINTS, PASS
-from katachi.learning._fusing import CODES, UNIT, fuse
-from katachi.learning._shape_player import NO_MOVE, begin_game, choose, play
-from katachi.learning.fused_tables import build_fused_tables, levels_of
-from katachi.learning.td import TdLearner, TdSettings
-from katachi.learning.tying import tie
+from katachi.shapes.fused import build_fused_tables, levels_of
+from katachi.shapes.kernels._fusing import CODES, UNIT, fuse
+from katachi.shapes.kernels.player import NO_MOVE, begin_game, choose, play
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.tying import tie
 from learning import naive_td
 
 ALL = tuple(f"{location} {size}" for location in ("LI", "LD") for size in ("1x1", "2x1", "2x2", "3x2", "3x3"))

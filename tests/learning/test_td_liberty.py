@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import ShapeSet
 from katachi.go.board import Board
 from katachi.go.points import MAX_POINTS
-from katachi.learning.td import TdLearner, TdSettings, play_against_alp
-from katachi.models.linear import LinearModel
+from katachi.shapes.alp import play_against_alp
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 from learning import naive_td
 
 BASIC = ("LI 1x1", "LI 2x2", "LD 2x1")

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.learning._td_online import set_values, update
-from katachi.learning.td import TdLearner, TdSettings
-from katachi.learning.tying import tie
+from katachi.shapes.kernels.online_td import set_values, update
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.tying import tie
 from learning import naive_td
 
 SMALL = ("LI 1x1", "LI 2x1", "LD 2x2")

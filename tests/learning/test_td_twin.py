@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from katachi.benchmarks import td, twins
-from katachi.benchmarks.report import Row
+from katachi.bench import td, twins
+from katachi.bench.report import Row
 
 
 @pytest.mark.usefixtures("compiler")

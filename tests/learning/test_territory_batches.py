@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import Propensity
+from katachi.data.dataset import Dataset, DatasetError
+from katachi.data.labels import LabelError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, Symmetry
-from katachi.learning.datasets import Dataset, DatasetError
-from katachi.learning.labels import LabelError
-from katachi.learning.splits import Split
-from katachi.learning.territory_batches import Draw, TargetSettings, TerritoryBatches
-from katachi.models.dag_rnn_layout import DIAGONAL
+from katachi.sgf.splits import Split
+from katachi.territory.inputs import PointInputs
+from katachi.territory.network import DIAGONAL
+from katachi.territory.propensity import Propensity
+from katachi.territory.territory_batches import Draw, TargetSettings, TerritoryBatches
 from learning.small_sets import label_small_set, make_small_set
 
 INPUTS = PointInputs()

@@ -5,18 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import TABLE_SHAPE
+from katachi.core.models import load_dag_rnn
+from katachi.core.training import MetricLine
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.scoring import area
-from katachi.learning.territory import Losses
-from katachi.learning.territory_batches import TargetSettings
-from katachi.learning.territory_bootstrap import BootstrapTraining, play_games, take_positions, train_bootstrap
-from katachi.learning.training_runs import MetricLine
-from katachi.models.dag_rnn import DagRnn
-from katachi.models.dag_rnn_config import DagRnnConfig
-from katachi.models.dag_rnn_evaluator import Territory
-from katachi.models.saving import load_dag_rnn
+from katachi.territory.dag_rnn import DagRnn
+from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.evaluator import Territory
+from katachi.territory.inputs import PointInputs
+from katachi.territory.learner import Losses
+from katachi.territory.propensity import TABLE_SHAPE
+from katachi.territory.territory_batches import TargetSettings
+from katachi.territory.train import BootstrapTraining, play_games, take_positions, train_bootstrap
 
 TINY = {"size": 3, "positions": 90, "games_a_round": 3, "positions_a_game": 10, "batch": 10}
 

@@ -3,15 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import after
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import TABLE_SHAPE
+from katachi.core.evaluators import after
+from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.points import BLACK, PASS
-from katachi.learning.datasets import Dataset, DatasetError
-from katachi.learning.territory_moves import TEMPERATURES, JudgedMoves, judge_moves, pick_moves, promise_logits
-from katachi.models.dag_rnn import DagRnn
-from katachi.models.dag_rnn_config import DagRnnConfig
-from katachi.models.dag_rnn_evaluator import Territory
+from katachi.territory.dag_rnn import DagRnn
+from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.evaluator import Territory
+from katachi.territory.inputs import PointInputs
+from katachi.territory.measure import TEMPERATURES, JudgedMoves, judge_moves, pick_moves, promise_logits
+from katachi.territory.propensity import TABLE_SHAPE
 from learning.small_sets import make_small_set
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from katachi.core.contracts import OwnershipEvaluator
+from katachi.core.models import load_dag_rnn, load_model
+from katachi.core.training import MetricLine
 from katachi.go.board import Board
-from katachi.interfaces import OwnershipEvaluator
-from katachi.learning.territory import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
-from katachi.learning.territory_training import Machine, open_batches, train_territory
-from katachi.learning.training_runs import MetricLine
-from katachi.models.saving import load_dag_rnn, load_model
+from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
+from katachi.territory.territory_training import Machine, open_batches, train_territory
 from learning.small_sets import label_small_set, make_small_set
 
 HERE = Machine(threads=1, workers=0)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from katachi.learning.training_runs import MetricLine, TrainingError, TrainingRun
-from katachi.locking import DirectoryInUse
+from katachi.core.locking import DirectoryInUse
+from katachi.core.training import MetricLine, TrainingError, TrainingRun
 
 
 class Settings(BaseModel):

@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.features.local_shapes import LocalShapes, ShapeSet
 from katachi.go.board import Board
-from katachi.learning.td import TdLearner, TdSettings
-from katachi.learning.tying import inverse_weights, tie, untie
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.sets import ShapeSet
+from katachi.shapes.tying import inverse_weights, tie, untie
 
 SETS = [ShapeSet.parse(name) for name in ("LI 1x1", "LD 2x2", "LI 3x2")]
 

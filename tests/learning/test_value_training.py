@@ -7,24 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from katachi.features.templates import Templates
+from katachi.core.cards import ModelError
+from katachi.core.contracts import Limit
+from katachi.core.models import load_crbm, load_model, save_crbm
+from katachi.core.training import MetricLine
+from katachi.crbm.crbm_cards import SavedCrbm
+from katachi.crbm.former_self import FormerSelfSettings, play_former_self
+from katachi.crbm.linear_td import turned
+from katachi.crbm.recorded_chains import RecordedGames
+from katachi.crbm.templates import Templates
+from katachi.crbm.value import ValueLearner, ValueTraining
+from katachi.crbm.value_training import train_value
+from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, Symmetry
-from katachi.interfaces import Limit
-from katachi.learning.datasets import Dataset, DatasetError
-from katachi.learning.former_self import FormerSelfSettings, play_former_self
-from katachi.learning.linear_td import turned
-from katachi.learning.recorded_chains import RecordedGames
-from katachi.learning.splits import Split
-from katachi.learning.training_runs import MetricLine
-from katachi.learning.value_learning import ValueLearner, ValueTraining
-from katachi.learning.value_training import train_value
-from katachi.models.cards import ModelError
-from katachi.models.crbm_cards import SavedCrbm
-from katachi.models.linear import LinearModel
-from katachi.models.saving import load_crbm, load_model, save_crbm
 from katachi.players.specs import load_player
+from katachi.sgf.splits import Split
+from katachi.shapes.model import LinearModel
 from learning.small_sets import make_small_set
 from models.random_crbms import KINDS, random_weights
 

@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from katachi.features.templates import Templates
-from katachi.features.window_filters import windows_of
-from katachi.go.board import Board
-from katachi.go.points import BLACK, WHITE
-from katachi.learning.datasets import Dataset, DatasetError
-from katachi.learning.filter_learning import (
+from katachi.crbm.features import windows_of
+from katachi.crbm.filter_learning import (
     baselines,
     cluster_filters,
     most_frequent,
@@ -19,16 +15,13 @@ from katachi.learning.filter_learning import (
     random_filters,
     sample_windows,
 )
-from katachi.learning.splits import Split
-from katachi.learning.winner_svm import (
-    KERNELS,
-    kernel_table,
-    normalized,
-    scalar_products,
-    student_interval,
-    tell_winners,
-)
-from katachi.learning.winners import Stage, WinnerBoards, feature_matrix, winner_boards
+from katachi.crbm.templates import Templates
+from katachi.crbm.winner_svm import KERNELS, kernel_table, normalized, scalar_products, student_interval, tell_winners
+from katachi.crbm.winners import Stage, WinnerBoards, feature_matrix, winner_boards
+from katachi.data.dataset import Dataset, DatasetError
+from katachi.go.board import Board
+from katachi.go.points import BLACK, WHITE
+from katachi.sgf.splits import Split
 from learning.small_sets import make_small_set
 
 

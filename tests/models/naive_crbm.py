@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.crbm.crbm_config import CrbmConfig
 from katachi.go.points import Symmetry
-from katachi.models.crbm_config import CrbmConfig
 
 Arrays = Mapping[str, NDArray[np.float64]]
 

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch.nn.functional import conv2d, cross_entropy
 
-from katachi.features.planes import PLANES
 from katachi.go.board import Board
 from katachi.go.points import Symmetry
-from katachi.models import cnn
-from katachi.models.cnn import Cnn
-from katachi.models.cnn_config import CnnConfig
+from katachi.policy import network as cnn
+from katachi.policy.config import CnnConfig
+from katachi.policy.network import Cnn
+from katachi.policy.planes import PLANES
 
 
 def some_planes(config: CnnConfig, count: int, size: int) -> torch.Tensor:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from katachi.models.cnn_config import CnnConfig
+from katachi.policy.config import CnnConfig
 
 
 @pytest.mark.parametrize(

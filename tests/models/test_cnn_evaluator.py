@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from katachi.evaluators import WrongBoardSize
-from katachi.features.planes import PLANES
+from katachi.core.cards import ModelError
+from katachi.core.conformance import check_evaluator, check_ownership_evaluator, sample_games
+from katachi.core.contracts import OwnershipEvaluator
+from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, Symmetry
-from katachi.interfaces import OwnershipEvaluator
-from katachi.models.cards import ModelError
-from katachi.models.cnn_evaluator import CnnOptions, open_cnn
-from katachi.testing import check_evaluator, check_ownership_evaluator, sample_games
+from katachi.policy.evaluator import CnnOptions, open_cnn
+from katachi.policy.planes import PLANES
 from networks import reference_logits, tiny_config, tiny_onnx
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from katachi.models.cnn_config import CnnConfig
-from katachi.models.cnn_evaluator import open_cnn
-from katachi.models.cnn_export import export_onnx, quantize_onnx
-from katachi.models.onnx_sessions import OnnxNetwork
+from katachi.policy.config import CnnConfig
+from katachi.policy.evaluator import open_cnn
+from katachi.policy.export import export_onnx, quantize_onnx
+from katachi.policy.onnx_sessions import OnnxNetwork
 from models.test_cnn import shaken, some_planes
 
 RANKS = np.array([0, 3, 9, 1, 5])

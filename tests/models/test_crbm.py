@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from katachi.crbm.crbm_config import CrbmConfig
+from katachi.crbm.network import Crbm
 from katachi.go.points import Symmetry
-from katachi.models.crbm import Crbm
-from katachi.models.crbm_config import CrbmConfig
 from models import naive_crbm
 from models.random_crbms import KINDS, random_weights
 from positions import random_board

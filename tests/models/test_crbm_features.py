@@ -3,20 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import WrongBoardSize, after, moves_of
-from katachi.go.board import Board
-from katachi.go.points import BLACK, WHITE
-from katachi.models.crbm import Crbm
-from katachi.models.crbm_config import CrbmConfig
-from katachi.models.crbm_features import CrbmFeatures
-from katachi.models.linear import LinearModel
-from katachi.testing import (
+from katachi.core.conformance import (
     check_afterstate_evaluator,
     check_evaluator,
     check_feature_set,
     check_log_odds_evaluator,
     sample_games,
 )
+from katachi.core.evaluators import WrongBoardSize, after, moves_of
+from katachi.crbm.crbm_config import CrbmConfig
+from katachi.crbm.evaluator import CrbmFeatures
+from katachi.crbm.network import Crbm
+from katachi.go.board import Board
+from katachi.go.points import BLACK, WHITE
+from katachi.shapes.model import LinearModel
 from models.random_crbms import KINDS, random_weights
 from positions import random_board
 

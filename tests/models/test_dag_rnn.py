@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from katachi.benchmarks.torch_dag_rnn import TorchDagRnn
-from katachi.features.point_inputs import PointInputs
+from katachi.bench.torch_dag_rnn import TorchDagRnn
+from katachi.core.contracts import Floats
 from katachi.go.points import Symmetry
-from katachi.interfaces import Floats
-from katachi.models._dag_rnn_products import make_logistic
-from katachi.models.dag_rnn import DagRnn
-from katachi.models.dag_rnn_basis import FLIP_SYMMETRIES
-from katachi.models.dag_rnn_config import DagRnnConfig
+from katachi.territory.dag_rnn import DagRnn
+from katachi.territory.dag_rnn_basis import FLIP_SYMMETRIES
+from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.inputs import PointInputs
+from katachi.territory.kernels._dag_rnn_products import make_logistic
 
 INPUTS = PointInputs()
 SHARE = 0.3  # of the moves in the loss

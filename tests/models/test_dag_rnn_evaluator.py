@@ -3,25 +3,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import after
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import TABLE_SHAPE
-from katachi.go.board import Board
-from katachi.go.game import Game
-from katachi.go.points import BLACK, PASS, WHITE
-from katachi.interfaces import Limit
-from katachi.models.dag_rnn import DagRnn
-from katachi.models.dag_rnn_config import DagRnnConfig
-from katachi.models.dag_rnn_evaluator import Territory, TerritoryEvaluator
-from katachi.search.alphabeta import AlphaBetaSearch
-from katachi.search.greedy import GreedySearch, GreedySettings
-from katachi.testing import (
+from katachi.core.conformance import (
     check_afterstate_evaluator,
     check_evaluator,
     check_ownership_evaluator,
     check_search,
     sample_games,
 )
+from katachi.core.contracts import Limit
+from katachi.core.evaluators import after
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.go.points import BLACK, PASS, WHITE
+from katachi.search.alphabeta import AlphaBetaSearch
+from katachi.search.one_ply import GreedySearch
+from katachi.search.settings import GreedySettings
+from katachi.territory.dag_rnn import DagRnn
+from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.evaluator import Territory, TerritoryEvaluator
+from katachi.territory.inputs import PointInputs
+from katachi.territory.propensity import TABLE_SHAPE
 
 SIZES = [2, 3, 5, 9]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import after, moves_of
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.contracts import CompiledEvaluator, Evaluator, LogOddsEvaluator
+from katachi.core.evaluators import after, moves_of
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
-from katachi.interfaces import CompiledEvaluator, Evaluator, LogOddsEvaluator
-from katachi.models.fused import can_fuse
-from katachi.models.linear import FusedLinearModel, LinearModel
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import FusedLinearModel, LinearModel
+from katachi.shapes.models_fused import can_fuse
+from katachi.shapes.sets import ShapeSet
 
 SHAPES = ("1x1", "2x1", "2x2", "3x2", "3x3")
 

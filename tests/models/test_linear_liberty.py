@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import after, moves_of
-from katachi.features.combined_shapes import CombinedShapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.conformance import check_afterstate_evaluator, check_evaluator, check_search, sample_games
+from katachi.core.contracts import CompiledEvaluator, Limit
+from katachi.core.evaluators import after, moves_of
 from katachi.go.points import PASS, Symmetry
-from katachi.interfaces import CompiledEvaluator, Limit
-from katachi.models.linear import FusedLinearModel, LinearModel
 from katachi.search.alphabeta import AlphaBetaSearch
-from katachi.testing import check_afterstate_evaluator, check_evaluator, check_search, sample_games
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import FusedLinearModel, LinearModel
+from katachi.shapes.sets import ShapeSet
 from models.test_linear import plain_logit, random_boards, random_model, turned
 
 SMALL = ("1x1", "2x1", "2x2")

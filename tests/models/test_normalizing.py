@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import batch_norm
 
-from katachi.models.cnn_config import EPSILON
-from katachi.models.normalizing import Statistics, normalize, normalize_batch
+from katachi.policy.config import EPSILON
+from katachi.policy.normalizing import Statistics, normalize, normalize_batch
 
 
 def naive(boards: Tensor, gain: Tensor, shift: Tensor, added: Tensor | None) -> Tensor:

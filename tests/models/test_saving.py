@@ -14,17 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
-from katachi.features.combined_shapes import CombinedShapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core import models as saving
+from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.models import CARD, find_model, load_linear, save_linear
+from katachi.core.weights import MAX_HEADER_BYTES, WEIGHTS, format_weights, parse_weights
 from katachi.go.board import Board
 from katachi.go.rules import Rules
-from katachi.models import saving
-from katachi.models.cards import Metric, ModelError, Training
-from katachi.models.linear import FusedLinearModel, LinearModel
-from katachi.models.linear_cards import describe_linear
-from katachi.models.saving import CARD, WEIGHTS, find_model, load_linear, save_linear
-from katachi.models.weights import MAX_HEADER_BYTES, format_weights, parse_weights
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.linear_cards import describe_linear
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import FusedLinearModel, LinearModel
+from katachi.shapes.sets import ShapeSet
 
 TRAINING = Training(command="katachi train shapes", seed=7, games=1000, settings={"step_size": 0.1})
 METRICS = {"wins against alp": Metric(value=0.9, low=0.87, high=0.92)}

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.go.board import Board
-from katachi.models.cards import Metric, ModelError, Training
-from katachi.models.cnn_cards import INT8, ONNX
-from katachi.models.saving import (
+from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.models import (
     CARD,
     add_metrics,
     find_model,
@@ -21,7 +19,9 @@ from katachi.models.saving import (
     open_model,
     save_cnn,
 )
-from katachi.models.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.go.board import Board
+from katachi.policy.cnn_cards import INT8, ONNX
 from networks import tiny_config, tiny_onnx
 
 CONFIG = tiny_config(5, planes="maddison-36", value=True)

@@ -8,14 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from katachi.features.templates import Templates
-from katachi.go.board import Board
-from katachi.go.rules import Rules
-from katachi.models.cards import Metric, ModelError, Training
-from katachi.models.crbm_cards import SavedCrbm
-from katachi.models.linear import LinearModel
-from katachi.models.linear_cards import describe_linear
-from katachi.models.saving import (
+from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.models import (
     CARD,
     add_metrics,
     load_crbm,
@@ -25,7 +19,13 @@ from katachi.models.saving import (
     save_crbm,
     save_linear,
 )
-from katachi.models.weights import WEIGHTS
+from katachi.core.weights import WEIGHTS
+from katachi.crbm.crbm_cards import SavedCrbm
+from katachi.crbm.templates import Templates
+from katachi.go.board import Board
+from katachi.go.rules import Rules
+from katachi.shapes.linear_cards import describe_linear
+from katachi.shapes.model import LinearModel
 from models.random_crbms import KINDS, random_weights
 from positions import random_board
 

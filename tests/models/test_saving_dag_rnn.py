@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.features.point_inputs import PointInputs
-from katachi.features.propensity import TABLE_SHAPE
+from katachi.core.cards import ModelError, Training
+from katachi.core.conformance import check_evaluator, sample_games
+from katachi.core.contracts import OwnershipEvaluator
+from katachi.core.models import load_dag_rnn, load_model, open_model, save_dag_rnn
 from katachi.go.board import Board
-from katachi.interfaces import OwnershipEvaluator
-from katachi.models.cards import ModelError, Training
-from katachi.models.dag_rnn import DagRnn
-from katachi.models.dag_rnn_config import DagRnnConfig
-from katachi.models.dag_rnn_evaluator import Territory
-from katachi.models.saving import load_dag_rnn, load_model, open_model, save_dag_rnn
-from katachi.testing import check_evaluator, sample_games
+from katachi.territory.dag_rnn import DagRnn
+from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.evaluator import Territory
+from katachi.territory.inputs import PointInputs
+from katachi.territory.propensity import TABLE_SHAPE
 
 
 @pytest.fixture(scope="module")

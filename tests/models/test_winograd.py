@@ -10,9 +10,9 @@ from numba import njit
 from torch import Tensor
 from torch.nn.functional import conv2d
 
-from katachi.models import winograd
-from katachi.models._simd import LANES, load, store
-from katachi.models.winograd import convolve, products_type
+from katachi.features.kernels.simd import LANES, load, store
+from katachi.policy import convolutions as winograd
+from katachi.policy.convolutions import convolve, products_type
 
 
 def slopes_of(convolution: object, boards: Tensor, filters: Tensor, slopes: Tensor) -> list[Tensor]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import naive
+from katachi.core.conformance import sample_games
 from katachi.go.game import Game
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
-from katachi.testing import sample_games
 from players import naive_players
 
 SIZES = (2, 3, 5, 6, 9)

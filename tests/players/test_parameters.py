@@ -10,17 +10,17 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.contracts import EvaluatingPlayer, Limit, ThinkingPlayer, TunablePlayer
 from katachi.go.game import Game
 from katachi.gtp.engine import GtpEngine
-from katachi.interfaces import EvaluatingPlayer, Limit, ThinkingPlayer, TunablePlayer
-from katachi.models.linear import LinearModel
 from katachi.players.parameters import change_parameter, list_parameters
 from katachi.players.search_player import SearchPlayer
 from katachi.search.alphabeta import AlphaBetaSearch
-from katachi.search.greedy import GreedySearch
-from katachi.search.mcts_settings import MctsSettings
-from katachi.search.playouts import PlayoutSettings
+from katachi.search.one_ply import GreedySearch
+from katachi.search.settings import MctsSettings, PlayoutSettings
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 
 
 @dataclass(frozen=True)

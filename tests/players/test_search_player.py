@@ -8,22 +8,23 @@ from threading import Event
 import numpy as np
 import pytest
 
-from katachi.evaluators import WrongBoardSize
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.conformance import check_player, sample_games
+from katachi.core.contracts import AnalyzingPlayer, Limit, SearchResult
+from katachi.core.evaluators import WrongBoardSize
+from katachi.core.models import save_cnn, save_linear
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
-from katachi.interfaces import AnalyzingPlayer, Limit, SearchResult
-from katachi.models.cnn_evaluator import CnnOptions
-from katachi.models.linear import LinearModel
-from katachi.models.linear_cards import describe_linear
-from katachi.models.saving import save_cnn, save_linear
 from katachi.players.search_player import SearchPlayer, describe_result, stricter
 from katachi.players.search_spec import SearchSpec
 from katachi.players.specs import SpecError, load_player, parse_spec
+from katachi.policy.evaluator import CnnOptions
 from katachi.search.alphabeta import AlphaBetaSearch
-from katachi.search.greedy import GreedySearch
-from katachi.testing import check_player, sample_games
+from katachi.search.one_ply import GreedySearch
+from katachi.shapes.linear_cards import describe_linear
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 from networks import tiny_config, tiny_onnx
 
 

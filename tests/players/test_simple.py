@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from katachi.core.contracts import Decision, Limit
 from katachi.go.board import Illegality
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.go.rules import KoRule, Rules
-from katachi.interfaces import Decision, Limit
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
 
 PLAYERS = (RandomPlayer, AlpPlayer, InfluencePlayer)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
+from katachi.core.contracts import ClosingPlayer, Limit, Player
 from katachi.go.game import Game
 from katachi.gtp import GtpPlayer
-from katachi.interfaces import ClosingPlayer, Limit, Player
 from katachi.players import specs
 from katachi.players.simple import AlpPlayer, InfluencePlayer, RandomPlayer
 from katachi.players.specs import (

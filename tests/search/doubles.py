@@ -5,18 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from katachi.evaluators import after, moves_of
+from katachi.core.contracts import Evaluation
+from katachi.core.evaluators import after, moves_of
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
-from katachi.interfaces import Evaluation
-from katachi.search.moves import (
-    komi_of,
-    passes_before,
-    root_moves,
-    sensible_captures,
-    sensible_moves,
-)
+from katachi.search.moves import komi_of, passes_before, root_moves, sensible_captures, sensible_moves
 
 
 @njit(cache=True, nogil=True)

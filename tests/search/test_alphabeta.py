@@ -8,18 +8,20 @@ from threading import Event
 import numpy as np
 import pytest
 
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.conformance import check_search, sample_games
+from katachi.core.contracts import Limit
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import KoRule, Rules
-from katachi.interfaces import Limit
-from katachi.models.linear import LinearModel
-from katachi.search import _alphabeta as kernels
-from katachi.search.alphabeta import AlphaBetaSearch, AlphaBetaSettings
+from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.compiled_tree import CompiledTree
+from katachi.search.kernels import alphabeta as kernels
 from katachi.search.moves import root_moves
-from katachi.testing import check_search, sample_games
+from katachi.search.settings import AlphaBetaSettings
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 from search.doubles import CompiledHashEvaluator, HashEvaluator, Minimax
 
 EVALUATORS = [HashEvaluator, CompiledHashEvaluator]

@@ -10,13 +10,13 @@ from threading import Event
 import numpy as np
 import pytest
 
+from katachi.core.contracts import Evaluation, Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, format_vertex
-from katachi.interfaces import Evaluation, Limit
-from katachi.search import _mcts_nodes as layout
 from katachi.search.delayed_priors import PriorReport, PriorSource
+from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts import MctsSearch
-from katachi.search.mcts_settings import MctsSettings
+from katachi.search.settings import MctsSettings
 
 
 class SlowEvaluator:
@@ -246,9 +246,9 @@ def test_a_program_does_not_end_in_the_middle_of_an_evaluation():
 import time
 import numpy as np
 from katachi.go.game import Game
-from katachi.interfaces import Limit
+from katachi.core.contracts import Limit
 from katachi.search.mcts import MctsSearch
-from katachi.search.mcts_settings import MctsSettings
+from katachi.search.settings import MctsSettings
 
 class Slow:
     def evaluate(self, boards):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import ValueEvaluator, after, moves_of, sweep_afterstates
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.conformance import check_search, sample_games
+from katachi.core.contracts import Limit
+from katachi.core.evaluators import ValueEvaluator, after, moves_of, sweep_afterstates
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import Rules
-from katachi.interfaces import Limit
-from katachi.models.linear import LinearModel
-from katachi.search.greedy import GreedySearch, GreedySettings
 from katachi.search.moves import root_moves
-from katachi.testing import check_search, sample_games
+from katachi.search.one_ply import GreedySearch
+from katachi.search.settings import GreedySettings
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 from search.doubles import HashEvaluator
 
 

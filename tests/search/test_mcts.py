@@ -7,17 +7,17 @@ from threading import Event, Timer
 import numpy as np
 import pytest
 
+from katachi.core.conformance import check_player, check_search, sample_games
+from katachi.core.contracts import AnalyzingPlayer, Ban, Limit
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
-from katachi.interfaces import AnalyzingPlayer, Ban, Limit
 from katachi.players.search_player import SearchPlayer, describe_result
-from katachi.search._mcts_nodes import FREE
+from katachi.search.kernels.mcts_nodes import FREE
 from katachi.search.mcts import VARIATIONS, MctsSearch
-from katachi.search.mcts_settings import MctsSettings
 from katachi.search.playouts import UNIFORM
-from katachi.testing import check_player, check_search, sample_games
+from katachi.search.settings import MctsSettings
 from search.doubles import CompiledHashEvaluator, HashEvaluator
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from boardfiles import BoardFile, read_boards
+from katachi.core.contracts import Limit
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, WHITE, format_vertex
 from katachi.go.rules import KoRule, Rules
-from katachi.interfaces import Limit
 from katachi.search.mcts import MctsSearch
-from katachi.search.mcts_settings import MctsSettings
 from katachi.search.playouts import UNIFORM
+from katachi.search.settings import MctsSettings
 
 CENTER = 4
 SEEDS = {9: range(1, 6), 13: range(1, 3), 19: range(1, 3)}  # by board size

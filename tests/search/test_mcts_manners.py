@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from boardfiles import read_boards
+from katachi.core.contracts import Limit
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.handicap import fixed_handicap_points
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
-from katachi.interfaces import Limit
 from katachi.players.search_player import SearchPlayer
 from katachi.search.mcts import MctsSearch
-from katachi.search.mcts_settings import MctsSettings
+from katachi.search.settings import MctsSettings
 
 
 def player(simulations: int, resign_below: float | None = None) -> SearchPlayer:

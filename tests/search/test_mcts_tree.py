@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from katachi.core.conformance import sample_games
+from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import KoRule, Rules
-from katachi.interfaces import Limit
-from katachi.search import _mcts as kernels
-from katachi.search import _mcts_nodes as layout
+from katachi.search.kernels import mcts as kernels
+from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts import MctsSearch
-from katachi.search.mcts_settings import MctsSettings
 from katachi.search.mcts_tree import MctsTree
 from katachi.search.playouts import UNIFORM
-from katachi.testing import sample_games
+from katachi.search.settings import MctsSettings
 
 
 def grown(game: Game, simulations: int, **settings) -> MctsTree:

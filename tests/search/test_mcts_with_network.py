@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from katachi.core.contracts import Evaluation, Limit
 from katachi.go.game import Game
-from katachi.interfaces import Evaluation, Limit
-from katachi.models.cnn_evaluator import open_cnn
-from katachi.search import _mcts_nodes as layout
+from katachi.policy.evaluator import open_cnn
+from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts import MctsSearch
-from katachi.search.mcts_settings import MctsSettings
+from katachi.search.settings import MctsSettings
 from networks import tiny_config, tiny_onnx
 
 

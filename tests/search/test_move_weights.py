@@ -9,11 +9,10 @@ import pytest
 from safetensors.numpy import save
 
 import naive
-from katachi.features.patterns import number_patterns
-from katachi.go._kernels import OFF
 from katachi.go.board import Board
+from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, parse_vertex
-from katachi.search._move_features import (
+from katachi.search.kernels._move_features import (
     ATARI,
     DISTANCES,
     SAVES,
@@ -23,7 +22,7 @@ from katachi.search._move_features import (
     move_distance,
     move_tactic,
 )
-from katachi.search._pattern_prior import fill_pattern_prior
+from katachi.search.kernels._pattern_prior import fill_pattern_prior
 from katachi.search.move_weights import (
     WEIGHTS,
     MoveWeights,
@@ -32,7 +31,9 @@ from katachi.search.move_weights import (
     load_move_weights,
     save_move_weights,
 )
-from katachi.search.playouts import PlayoutSettings, new_playouts
+from katachi.search.patterns import number_patterns
+from katachi.search.playouts import new_playouts
+from katachi.search.settings import PlayoutSettings
 from positions import random_board
 
 

@@ -10,15 +10,17 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
-from katachi.features.local_shapes import LocalShapes, ShapeSet
-from katachi.go._kernels import OFF
 from katachi.go.board import Board
+from katachi.go.kernels.board import OFF
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
-from katachi.models.linear import LinearModel
-from katachi.search._playouts import learn_replies, play_out
-from katachi.search._shape_policy import fill_entries
-from katachi.search.playouts import UNIFORM, PlayoutSettings, new_playouts, run_informed_playouts
+from katachi.search.kernels._playouts import learn_replies, play_out
+from katachi.search.kernels._shape_policy import fill_entries
+from katachi.search.playouts import UNIFORM, new_playouts, run_informed_playouts
+from katachi.search.settings import PlayoutSettings
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 from positions import random_board
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.evaluators import PolicyEvaluator
+from katachi.core.conformance import check_player, check_search, sample_games
+from katachi.core.contracts import Limit
+from katachi.core.evaluators import PolicyEvaluator
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
-from katachi.interfaces import Limit
 from katachi.players.search_player import SearchPlayer, describe_result
 from katachi.search.moves import is_won_without_dead_stones
-from katachi.search.policy_search import PolicySearch, PolicySettings
-from katachi.testing import check_player, check_search, sample_games
+from katachi.search.policy_search import PolicySearch
+from katachi.search.settings import PolicySettings
 from search.doubles import HashEvaluator
 
 

@@ -7,31 +7,26 @@ from threading import Event
 import numpy as np
 import pytest
 
-from katachi.evaluators import WrongBoardSize
-from katachi.features.local_shapes import LocalShapes, ShapeSet
-from katachi.go._kernels import OFF
+from katachi.core.conformance import check_evaluator, check_log_odds_evaluator, check_player, check_search, sample_games
+from katachi.core.contracts import AnalyzingPlayer, Limit
+from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
 from katachi.go.game import Game
+from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.go.rules import Rules
 from katachi.go.scoring import area_score
-from katachi.interfaces import AnalyzingPlayer, Limit
-from katachi.models.linear import LinearModel
 from katachi.players.search_player import SearchPlayer
-from katachi.search.greedy import GreedySearch
 from katachi.search.mcts import MctsSearch
-from katachi.search.mcts_settings import MctsSettings
-from katachi.search.playouts import UNIFORM, PlayoutSettings
+from katachi.search.one_ply import GreedySearch
+from katachi.search.playouts import UNIFORM
+from katachi.search.settings import MctsSettings, PlayoutSettings
+from katachi.search.td import TdSearch
 from katachi.search.td_memory import TdMemory
-from katachi.search.td_search import TdSearch
 from katachi.search.td_settings import TdSearchSettings
-from katachi.testing import (
-    check_evaluator,
-    check_log_odds_evaluator,
-    check_player,
-    check_search,
-    sample_games,
-)
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 from positions import random_board
 from search.doubles import HashEvaluator
 from search.naive_td_search import NaiveMemory

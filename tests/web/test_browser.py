@@ -14,9 +14,9 @@ from threading import Event
 import numpy as np
 import pytest
 
+from katachi.core.contracts import Limit
 from katachi.go.points import PASS, parse_vertex
 from katachi.go.results import Reason
-from katachi.interfaces import Limit
 from katachi.sgf import parse_sgf
 from katachi.web.jobs import LayersJob, Position, Seen
 from web_pages import click_point, keep, stones, wait_until_live

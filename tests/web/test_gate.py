@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from katachi.web.gate import MAX_BODY, Address, Gate
+from katachi.web.security import MAX_BODY, Address, Gate
 
 TOKEN = "a" * 43
 PORT = 8361

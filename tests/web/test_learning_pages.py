@@ -7,9 +7,9 @@ from threading import Event
 
 import pytest
 
+from katachi.core.contracts import Limit
+from katachi.core.models import load_linear
 from katachi.go.game import Game
-from katachi.interfaces import Limit
-from katachi.models.saving import load_linear
 from katachi.players.specs import load_player
 from katachi.web.learned import draw_learned, model_names
 from katachi.web.lesson import LessonJob, LessonSettings, find_pupil

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from katachi.benchmarks import web
+from katachi.bench import web
 
 
 def test_many_people_play_and_begin_again_on_a_full_board(monkeypatch):

@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from katachi.locking import DirectoryLock
+from katachi.core.locking import DirectoryLock
 from katachi.web.server import ServeError, ServerSettings, serve
 
 

@@ -10,15 +10,15 @@ from collections.abc import Callable
 
 import pytest
 
+from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
-from katachi.interfaces import Limit
 from katachi.web.engines import EngineError, EnginePool
 from katachi.web.jobs import DecideJob, Position
 from katachi.web.offers import Offer, list_offers
 from katachi.web.sessions import House, Session
 from katachi.web.settings import Seats, TableError, TableSettings
-from katachi.web.shelf import Shelf
+from katachi.web.store import Shelf
 from katachi.web.table import Phase
 
 ANNA, BOB = "a" * 32, "b" * 32

@@ -11,7 +11,7 @@ import pytest
 
 from katachi.go.points import BLACK
 from katachi.web.settings import TableError, TableSettings
-from katachi.web.shelf import MOST_TABLES, Shelf, format_table
+from katachi.web.store import MOST_TABLES, Shelf, format_table
 from katachi.web.table import Table
 from katachi.web.uploads import MAX_UPLOAD, read_upload
 

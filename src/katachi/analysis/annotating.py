@@ -30,7 +30,7 @@ from katachi.analysis.words import MOVES_TOLD, tell_candidate, tell_game, tell_p
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex
 from katachi.sgf import Node, SgfGame
-from katachi.sgf.escaping import escape
+from katachi.sgf.escaping import escape as escape_sgf
 
 MARK: Final = "KTCH"
 _OWN_NODE: Final = "node"  # lower case: no property is called so
@@ -131,7 +131,7 @@ def _add_variation(node: Node, position: PositionRecord, following: PositionReco
     for color, vertex in zip(colors, best.variation, strict=False):
         last = last.add_child({color: [_point(vertex, size)]})
     first = node.children[-1]
-    first.properties |= {MARK: [_OWN_NODE], "C": [escape(f"katachi: {tell_candidate(best, position)}")]}
+    first.properties |= {MARK: [_OWN_NODE], "C": [escape_sgf(f"katachi: {tell_candidate(best, position)}")]}
 
 
 # Comments
@@ -139,7 +139,7 @@ def _add_variation(node: Node, position: PositionRecord, following: PositionReco
 
 def _add_comment(node: Node, lines: Sequence[str]) -> None:
     """Continue the comment of a node, or begin one."""
-    block = escape("\n".join([_BEGIN, *lines, _END]))
+    block = escape_sgf("\n".join([_BEGIN, *lines, _END]))
     values = node.properties.setdefault("C", [])
     if values:
         values[-1] = f"{values[-1]}\n\n{block}"

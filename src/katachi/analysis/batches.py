@@ -21,8 +21,8 @@ from katachi.analysis.journal import Journal
 from katachi.analysis.records import GameRecord, PositionRecord
 from katachi.analysis.settings import JudgeSettings
 from katachi.analysis.turns import turns_of
-from katachi.evaluators import WrongBoardSize
-from katachi.orphans import end_with_parent
+from katachi.core.evaluators import WrongBoardSize
+from katachi.core.processes import end_with_parent
 from katachi.sgf import SgfError, SgfGame, format_sgf, iter_sgf, parse_sgf
 
 TURNS: Final = 8  # in a batch: a kill loses no more of them for each process

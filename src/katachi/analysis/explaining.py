@@ -22,14 +22,14 @@ from katachi.analysis.records import (
     TacticRecord,
     TerritoryRecord,
 )
-from katachi.analysis.shape_changes import explain_change, sum_by_side, whose
+from katachi.analysis.shapes import explain_change, sum_by_side, whose
 from katachi.analysis.tactics import find_tactics
 from katachi.analysis.territory_changes import compare_ownership
 from katachi.analysis.turns import Turn
+from katachi.core.contracts import Analysis, Candidate, LinearEvaluator
 from katachi.go.board import Board
 from katachi.go.points import BLACK, format_vertex
-from katachi.interfaces import Analysis, Candidate, LinearEvaluator
-from katachi.models.cnn_evaluator import CnnEvaluator
+from katachi.policy.evaluator import CnnEvaluator
 
 SHAPES_TOLD: Final = 8
 CANDIDATES_TOLD: Final = 10

@@ -2,7 +2,7 @@
 
 ```
 OUT/run.json           the judges, and the program that asked them
-OUT/analysis.jsonl     every game and its positions, a line each, in the order of the games (``records.py``)
+OUT/analysis.jsonl     every game and its positions, a line each, in the order of the games (``analysis/records.py``)
 OUT/NAME.sgf           the games with their analyses written in
 OUT/report.html        all games as one page
 OUT/analysis.parquet   the positions as a table, if it was asked for
@@ -24,9 +24,9 @@ from typing import Final, Self
 
 from katachi.analysis.records import GameRecord, Line, PositionRecord, format_line, parse_line
 from katachi.analysis.settings import JudgeSettings
-from katachi.disk import write_atomically
-from katachi.locking import DirectoryLock
-from katachi.provenance import provenance
+from katachi.core.disk import write_atomically
+from katachi.core.locking import DirectoryLock
+from katachi.core.provenance import provenance
 
 RUN: Final = "run.json"
 LINES: Final = "analysis.jsonl"

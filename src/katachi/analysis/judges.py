@@ -13,12 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from katachi.evaluators import moves_of
-from katachi.go.board import Board
-from katachi.go.game import Game
-from katachi.go.points import PASS
-from katachi.gtp.asking import find_evaluator, watch_analyses
-from katachi.interfaces import (
+from katachi.core.contracts import (
     AfterstateEvaluator,
     Analysis,
     Candidate,
@@ -28,7 +23,12 @@ from katachi.interfaces import (
     Player,
     TunablePlayer,
 )
-from katachi.models.cnn_evaluator import CnnEvaluator
+from katachi.core.evaluators import moves_of
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.go.points import PASS
+from katachi.players.asking import find_evaluator, watch_analyses
+from katachi.policy.evaluator import CnnEvaluator
 
 CANDIDATES: Final = 10
 

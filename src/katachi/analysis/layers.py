@@ -1,8 +1,8 @@
 """Layers: what is known of a position as one number for each point, ready to be drawn over the stones.
 
-Who draws layers needs to know nothing of players and models. Chances are those of the player to move, in percent; what
-belongs to a color is above 0 where it is Black's. ``layers_of`` makes one layer of each kind, by whoever knows most;
-the other functions make a single one, or None where there is nothing to tell.
+Who draws layers needs to know nothing of players and models. Chances are those of the player to move, in percent;
+what belongs to a color is above 0 where it is Black's. ``layers_of`` makes one layer of each kind, by whoever knows
+most; the other functions make a single one, or None where there is nothing to tell.
 
 >>> [layer.name for layer in layers_of(Game(5))]
 ['territory', 'influence']
@@ -19,11 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.analysis.shape_places import place_shapes
-from katachi.features.influence import ChenInfluence, map_influence
-from katachi.go.game import Game
-from katachi.go.points import BLACK, EMPTY, PASS, format_color
-from katachi.go.status import estimate_status
-from katachi.interfaces import (
+from katachi.core.contracts import (
     AfterstateEvaluator,
     Analysis,
     Candidate,
@@ -32,7 +28,11 @@ from katachi.interfaces import (
     LinearEvaluator,
     OwnershipEvaluator,
 )
-from katachi.models.cnn_evaluator import CnnEvaluator
+from katachi.features.influence import ChenInfluence, map_influence
+from katachi.go.game import Game
+from katachi.go.points import BLACK, EMPTY, PASS, format_color
+from katachi.go.status import estimate_status
+from katachi.policy.evaluator import CnnEvaluator
 
 KINDS: Final = ("wins", "policy", "visits", "territory", "influence", "shapes")
 

@@ -1,4 +1,6 @@
-"""Everything that an analysis of many files writes, from the lines of its journal (``journal.py`` lists the files)."""
+"""Everything that an analysis of many files writes, from the lines of its journal (``analysis/journal.py`` lists the
+files).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from katachi.analysis.journal import LINES, AnalysisError, Journal, read_lines
 from katachi.analysis.report import format_report
 from katachi.analysis.settings import JudgeSettings
 from katachi.analysis.tables import check_parquet, write_parquet
-from katachi.disk import write_atomically
+from katachi.core.disk import write_atomically
 from katachi.sgf import save_sgf
 
 REPORT: Final = "report.html"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from katachi.evaluators import moves_of
+from katachi.core.contracts import Floats
+from katachi.core.evaluators import moves_of
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board
-from katachi.interfaces import Floats
-from katachi.models.cnn_evaluator import CnnEvaluator, knows_ranks
+from katachi.policy.evaluator import CnnEvaluator, knows_ranks
 
 MOVES_TOLD: Final = 3
 

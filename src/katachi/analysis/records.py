@@ -1,9 +1,9 @@
 """The records of an analysis: what is told of a game and of each of its positions, as JSON Lines have it.
 
 A game is a line of kind ``game``, then one of kind ``position`` for its beginning and for every move or set-up. Moves
-are vertices (``D4``, ``pass``), numbers are rounded, and what is not known is null. Chances and scores are Black's, but
-what a move lost and what its shapes added are those of the player who made it. ``docs/analysis.schema.json`` is made
-from these classes (``json_schema``).
+are vertices (``D4``, ``pass``), numbers are rounded, and what is not known is null. Chances and scores are Black's,
+but what a move lost and what its shapes added are those of the player who made it. ``docs/analysis.schema.json`` is
+made from these classes (``json_schema``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from katachi.analysis.shape_changes import Whose
+from katachi.analysis.shapes import Whose
 
 Color = Literal["black", "white"]
 Probability = Annotated[float, Field(ge=0, le=1)]

@@ -1,4 +1,5 @@
-"""Games explained as one page that needs nothing else: graphs, boards of the biggest mistakes, and why they were some.
+"""Games explained as one page that needs nothing else: graphs, boards of the biggest mistakes, and why they were
+some.
 
 The page works without a network and without scripts, in light and dark and on paper; all text is escaped.
 """
@@ -14,7 +15,7 @@ from katachi.analysis.mistakes import find_mistakes
 from katachi.analysis.records import GameRecord, MoveRecord, PositionRecord
 from katachi.analysis.turns import turns_of
 from katachi.analysis.words import tell_game, tell_move
-from katachi.drawing.html import frame_page
+from katachi.core.html import frame_page
 from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
 from katachi.go.points import PASS, parse_vertex

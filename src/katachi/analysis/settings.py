@@ -1,8 +1,8 @@
 """Judges by name: which player and which models judge, for how long, and from which seed; the same every time.
 
-Every position has judges of its own, whose randomness depends on the game and the turn alone, and a search runs on one
-thread. So it does not matter in which process, in which order or after which interruption a position is judged; only
-limits of time give up on that.
+Every position has judges of its own, whose randomness depends on the game and the turn alone, and a search runs on
+one thread. So it does not matter in which process, in which order or after which interruption a position is judged;
+only limits of time give up on that.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from katachi.analysis.judges import Judges
-from katachi.evaluators import WrongBoardSize
+from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
+from katachi.core.evaluators import WrongBoardSize
+from katachi.core.models import find_model, load_model, shipped_models
 from katachi.go.board import Board
-from katachi.interfaces import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
-from katachi.models.saving import find_model, load_model, shipped_models
 from katachi.players.specs import load_player
 
 DEFAULT_PLAYER: Final = "level-8"

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.features.combined_shapes import CombinedShapes
-from katachi.features.liberty_shapes import LibertyShapes
-from katachi.features.local_shapes import LocalShapes
-from katachi.go._kernels import OFF
+from katachi.core.contracts import Doubles, FeatureSet, Floats, Ints
 from katachi.go.board import Board
-from katachi.interfaces import Doubles, FeatureSet, Floats, Ints
+from katachi.go.kernels.board import OFF
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.local_shapes import LocalShapes
 
 
 class PlacedShapes(NamedTuple):

@@ -1,7 +1,7 @@
 """The positions of an analysis as a table in Parquet, a row each; pyarrow is an extra.
 
-Columns are those of the lines (``records.py``) that are numbers or texts; ``ownership`` is a list, and what is listed
-there in full is here as the best move and as sums.
+Columns are those of the lines (``analysis/records.py``) that are numbers or texts; ``ownership`` is a list, and what
+is listed there in full is here as the best move and as sums.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from katachi.analysis.journal import AnalysisError
 from katachi.analysis.records import GameRecord, Line, PositionRecord
-from katachi.disk import temporary_path
+from katachi.core.disk import temporary_path
 
 _ROWS: Final = 1000  # in memory at a time
 COLUMNS: Final = {

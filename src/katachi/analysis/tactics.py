@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from katachi.evaluators import after
+from katachi.core.evaluators import after
 from katachi.go.board import Board
-from katachi.go.ladders import is_ladder_capture, read_ladder
 from katachi.go.points import EMPTY, PASS
+from katachi.go.reading import is_ladder_capture, read_ladder
 
 
 class Tactic(Enum):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from katachi.arena.errors import RunError
 from katachi.arena.records import SGF_FOLDER
-from katachi.disk import write_atomically
+from katachi.core.disk import write_atomically
 
 
 def write_collection(run: Path, path: Path) -> int:

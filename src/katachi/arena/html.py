@@ -8,7 +8,7 @@ from typing import Final
 from katachi.arena.ratings import Rating
 from katachi.arena.report import ReportTable, report_conditions, report_tables
 from katachi.arena.standings import Standings
-from katachi.drawing.html import frame_page
+from katachi.core.html import frame_page
 
 _WIDTH: Final = 640
 _LABELS: Final = 170  # what the names of the players take of the width

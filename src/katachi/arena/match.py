@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from katachi.arena.referee import Referee, Verdict
+from katachi.core.contracts import Limit, Player
 from katachi.go.board import IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, format_color
 from katachi.go.results import GameResult, Reason
-from katachi.interfaces import Limit, Player
 
 
 class Ending(Enum):

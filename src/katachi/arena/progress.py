@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from katachi.arena.records import GameRecord
@@ -29,7 +29,7 @@ class TournamentProgress(Progress):
             disable=not console.is_terminal,
         )
         self._bars: list[TaskID] = [
-            self.add_task(escape(f"{pair.first} – {pair.second}"), total=settings.games, score="")
+            self.add_task(escape_markup(f"{pair.first} – {pair.second}"), total=settings.games, score="")
             for pair in self._pairings
         ]
 

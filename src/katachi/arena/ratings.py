@@ -1,9 +1,9 @@
 """Strength from results: Bradley–Terry ratings with bootstrap intervals.
 
-P(i beats j) = 1 / (1 + 10^((rating_j − rating_i) / 400)); a draw is half a win for each. Ratings are the maximum of the
-likelihood after a small prior was added to every pair that met (``PRIOR_GAMES`` virtual games, all drawn), so that a
-player who won everything still has a finite rating. The bootstrap draws the games of each pair anew by the fitted
-ratings: drawn from the games themselves a score of 100–0 would come out with an interval of width zero.
+P(i beats j) = 1 / (1 + 10^((rating_j − rating_i) / 400)); a draw is half a win for each. Ratings are the maximum of
+the likelihood after a small prior was added to every pair that met (``PRIOR_GAMES`` virtual games, all drawn), so
+that a player who won everything still has a finite rating. The bootstrap draws the games of each pair anew by the
+fitted ratings: drawn from the games themselves a score of 100–0 would come out with an interval of width zero.
 
 Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (1952).
 
@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.intervals import CONFIDENCE
+from katachi.core.statistics import CONFIDENCE
 
 Array = NDArray[np.float64]
 

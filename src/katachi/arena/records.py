@@ -26,10 +26,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from katachi.arena.errors import RunError, SettingsError
 from katachi.arena.settings import TournamentSettings, read_settings
-from katachi.disk import temporary_path, write_atomically
+from katachi.core.disk import temporary_path, write_atomically
+from katachi.core.locking import LOCK_NAME, DirectoryLock
+from katachi.core.provenance import format_program, provenance
 from katachi.go.results import GameResult
-from katachi.locking import LOCK_NAME, DirectoryLock
-from katachi.provenance import format_program, provenance
 
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"

@@ -1,4 +1,4 @@
-"""The report of a tournament: one set of tables, shown as text, Markdown or (``html.py``) a page."""
+"""The report of a tournament: one set of tables, shown as text, Markdown or (``arena/html.py``) a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.table import Table
 
 from katachi.arena.progress import format_rate
@@ -157,15 +157,15 @@ def _percent(share: float | None) -> str:
 def print_report(standings: Standings, console: Console) -> None:
     """Show the report as text."""
     for report_table in report_tables(standings):
-        console.print(escape(report_table.title), style="bold", highlight=False)
+        console.print(escape_markup(report_table.title), style="bold", highlight=False)
         table = Table()
         for number, name in enumerate(report_table.header):
-            table.add_column(escape(name), justify="left" if number < report_table.labels else "right")
+            table.add_column(escape_markup(name), justify="left" if number < report_table.labels else "right")
         for row in report_table.rows:
-            table.add_row(*map(escape, row))
+            table.add_row(*map(escape_markup, row))
         console.print(table)
     for word, value in report_conditions(standings):
-        console.print(escape(f"{word}: {value}"), highlight=False)
+        console.print(escape_markup(f"{word}: {value}"), highlight=False)
 
 
 def format_markdown(standings: Standings, title: str) -> str:

@@ -1,7 +1,7 @@
 """Who plays whom, with which color, opening and seeds: all of it decided before the first game.
 
-A game's seeds come from the tournament's seed, its pairing and its number, so that they are the same in whatever order
-and in however many processes the games are played, and after every interruption.
+A game's seeds come from the tournament's seed, its pairing and its number, so that they are the same in whatever
+order and in however many processes the games are played, and after every interruption.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ gnugo = "gtp:gnugo --mode gtp --level 0 --chinese-rules --seed {seed}"
 random_plies = 2
 ```
 
-Every setting but ``players`` has a default. ``{seed}`` in a GTP command is replaced by the seed of the game. Paths are
-relative to the file. ``jobs`` and the ``[report]`` table do not touch play, so they may change when a run is resumed.
+Every setting but ``players`` has a default. ``{seed}`` in a GTP command is replaced by the seed of the game. Paths
+are relative to the file. ``jobs`` and the ``[report]`` table do not touch play, so they may change when a run is
+resumed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from katachi.arena.errors import SettingsError
+from katachi.core.contracts import Limit
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
-from katachi.interfaces import Limit
 
 GTP_PREFIX: Final = "gtp:"
 

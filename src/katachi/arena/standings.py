@@ -1,4 +1,6 @@
-"""The tables of a tournament, counted from its games: scores of every pair by color, duplicates, forfeits, ratings."""
+"""The tables of a tournament, counted from its games: scores of every pair by color, duplicates, forfeits,
+ratings.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from katachi.arena.records import GameRecord
 from katachi.arena.schedule import Pairing, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.sprt import Outcome, sprt_outcome
+from katachi.core.statistics import wilson_interval
 from katachi.go.points import BLACK, WHITE
-from katachi.intervals import wilson_interval
 
 _STREAM = 2  # keeps the random numbers of the bootstrap apart from those of openings and players
 

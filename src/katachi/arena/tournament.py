@@ -20,12 +20,12 @@ from katachi.arena.settings import GTP_PREFIX, TournamentSettings
 from katachi.arena.sprt import sprt_outcome
 from katachi.arena.standings import Standings, count_standings
 from katachi.arena.worker import SEED_PLACEHOLDER, FinishedGame, play_scheduled
-from katachi.evaluators import WrongBoardSize
+from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer
+from katachi.core.evaluators import WrongBoardSize
+from katachi.core.processes import end_with_parent
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.gtp import EngineFailure, GtpError, GtpPlayer
-from katachi.interfaces import ClosingPlayer, EvaluatingPlayer
-from katachi.orphans import end_with_parent
 from katachi.players.specs import load_player
 
 Watcher = Callable[[GameRecord], None]

@@ -17,11 +17,11 @@ from katachi.arena.records import CheckRecord, GameRecord, SideRecord
 from katachi.arena.referee import EstimateReferee, Referee, Verdict, explain_difference, load_referee
 from katachi.arena.schedule import ScheduledGame
 from katachi.arena.settings import TournamentSettings
+from katachi.core.contracts import ClosingPlayer, Player
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE
 from katachi.go.results import GameResult
 from katachi.gtp import GtpError, GtpPlayer
-from katachi.interfaces import ClosingPlayer, Player
 from katachi.players.specs import load_player
 from katachi.sgf import game_to_sgf
 

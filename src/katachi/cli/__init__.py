@@ -23,7 +23,7 @@ COMMANDS: Final = {
         "katachi.cli.analysis_engine:analysis_engine", "Answer KataGo's JSON analysis queries."
     ),
     "analyze": LazyCommand("katachi.cli.analyze:analyze", "Judge the games of many files, and say why."),
-    "match": LazyCommand("katachi.cli.match:match", "Let two players play a match."),
+    "match": LazyCommand("katachi.cli.arena:match", "Let two players play a match."),
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.tournament:tournament", "Let many players play, and rate them."),
     "data": LazyCommand("katachi.cli.data:app", "Look through game records, and import them."),
@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure papers' results, and our own."),
     "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
     "doctor": LazyCommand("katachi.cli.doctor:doctor", "Check the set-up.", compiles=False),
-    "warmup": LazyCommand("katachi.cli.warmup:warmup", "Compile everything now.", compiles=False),
+    "warmup": LazyCommand("katachi.cli.setup:warmup", "Compile everything now.", compiles=False),
 }
 
 

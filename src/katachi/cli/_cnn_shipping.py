@@ -1,4 +1,6 @@
-"""How a network comes to ship: trained by its recipe, measured on test games, and put with card and player in place."""
+"""How a network comes to ship: trained by its recipe, measured on test games, and put with card and player in
+place.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +16,17 @@ from rich.progress import Progress
 from katachi.cli._arena import RUNS
 from katachi.cli._cnn_training import read_cnn_training, train_and_show
 from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, ship_player, tell_network
+from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.models import SHIPPED, SavedModel, find_model, load_weights, open_model, save_cnn
+from katachi.core.statistics import wilson_interval
+from katachi.core.weights import WEIGHTS
+from katachi.data.batches import Batch
+from katachi.data.dataset import Dataset
 from katachi.go.points import Symmetry
-from katachi.intervals import wilson_interval
-from katachi.learning.batches import Batch
-from katachi.learning.datasets import Dataset
-from katachi.learning.foretelling import Foreteller, Foretold
-from katachi.learning.splits import Split
-from katachi.learning.supervised import CnnTraining
-from katachi.models.cards import Metric, ModelError, Training
-from katachi.models.cnn_cards import INT8, ONNX, CnnCard
-from katachi.models.saving import SHIPPED, SavedModel, find_model, load_weights, open_model, save_cnn
-from katachi.models.weights import WEIGHTS
+from katachi.policy.cnn_cards import INT8, ONNX, CnnCard
+from katachi.policy.measure import Foreteller, Foretold
+from katachi.policy.supervised import CnnTraining
+from katachi.sgf.splits import Split
 
 MAX_BYTES: Final = 5_000_000  # of a model that ships
 _TOP: Final = (1, 5, 10)

@@ -9,8 +9,8 @@ from typing import Any
 
 from katachi.cli._training import check_settings, read_learning, values_of_run
 from katachi.cli._training_progress import LearningProgress
-from katachi.learning.cnn_training import Machine, train_cnn
-from katachi.learning.supervised import TOP, CnnTraining, Losses
+from katachi.policy.supervised import TOP, CnnTraining, Losses
+from katachi.policy.train import Machine, train_cnn
 
 _SHOWN_BATCHES = 200  # over which the loss and the hits in the display are means
 

@@ -1,6 +1,7 @@
 """How a CRBM with a value comes to ship: both trained by one recipe, measured against simple players, put in place.
 
-A recipe has two tables: ``[crbm]`` as ``katachi train crbm`` takes it, and ``[value]`` as ``katachi train value`` does.
+A recipe has two tables: ``[crbm]`` as ``katachi train crbm`` takes it, and ``[value]`` as ``katachi train value``
+does.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from katachi.cli._crbm_training import read_crbm_training, train_crbm_and_show
 from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, measure_against, read_result, ship_player
 from katachi.cli._training import collect_values
 from katachi.cli._value_training import read_value_training, train_value_and_show
-from katachi.learning.contrastive import CrbmTraining
-from katachi.learning.value_learning import ValueTraining
-from katachi.models.cards import ModelError, Training
-from katachi.models.crbm_cards import CrbmCard
-from katachi.models.saving import SHIPPED, find_model, load_crbm, save_crbm
+from katachi.core.cards import ModelError, Training
+from katachi.core.models import SHIPPED, find_model, load_crbm, save_crbm
+from katachi.crbm.crbm_cards import CrbmCard
+from katachi.crbm.train import CrbmTraining
+from katachi.crbm.value import ValueTraining
 
 OPPONENTS: Final = ("random", "alp")
 

@@ -14,10 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from katachi.cli._arena import RUNS, print_json
-from katachi.experiments.errors import ExperimentError
-from katachi.experiments.experiment import Budget, Experiment, read_results
-from katachi.experiments.markdown import format_estimate, format_value
-from katachi.experiments.runs import Progress as RunsDone
+from katachi.papers.errors import ExperimentError
+from katachi.papers.experiment import Budget, Experiment, read_results
+from katachi.papers.markdown import format_estimate, format_value
+from katachi.papers.runs import Progress as RunsDone
 
 _SECONDS_BETWEEN_LINES: Final = 30  # where standard error is no terminal
 

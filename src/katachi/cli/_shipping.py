@@ -1,7 +1,7 @@
 """How a model comes to ship: trained by its committed recipe, measured, and put with its card where players find it.
 
-A recipe is a file of settings, in a folder that is called like the command of ``katachi train`` which takes them. Here
-is what shapes need; ``_cnn_shipping.py`` is about networks.
+A recipe is a file of settings, in a folder that is called like the command of ``katachi train`` which takes them.
+Here is what shapes need; ``cli/_cnn_shipping.py`` is about networks.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from katachi.arena.settings import parse_settings
 from katachi.arena.standings import Score
 from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
-from katachi.disk import write_atomically
-from katachi.experiments.gnugo import gnugo_name
-from katachi.learning.shape_training import ShapeTraining
-from katachi.learning.training_runs import METRICS
-from katachi.models.cards import Metric, ModelError, Training
-from katachi.models.kinds import ModelCard
-from katachi.models.saving import SHIPPED, find_model, load_linear, open_model, save_linear
-from katachi.models.weights import WEIGHTS
+from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.disk import write_atomically
+from katachi.core.kinds import ModelCard
+from katachi.core.models import SHIPPED, find_model, load_linear, open_model, save_linear
+from katachi.core.training import METRICS
+from katachi.core.weights import WEIGHTS
+from katachi.papers.gnugo import gnugo_name
+from katachi.shapes.train import ShapeTraining
 
 RECIPES: Final = SHIPPED / "recipes"
 PLAYERS: Final = SHIPPED.parent / "players" / "shipped"

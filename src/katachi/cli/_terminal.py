@@ -15,13 +15,13 @@ from rich.console import Console
 from katachi.analysis.judges import Judges
 from katachi.analysis.layers import KINDS, Layer, layers_of
 from katachi.cli._layer_text import format_board, tell_layer
-from katachi.disk import write_atomically
+from katachi.core.contracts import Candidate, Decision, Limit, Player
+from katachi.core.disk import write_atomically
 from katachi.go.board import Illegality
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, format_color, format_vertex, parse_vertex
 from katachi.go.results import GameResult
 from katachi.go.status import estimate_status
-from katachi.interfaces import Candidate, Decision, Limit, Player
 from katachi.sgf import game_to_sgf
 
 HELP = """\

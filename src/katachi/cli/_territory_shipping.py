@@ -12,15 +12,15 @@ from rich.progress import Progress
 from katachi.cli._arena import RUNS
 from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, ship_player, tell_network
 from katachi.cli._territory_training import read_territory_training, train_and_show
-from katachi.experiments.estimates import mean_of_many
-from katachi.learning.datasets import Dataset
-from katachi.learning.splits import Split
-from katachi.learning.territory import TerritoryTraining
-from katachi.learning.territory_measuring import Known, measure_territory
-from katachi.learning.territory_training import Machine
-from katachi.models.cards import Metric
-from katachi.models.dag_rnn_evaluator import Territory
-from katachi.models.saving import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
+from katachi.core.cards import Metric
+from katachi.core.models import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
+from katachi.data.dataset import Dataset
+from katachi.papers.estimates import mean_of_many
+from katachi.sgf.splits import Split
+from katachi.territory.evaluator import Territory
+from katachi.territory.learner import TerritoryTraining
+from katachi.territory.territory_measuring import Known, measure_territory
+from katachi.territory.territory_training import Machine
 
 
 def make_territory(

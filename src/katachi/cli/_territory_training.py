@@ -9,10 +9,10 @@ from typing import Any
 
 from katachi.cli._training import check_settings, collect_values, read_learning, values_of_run
 from katachi.cli._training_progress import LearningProgress
-from katachi.learning.territory import PHASES, Losses, TerritoryRecipe, TerritoryTraining
-from katachi.learning.territory_bootstrap import BootstrapTraining, train_bootstrap
-from katachi.learning.territory_training import Machine, train_territory
-from katachi.learning.training_runs import TrainingError
+from katachi.core.training import TrainingError
+from katachi.territory.learner import PHASES, Losses, TerritoryRecipe, TerritoryTraining
+from katachi.territory.territory_training import Machine, train_territory
+from katachi.territory.train import BootstrapTraining, train_bootstrap
 
 _SHOWN_POSITIONS = 5000  # over which the loss in the display is a mean
 

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from katachi.cli._training_progress import RunProgress, TrainingProgress
-from katachi.learning.shape_training import ShapeTraining, train_shapes
-from katachi.learning.tensorboard import TensorBoard
-from katachi.learning.training_runs import MetricLine, TrainingError
+from katachi.core.tensorboard import TensorBoard
+from katachi.core.training import MetricLine, TrainingError
+from katachi.shapes.train import ShapeTraining, train_shapes
 
 Settings = TypeVar("Settings", bound=BaseModel)
 

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from katachi.intervals import wilson_interval
-from katachi.learning.growing import sizes_not_mastered
-from katachi.learning.shape_training import ShapeTraining
-from katachi.learning.tensorboard import TensorBoard
-from katachi.learning.training_runs import MetricLine
+from katachi.core.statistics import wilson_interval
+from katachi.core.tensorboard import TensorBoard
+from katachi.core.training import MetricLine
+from katachi.shapes.growing import sizes_not_mastered
+from katachi.shapes.train import ShapeTraining
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _CURVE_LENGTH = 30

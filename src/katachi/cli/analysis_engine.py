@@ -38,9 +38,9 @@ def analysis_engine(
       katachi analysis-engine my_player.toml --visits 2000 --seed 1
       echo '{"id":"a","moves":[],"rules":"chinese","boardXSize":9,"boardYSize":9}' | katachi analysis-engine influence
     """
+    from katachi.core.contracts import Limit
     from katachi.gtp.analysis_engine import AnalysisEngine
     from katachi.gtp.analysis_queries import Defaults, Perspective
-    from katachi.interfaces import Limit
     from katachi.players.specs import load_player
 
     if seconds is not None and not seconds > 0:

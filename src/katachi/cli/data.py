@@ -16,7 +16,7 @@ from katachi.cli._reading import Advance, show_reading, sizes_on_disk, useful_pr
 from katachi.cli.data_import import import_records
 from katachi.cli.data_label import label
 from katachi.cli.data_selfplay import selfplay
-from katachi.orphans import end_with_parent
+from katachi.core.processes import end_with_parent
 
 if TYPE_CHECKING:
     from katachi.sgf.files import Piece

@@ -36,8 +36,8 @@ def import_records(
       katachi data import humans.sgf.gz more.zip --out my-games --unique --json
       katachi data import same-games-with-territory.sgf.gz --out territory --splits-of my-games
     """
-    from katachi.learning.dataset_counts import count_games
-    from katachi.learning.dataset_import import import_games
+    from katachi.data.dataset_counts import count_games
+    from katachi.data.dataset_import import import_games
 
     sizes = sizes_on_disk(files)
     processes = jobs or useful_processes(sum(sizes.values()))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from katachi.cli._options import AsJson
-from katachi.learning.label_answers import Source
+from katachi.data.label_answers import Source
 
 if TYPE_CHECKING:
-    from katachi.learning.label_sources import LabelSource
-    from katachi.learning.labeling import Watcher
+    from katachi.data.label_sources import LabelSource
+    from katachi.data.labeling import Watcher
 
 
 def label(
@@ -46,8 +46,8 @@ def label(
     """
     from joblib import cpu_count
 
-    from katachi.learning.datasets import Dataset
-    from katachi.learning.labeling import count_labels, label_games
+    from katachi.data.dataset import Dataset
+    from katachi.data.labeling import count_labels, label_games
 
     opened = Dataset.open(dataset)
     with _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
@@ -62,8 +62,8 @@ def label(
 @contextmanager
 def _sources(by: list[Source] | None, engine: str | None, seconds: float, playouts: int) -> Iterator[list[LabelSource]]:
     """Those who are asked; GNU Go may be missing as long as nobody named it."""
+    from katachi.data.label_sources import DEFAULT_ENGINE, Engines, Marks, Playouts
     from katachi.gtp import EngineFailure
-    from katachi.learning.label_sources import DEFAULT_ENGINE, Engines, Marks, Playouts
 
     engines = Engines(engine or DEFAULT_ENGINE, seconds)
     everybody: tuple[LabelSource, ...] = (Marks(), engines, Playouts(playouts))

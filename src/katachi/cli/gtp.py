@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 if TYPE_CHECKING:
-    from katachi.interfaces import Player
+    from katachi.core.contracts import Player
 
 
 def gtp(
@@ -63,7 +63,7 @@ def own_streams(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
 
 
 def close_player(player: Player) -> None:
-    from katachi.interfaces import ClosingPlayer
+    from katachi.core.contracts import ClosingPlayer
 
     if isinstance(player, ClosingPlayer):
         player.close()

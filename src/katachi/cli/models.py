@@ -30,8 +30,8 @@ def models(
         return
     from rich.console import Console
 
-    from katachi.drawing.cards import list_models, tell_model
-    from katachi.models.saving import shipped_models
+    from katachi.core.drawing_cards import list_models, tell_model
+    from katachi.core.models import shipped_models
 
     shipped = shipped_models()
     if as_json:

@@ -13,11 +13,11 @@ from typing import Annotated
 import typer
 
 from katachi.cli._terminal import TerminalGame
+from katachi.core.contracts import ClosingPlayer, Limit
 from katachi.go.game import Game
 from katachi.go.handicap import fixed_handicap_points
 from katachi.go.points import BLACK, WHITE
 from katachi.go.rules import parse_rules
-from katachi.interfaces import ClosingPlayer, Limit
 from katachi.players.specs import default_player, load_player
 
 

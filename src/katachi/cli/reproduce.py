@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from katachi.cli._options import AsJson
-from katachi.experiments.experiment import Budget, Scope, load_experiment, measure
-from katachi.experiments.runs import Backend, Workers
+from katachi.papers.experiment import Budget, Scope, load_experiment, measure
+from katachi.papers.runs import Backend, Workers
 
 
 def reproduce(
@@ -51,7 +51,7 @@ def reproduce(
       katachi reproduce search --run runs/search --write-cards src/katachi/players/shipped
     """
     from katachi.cli._reproducing import RunProgress, default_folder, show_rows, write_ratings
-    from katachi.experiments.documents import write_document
+    from katachi.papers.documents import write_document
 
     wanted = load_experiment(experiment)
     if write_docs is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from katachi.web.gate import Address
+    from katachi.web.security import Address
 
 
 def serve(

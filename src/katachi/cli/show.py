@@ -13,9 +13,9 @@ import typer
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from katachi.core.contracts import Evaluator, LinearEvaluator
     from katachi.go.game import Game
-    from katachi.interfaces import Evaluator, LinearEvaluator
-    from katachi.models.dag_rnn_evaluator import TerritoryEvaluator
+    from katachi.territory.evaluator import TerritoryEvaluator
 
 
 class Picture(NamedTuple):
@@ -58,13 +58,13 @@ def show(
     """
     from rich.console import Console
 
-    from katachi.disk import write_atomically
-    from katachi.drawing.cards import describe_card
-    from katachi.drawing.text import show_card
-    from katachi.interfaces import LinearEvaluator
-    from katachi.models.crbm_cards import CrbmCard
-    from katachi.models.dag_rnn_evaluator import TerritoryEvaluator
-    from katachi.models.saving import find_model, load_model, open_model
+    from katachi.core.contracts import LinearEvaluator
+    from katachi.core.disk import write_atomically
+    from katachi.core.drawing_cards import describe_card
+    from katachi.core.models import find_model, load_model, open_model
+    from katachi.core.text import show_card
+    from katachi.crbm.crbm_cards import CrbmCard
+    from katachi.territory.evaluator import TerritoryEvaluator
 
     card = open_model(find_model(model)).card
     name, rows = Path(model).name, describe_card(card)
@@ -93,10 +93,10 @@ def show(
 
 
 def _draw_shapes(name: str, model: LinearEvaluator, per_set: int, only: Sequence[str]) -> Picture:
-    from katachi.drawing.page import format_page
-    from katachi.drawing.shapes import largest_shapes
-    from katachi.drawing.svg import draw_figure
-    from katachi.drawing.text import show_sets
+    from katachi.cli._page import format_page
+    from katachi.core.drawing import draw_figure
+    from katachi.core.text import show_sets
+    from katachi.shapes.drawing import largest_shapes
 
     sets, title = largest_shapes(model.features, model.weights, per_set, only), f"What {name} has learned"
     return Picture(
@@ -105,10 +105,10 @@ def _draw_shapes(name: str, model: LinearEvaluator, per_set: int, only: Sequence
 
 
 def _draw_kernels(models: Sequence[str], count: int) -> Picture:
-    from katachi.drawing.kernels import NamedCrbm, draw_kernels, list_kernels
-    from katachi.drawing.page import format_kernels_page
-    from katachi.drawing.text import show_sets
-    from katachi.models.saving import find_model, load_crbm
+    from katachi.cli._page import format_kernels_page
+    from katachi.core.models import find_model, load_crbm
+    from katachi.core.text import show_sets
+    from katachi.crbm.drawing import NamedCrbm, draw_kernels, list_kernels
 
     crbms = [NamedCrbm(Path(model).name, load_crbm(find_model(model))[0]) for model in models]
     title = f"The kernels of {' and '.join(crbm.name for crbm in crbms)}"
@@ -121,8 +121,8 @@ def _draw_kernels(models: Sequence[str], count: int) -> Picture:
 
 def _draw_policy(name: str, model: Evaluator, game: Game) -> Picture:
     from katachi.cli._compiling import prepare_kernels
-    from katachi.drawing.page import format_policy_page
-    from katachi.drawing.policies import draw_policy, judge_position, show_policy
+    from katachi.cli._page import format_policy_page
+    from katachi.policy.drawing import draw_policy, judge_position, show_policy
 
     prepare_kernels()
     position, title = judge_position(model, game), f"What {name} would play"
@@ -138,8 +138,8 @@ def _draw_territory(name: str, model: TerritoryEvaluator, game: Game) -> Picture
     from katachi.analysis.pictures import draw_layer
     from katachi.cli._compiling import prepare_kernels
     from katachi.cli._layer_text import show_layer
-    from katachi.drawing.page import format_territory_page
-    from katachi.drawing.policies import judge_position, show_moves
+    from katachi.cli._page import format_territory_page
+    from katachi.policy.drawing import judge_position, show_moves
 
     prepare_kernels()
     layer = ownership_by(game, name, model)

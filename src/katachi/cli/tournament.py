@@ -38,7 +38,7 @@ def tournament(
     from katachi.arena.settings import read_settings
     from katachi.arena.tournament import check_players
     from katachi.cli._arena import default_run, play_and_watch, print_json, show_report
-    from katachi.disk import write_atomically
+    from katachi.core.disk import write_atomically
 
     settings = read_settings(file)
     if jobs is not None:

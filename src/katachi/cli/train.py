@@ -75,7 +75,7 @@ def shapes(
       katachi play runs/five/player.toml --size 5
     """
     from katachi.cli._training import read_training, run_folders, train_side_by_side, training_folder
-    from katachi.learning.curves import draw_curves
+    from katachi.core.curves import draw_curves
 
     options: dict[str, Any] = {
         "size": size,
@@ -176,7 +176,7 @@ def territory(
     """
     from katachi.cli._territory_training import read_bootstrap, read_run, read_territory_training, train_and_show
     from katachi.cli._training import training_folder
-    from katachi.learning.territory_training import Machine
+    from katachi.territory.territory_training import Machine
 
     options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
     if resume is not None:
@@ -297,7 +297,7 @@ def patterns(
     from rich.console import Console
     from rich.progress import Progress
 
-    from katachi.learning.pattern_training import PatternTraining, parse_rank, train_patterns
+    from katachi.search.pattern_training import PatternTraining, parse_rank, train_patterns
 
     settings = PatternTraining(games=games, step=step, weakest=weakest and parse_rank(weakest), seed=seed)
     console = Console(stderr=True)

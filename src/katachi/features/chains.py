@@ -30,9 +30,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.features._chains import GROUPS, fill_groups
-from katachi.go._kernels import OFF
+from katachi.features.kernels._chains import GROUPS, fill_groups
 from katachi.go.board import Board
+from katachi.go.kernels.board import OFF
 
 GroupKind: TypeAlias = Literal["chain", "loose"]
 

@@ -2,13 +2,13 @@
 
 - ``exact`` and ``stringent`` (after Chen 2002, as Wu and Baldi 2006 use it): every stone emits an amount, which spreads
   over neighboring points and decays at every step; amounts add up. In the first any enemy stone blocks; in the second
-  an enemy stone blocks only what comes from weaker groups than its own (``chains.py`` says what is weaker).
+  an enemy stone blocks only what comes from weaker groups than its own (``features/chains.py`` says what is weaker).
 - ``bouzy`` (Bouzy 2003): dilations let every color grow where the other is not, erosions then take away what nothing
   surrounds.
 - ``zobrist`` (Zobrist 1970): every point adds the signs of its neighbors to its own number, again and again.
 
-Chen's paper gives no numbers that could be found; his constants here are ours. Black's map and White's are both from 0
-to 1: divided by what a point reaches in practice, and cut there.
+Chen's paper gives no numbers that could be found; his constants here are ours. Black's map and White's are both from
+0 to 1: divided by what a point reaches in practice, and cut there.
 
 >>> board = Board(5)
 >>> board.play(12)
@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from katachi.features import _influence as kernels
+from katachi.core.contracts import Doubles, Floats
 from katachi.features.chains import GroupKind
+from katachi.features.kernels import influence as kernels
 from katachi.go.board import Board
-from katachi.interfaces import Doubles, Floats
 
 _FROZEN: Final = ConfigDict(extra="forbid", strict=True, frozen=True)
 _MOST_STEPS: Final = 100

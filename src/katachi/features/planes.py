@@ -19,16 +19,14 @@ array([[0, 1, 1],
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.features._maddison_planes import fill_full, fill_reduced
-from katachi.features._mover_planes import fill_mover
 from katachi.go.board import Board
 
 HIGHEST_RANK: Final = 9
@@ -101,77 +99,3 @@ class PlaneSet:
         records = np.concatenate([board.record for board in boards])
         self.fill(records, np.broadcast_to(np.asarray(ranks, dtype=np.int8), len(boards)).copy(), out)
         return out
-
-
-def _up_to(last: int, first: int = 1) -> tuple[str, ...]:
-    return (*(str(count) for count in range(first, last)), f"{last} or more")
-
-
-def _full_kinds(first_capture: int) -> Iterator[PlaneKind]:
-    yield from _reduced_kinds()[:4]
-    yield PlaneKind("liberties after", "a move here leaves its chain this many liberties", _up_to(6))
-    yield _LEGAL
-    yield PlaneKind("turns since", "the stone here was played so many turns ago", _up_to(5))
-    captures = _up_to(6 + first_capture, first_capture)
-    yield PlaneKind("captures", "a move here takes this many stones", captures)
-    yield _CATCHES
-    ranks = tuple(f"{dan}d" for dan in range(1, HIGHEST_RANK + 1))
-    yield PlaneKind("rank", "the player to move is of this rank; all points are alike", ranks)
-
-
-def _reduced_kinds() -> tuple[PlaneKind, ...]:
-    return (
-        PlaneKind("black", "a black stone is here"),
-        PlaneKind("white", "a white stone is here"),
-        PlaneKind("empty", "no stone is here"),
-        PlaneKind("liberties", "the chain here has this many liberties", _up_to(4)),
-        _LEGAL,
-        PlaneKind("last move", "the stone here was played in the last turn"),
-    )
-
-
-def _mover_kinds() -> Iterator[PlaneKind]:
-    yield PlaneKind("ones", "the board is here; convolutions see its edge")
-    yield PlaneKind("own", "a stone of the player to move is here")
-    yield PlaneKind("enemy", "a stone of the enemy is here")
-    yield PlaneKind("own liberties", "the own chain here has this many liberties", _up_to(4))
-    yield PlaneKind("enemy liberties", "the enemy chain here has this many liberties", _up_to(4))
-    turns = tuple(str(ago) for ago in range(1, 9))
-    yield PlaneKind("turns since", "the stone here was played so many turns ago", turns)
-    yield PlaneKind("ko", "simple ko forbids a move here")
-    yield _LEGAL
-    yield PlaneKind("own eye", "a legal move here fills a simple eye of one's own")
-    yield PlaneKind("liberties after", "a move here leaves its chain this many liberties", _up_to(6))
-    yield PlaneKind("captures", "a move here takes this many stones", _up_to(4))
-    yield PlaneKind("self-atari", "a move here leaves its chain of this many stones in atari", _up_to(4))
-    yield PlaneKind("enemy liberties after", "a move of the enemy leaves its chain this many liberties", _up_to(4))
-    yield PlaneKind("enemy captures", "a move of the enemy takes this many stones", _up_to(4))
-    yield _CATCHES
-    yield PlaneKind("ladder escape", "a move here saves a chain in atari, and no ladder catches it")
-    yield PlaneKind("ladder in vain", "a move here extends a chain in atari, and it is caught all the same")
-    yield PlaneKind("enemy ladder capture", "a move of the enemy catches a chain of two liberties in a ladder")
-
-
-_LEGAL: Final = PlaneKind("legal", "the player to move may play here")
-_CATCHES: Final = PlaneKind("ladder capture", "a move here catches a chain of two liberties in a ladder")
-
-
-def _fill_full(records: NDArray[Any], ranks: Ranks, out: Planes, *, capture_zero_bin: bool) -> None:
-    fill_full(records, ranks, int(capture_zero_bin), out)
-
-
-def _fill_reduced(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  # noqa: ARG001
-    fill_reduced(records, out)
-
-
-def _fill_mover(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  # noqa: ARG001
-    fill_mover(records, out)
-
-
-_ALL: Final = (
-    PlaneSet("maddison-36", tuple(_full_kinds(1)), partial(_fill_full, capture_zero_bin=False)),
-    PlaneSet("maddison-36-zero-bin", tuple(_full_kinds(0)), partial(_fill_full, capture_zero_bin=True)),
-    PlaneSet("maddison-9", _reduced_kinds(), _fill_reduced),
-    PlaneSet("mover", tuple(_mover_kinds()), _fill_mover),
-)
-PLANES: Final = {planes.name: planes for planes in _ALL}

@@ -1,8 +1,8 @@
 """A board: the stones, whose turn it is, and the simple ko. It knows neither the game's past nor its rules.
 
-(Of the past it remembers the last few moves, which networks like to look at; they are no part of what it is equal to.)
-The state is one structured record (see ``_kernels.py``); ``board.record`` is what compiled code takes. Undo keeps
-copies of the record, so that it restores every array exactly.
+(Of the past it remembers the last few moves, which networks like to look at; they are no part of what it is equal
+to.) The state is one structured record (see ``go/kernels/board.py``); ``board.record`` is what compiled code takes.
+Undo keeps copies of the record, so that it restores every array exactly.
 
 >>> board = Board.parse('''
 ... . X O .
@@ -34,8 +34,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go import _kernels as kernels
 from katachi.go.diagrams import Diagram, draw_svg, format_diagram, parse_diagram
+from katachi.go.kernels import board as kernels
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, PASS, WHITE, Symmetry, check_size, format_vertex
 
 

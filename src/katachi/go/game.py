@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go import _kernels as kernels
 from katachi.go import scoring
 from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo
 from katachi.go.diagrams import draw_svg
+from katachi.go.kernels import board as kernels
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.results import GameResult, Reason
 from katachi.go.rules import KoRule, Rules

@@ -1,8 +1,8 @@
 """Benson's theorem: the chains that cannot be captured even if their owner always passes.
 
 Benson, *Life in the game of Go*, Information Sciences 10 (1976). A region of a color holds no stone of it. It is
-*vital* to a chain if all its empty points are liberties of the chain. The unconditionally alive chains are the largest
-set in which each chain has two vital regions that only chains of the set surround.
+*vital* to a chain if all its empty points are liberties of the chain. The unconditionally alive chains are the
+largest set in which each chain has two vital regions that only chains of the set surround.
 
 >>> from katachi.go.board import Board
 >>> from katachi.go.points import BLACK
@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go._life import fill_alive
 from katachi.go.board import Board
+from katachi.go.kernels.scoring import fill_alive
 
 
 class Life(NamedTuple):

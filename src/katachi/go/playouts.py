@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go._playouts import PLAYOUT, STATISTICS, add_playouts, random_state
 from katachi.go.board import Board
+from katachi.go.kernels._playouts import PLAYOUT, STATISTICS, add_playouts, random_state
 from katachi.go.rules import DEFAULT_KOMI
 
 

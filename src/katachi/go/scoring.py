@@ -1,8 +1,8 @@
 """Counting a finished game, by area or by territory, once it is known which stones are dead.
 
 Area scoring is exact: stones, and empty regions that touch one color only. Territory scoring counts surrounded points
-and prisoners, and is as good as the dead stones and the sekis that it is given; ``status.py`` estimates both. A chain
-lives or dies as a whole: one of its points is enough to name it.
+and prisoners, and is as good as the dead stones and the sekis that it is given; ``go/status.py`` estimates both. A
+chain lives or dies as a whole: one of its points is enough to name it.
 
 >>> board = Board.parse('. X . O / X X O O / . X O . / O X O .')
 >>> area_score(board), area_score(board, dead=[12])
@@ -18,8 +18,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go._scoring import fill_owner
 from katachi.go.board import Board
+from katachi.go.kernels._scoring import fill_owner
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE, format_vertex
 from katachi.go.rules import Rules, Scoring, Tax
 

@@ -1,9 +1,9 @@
 """Which stones are dead, alive or in seki when a game has ended: an estimate.
 
 Benson's theorem decides what it can, exactly: unconditionally alive chains are alive, enemy stones in their vital
-regions are dead. Playouts decide the rest (``_status.py`` says how they keep from breaking a seki): a chain is dead if
-its points end up as the enemy's more often than not, and in seki if it mostly survives without two eyes beside points
-that neither side can take. Bent four in the corner looks like a seki and is dead by convention.
+regions are dead. Playouts decide the rest (``go/kernels/playouts.py`` says how they keep from breaking a seki): a
+chain is dead if its points end up as the enemy's more often than not, and in seki if it mostly survives without two
+eyes beside points that neither side can take. Bent four in the corner looks like a seki and is dead by convention.
 
 >>> board = Board.parse('''
 ... . X O . O
@@ -23,8 +23,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go._status import TALLY, add_settling_playouts
 from katachi.go.board import Board
+from katachi.go.kernels.playouts import TALLY, add_settling_playouts
 from katachi.go.life import unconditional_life
 from katachi.go.points import BLACK, WHITE
 

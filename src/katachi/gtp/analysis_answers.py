@@ -1,8 +1,8 @@
 """Answers of KataGo's analysis protocol: an analysis as a JSON object with KataGo's field names.
 
-What a player does not know has a neutral value where tools rely on it: visits 1, an even win rate, a lead, a prior and
-a standard deviation of 0. ``ownership`` and ``policy`` are left out if they are not known. The score after a move is
-that of the position unless the player knows better.
+What a player does not know has a neutral value where tools rely on it: visits 1, an even win rate, a lead, a prior
+and a standard deviation of 0. ``ownership`` and ``policy`` are left out if they are not known. The score after a move
+is that of the position unless the player knows better.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.core.contracts import Analysis, Candidate, Evaluator
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, Symmetry, format_vertex
 from katachi.gtp.analysis_queries import Query
-from katachi.gtp.asking import Selection, count_visits, spread_of
 from katachi.gtp.reports import lead_of, lower_bound, total_visits, win_rate
-from katachi.interfaces import Analysis, Candidate, Evaluator
+from katachi.players.asking import Selection, count_visits, spread_of
 
 Answer = dict[str, Any]
 

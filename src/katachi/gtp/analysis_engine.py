@@ -2,7 +2,8 @@
 
 One position is analyzed at a time, since players use all cores by themselves: of those that wait, one of the highest
 priority, the earliest of these. Lines are read on a thread of their own, so that a query can come, or be terminated,
-at any time. Every turn that a query asks for ends with exactly one answer that is not ``isDuringSearch``, or an error.
+at any time. Every turn that a query asks for ends with exactly one answer that is not ``isDuringSearch``, or an
+error.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from itertools import count
 from threading import Condition, Event, Lock, Thread
 from typing import Any, BinaryIO, Final
 
+from katachi.core.contracts import Player
 from katachi.gtp.analysis_answers import Answer, describe_analysis, describe_nothing
 from katachi.gtp.analysis_queries import Defaults, Query, QueryError, parse_query
-from katachi.gtp.asking import describe_models, find_evaluator, watch_analyses
 from katachi.gtp.commands.admin import engine_version
 from katachi.gtp.protocol import Line
 from katachi.gtp.serving import describe_error, read_lines, write_all
-from katachi.interfaces import Player
+from katachi.players.asking import describe_models, find_evaluator, watch_analyses
 
 MAX_LINE: Final = 1 << 22  # bytes
 

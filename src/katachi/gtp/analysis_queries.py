@@ -1,4 +1,5 @@
-"""Queries of KataGo's analysis protocol: JSON objects that name a game, its turns to analyze, and what to tell of them.
+"""Queries of KataGo's analysis protocol: JSON objects that name a game, its turns to analyze, and what to tell of
+them.
 
 A query is checked as a whole before anything is analyzed. What is wrong with it is a ``QueryError`` with the field;
 fields that exist in KataGo but change nothing here, and fields that exist nowhere, are named in warnings.
@@ -17,12 +18,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from katachi.core.contracts import Ban, Limit
 from katachi.go.board import Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, parse_color, parse_vertex
 from katachi.go.rules import HandicapBonus, KoRule, Rules, RulesError, parse_rules
-from katachi.gtp.asking import ban_others
-from katachi.interfaces import Ban, Limit
+from katachi.players.asking import ban_others
 
 _SIZES: Final = range(2, 20)
 _COORDINATES: Final = re.compile(r"\(([0-9]{1,2}),([0-9]{1,2})\)")

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.core.contracts import Decision, Limit
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_vertex, parse_vertex
@@ -27,7 +28,6 @@ from katachi.go.results import GameResult
 from katachi.go.rules import Rules
 from katachi.gtp.process import EngineFailure, EngineProcess
 from katachi.gtp.protocol import GtpError
-from katachi.interfaces import Decision, Limit
 
 _COLORS: Final = {BLACK: "black", WHITE: "white"}
 _KGS_RULES: Final = {

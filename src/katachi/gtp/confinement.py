@@ -1,7 +1,7 @@
 """Files that a controller may name: regular ones inside one folder, and no others.
 
-A name is refused if it leads out of the folder, by ``..``, as an absolute path or through a symbolic link, and if what
-it names is a device, a pipe or a folder. The controller may be on the other end of a network.
+A name is refused if it leads out of the folder, by ``..``, as an absolute path or through a symbolic link, and if
+what it names is a device, a pipe or a folder. The controller may be on the other end of a network.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from katachi.disk import write_atomically
+from katachi.core.disk import write_atomically
 
 MAX_FILE_BYTES: Final = 16 << 20
 

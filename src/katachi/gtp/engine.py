@@ -1,10 +1,10 @@
 r"""Any player as a GTP engine.
 
 The engine holds the game and hands it to the player at every move, so undo, loadsgf, handicap and set-up stones work
-for every player. All commands are in ``commands/`` and ``analysis.py``, each a function of a ``Session``; here they are
-put together and served.
+for every player. All commands are in ``commands/`` and ``gtp/analysis.py``, each a function of a ``Session``; here
+they are put together and served.
 
->>> from katachi.interfaces import Decision
+>>> from katachi.core.contracts import Decision
 >>> class Passer:
 ...     name = "passer"
 ...     def decide(self, game, limit):
@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from katachi.core.contracts import Limit, Player
 from katachi.go.game import Game
 from katachi.go.rules import Rules
 from katachi.gtp import analysis
@@ -40,7 +41,6 @@ from katachi.gtp.commands import (
 from katachi.gtp.protocol import GtpError, Line, encode_text
 from katachi.gtp.serving import CommandTable, InputReader, answer, serve_lines
 from katachi.gtp.session import Session
-from katachi.interfaces import Limit, Player
 from katachi.search.clock import DEFAULT_LAG, Clock
 
 commands = CommandTable[Session]()

@@ -1,7 +1,7 @@
 r"""The lines of the Go Text Protocol, version 2 (Farnebäck, draft 2, October 2002). This module knows no Go.
 
-A controller sends lines ``[id] command [arguments]``, an engine answers ``=[id] result`` or ``?[id] message``, ended by
-an empty line. What a reader must know:
+A controller sends lines ``[id] command [arguments]``, an engine answers ``=[id] result`` or ``?[id] message``, ended
+by an empty line. What a reader must know:
 
 - bytes come in and go out; between them text is UTF-8 with ``surrogateescape``, so bytes that are no UTF-8 survive;
 - an id stays text, because it may be larger than any machine integer and must come back as it was sent;

@@ -1,8 +1,8 @@
 """Analyses as the lines that Leela Zero, KataGo and Sabaki write and read: ``info move D4 visits 12 winrate 5123 …``.
 
 All values on these lines are from the view of the player to move. Leela Zero's dialect, which Sabaki shares, has
-integers from 0 to 10000; KataGo's has floats. What a player does not know is left out, but for two things that readers
-cannot do without: visits, which are 1, and the win rate, which is that of the position, or even.
+integers from 0 to 10000; KataGo's has floats. What a player does not know is left out, but for two things that
+readers cannot do without: visits, which are 1, and the win rate, which is that of the position, or even.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from katachi.core.contracts import Analysis, Candidate
 from katachi.go.points import BLACK, format_vertex
-from katachi.gtp.asking import count_visits, spread_of
-from katachi.interfaces import Analysis, Candidate
+from katachi.players.asking import count_visits, spread_of
 
 _CONFIDENCE: Final = 1.96  # standard errors between a win rate and its lower bound
 

@@ -17,12 +17,12 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from katachi.core.contracts import Ban, Decision, Limit, Player, PonderingPlayer, PreparingPlayer
 from katachi.go.game import Game, Step
 from katachi.go.points import BLACK, WHITE, parse_color, parse_vertex
 from katachi.go.rules import Rules
-from katachi.gtp.asking import watch_decisions
 from katachi.gtp.protocol import GtpError
-from katachi.interfaces import Ban, Decision, Limit, Player, PonderingPlayer, PreparingPlayer
+from katachi.players.asking import watch_decisions
 from katachi.search.clock import Clock, TimeControl
 
 SIZES: Final = range(2, 20)

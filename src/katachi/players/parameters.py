@@ -3,7 +3,7 @@
 Settings are frozen dataclasses or pydantic models that check themselves, and may hold others. Names are the dotted
 keys of a player's TOML file.
 
->>> from katachi.interfaces import Limit
+>>> from katachi.core.contracts import Limit
 >>> list_parameters("limit", Limit(seconds=2.0))
 {'limit.simulations': None, 'limit.depth': None, 'limit.seconds': 2.0}
 >>> change_parameter(Limit(), "simulations", "100")
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, Union, get_args,
 
 from pydantic import BaseModel, ValidationError
 
-from katachi.interfaces import Parameter
+from katachi.core.contracts import Parameter
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

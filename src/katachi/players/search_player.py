@@ -1,7 +1,7 @@
 """Any search as a player: it decides by looking ahead, passes sensibly, and resigns if it is told when.
 
 It passes when the search finds nothing better, or when a pass of the opponent's can be answered by one that wins
-(``passing.py``). A limit that it is handed and its own both count: whichever comes first.
+(``players/passing.py``). A limit that it is handed and its own both count: whichever comes first.
 """
 
 from __future__ import annotations
@@ -14,20 +14,10 @@ from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.evaluators import moves_of
+from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Evaluator, Limit, Parameter, Search, SearchResult
+from katachi.core.evaluators import moves_of
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
-from katachi.interfaces import (
-    Analysis,
-    Ban,
-    Candidate,
-    Decision,
-    Evaluator,
-    Limit,
-    Parameter,
-    Search,
-    SearchResult,
-)
 from katachi.players.parameters import change_parameter, list_parameters
 from katachi.players.passing import wins_by_passing
 from katachi.search.results import PlayoutResult, PolicyResult, SweepResult, TreeResult

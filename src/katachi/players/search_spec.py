@@ -19,7 +19,7 @@ expand_after = 2
 [search.playouts]
 patterns = false
 
-A policy network can play without looking ahead, and can be told how to be asked (``models/cnn_evaluator.py``); the same
+A policy network can play without looking ahead, and can be told how to be asked (``policy/evaluator.py``); the same
 options serve it in a tree:
 
 kind = "search"
@@ -31,7 +31,7 @@ symmetries = true
 kind = "policy"
 temperature = 0.2
 
-TD search begins with a model of local shapes, or without one (``search/td_search.py``):
+TD search begins with a model of local shapes, or without one (``search/td.py``):
 
 kind = "search"
 [search]
@@ -50,17 +50,24 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from katachi.interfaces import Evaluator, Limit, Player, Search
-from katachi.models.cards import ModelError
-from katachi.models.cnn_evaluator import CnnOptions
-from katachi.models.saving import CARD, find_model, load_model
+from katachi.core.cards import ModelError
+from katachi.core.contracts import Evaluator, Limit, Player, Search
+from katachi.core.models import CARD, find_model, load_model
 from katachi.players.search_player import SearchPlayer
 from katachi.players.specs import PlayerSpec, SpecError
-from katachi.search.alphabeta import MAX_DEPTH, MAX_QUIESCENCE, AlphaBetaSearch, AlphaBetaSettings
-from katachi.search.greedy import GreedySearch, GreedySettings
-from katachi.search.mcts_settings import MctsSettings
-from katachi.search.playouts import PlayoutSettings
-from katachi.search.policy_search import PolicySearch, PolicySettings
+from katachi.policy.evaluator import CnnOptions
+from katachi.search.alphabeta import AlphaBetaSearch
+from katachi.search.one_ply import GreedySearch
+from katachi.search.policy_search import PolicySearch
+from katachi.search.settings import (
+    MAX_DEPTH,
+    MAX_QUIESCENCE,
+    AlphaBetaSettings,
+    GreedySettings,
+    MctsSettings,
+    PlayoutSettings,
+    PolicySettings,
+)
 from katachi.search.td_settings import TdSearchSettings
 
 _OPTIONS: Final = {
@@ -144,7 +151,7 @@ class SearchTable(_Table):
 
                 return MctsSearch(evaluator, MctsSettings(**self._options()))
             if self.kind == "td":
-                from katachi.search.td_search import TdSearch  # the same
+                from katachi.search.td import TdSearch  # the same
 
                 return TdSearch(evaluator, TdSearchSettings(**self._options()))
         except ValueError as error:

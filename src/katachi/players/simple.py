@@ -1,8 +1,8 @@
 """The simple players: random, average liberty and influence. Each looks one move ahead and breaks ties at random.
 
 They never fill their own simple eyes and never commit suicide. They pass when no other move is left, or when the
-opponent has just passed and the board as it stands is won, even if every point that is nobody's were the enemy's. What
-they value is no probability; for display it is squashed into one by a logistic.
+opponent has just passed and the board as it stands is won, even if every point that is nobody's were the enemy's.
+What they value is no probability; for display it is squashed into one by a logistic.
 
 >>> game = Game(size=5)
 >>> game.play(12)
@@ -19,10 +19,10 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.core.contracts import Analysis, Candidate, Decision, Floats, Limit
 from katachi.go.game import Game
 from katachi.go.points import PASS
-from katachi.interfaces import Analysis, Candidate, Decision, Floats, Limit
-from katachi.players import _kernels as kernels
+from katachi.players.kernels import simple as kernels
 from katachi.players.passing import wins_by_passing
 from katachi.search.moves import sensible_moves
 

@@ -1,7 +1,7 @@
 r"""Player specs: a player as a TOML file, a shipped name, or ``gtp:COMMAND``.
 
-A spec names its ``kind`` and gives the options of it; ``name``, ``description`` and ``rating`` are for people. Reading
-is strict: a key that the kind does not know is an error which names the nearest one that it does.
+A spec names its ``kind`` and gives the options of it; ``name``, ``description`` and ``rating`` are for people.
+Reading is strict: a key that the kind does not know is an error which names the nearest one that it does.
 
 >>> load_player("alp", seed=1).name
 'alp'
@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from katachi.interfaces import Player
+from katachi.core.contracts import Player
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
 
 MAX_SPEC_BYTES: Final = 1_000_000

@@ -5,47 +5,26 @@ so that most of it is cut off, and the value is that of plain minimax. A transpo
 and the evaluator's own values give the order. At depth 0 the evaluator judges, or, with ``quiescence``, captures are
 played out first. A side passes only where it has no sensible move; two passes end the game by its score.
 
-With a ``CompiledEvaluator`` all of it runs compiled (``compiled_tree.py``), else in Python (``python_tree.py``): the
-same values, some hundred times slower. The clock is looked at every few milliseconds.
+With a ``CompiledEvaluator`` all of it runs compiled (``search/compiled_tree.py``), else in Python
+(``search/python_tree.py``): the same values, some hundred times slower. The clock is looked at every few
+milliseconds.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from threading import Event
-from typing import Final
 
 import numpy as np
 
-from katachi.evaluators import moves_of
+from katachi.core.contracts import CompiledEvaluator, Evaluator, Limit, SearchResult
+from katachi.core.evaluators import moves_of
 from katachi.go.game import Game
-from katachi.interfaces import CompiledEvaluator, Evaluator, Limit, SearchResult
 from katachi.search.moves import playable, root_moves
 from katachi.search.python_tree import PythonTree
+from katachi.search.settings import MAX_DEPTH, AlphaBetaSettings
 from katachi.search.tree import ShouldStop, Tree
-
-MAX_DEPTH: Final = 40
-MAX_QUIESCENCE: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class AlphaBetaSettings:
-    """How to search; how long is the limit's affair, but without one the search ends at ``depth``."""
-
-    depth: int = 2  # where the limit has neither depth nor seconds
-    quiescence: int = 0  # plies of captures below the last depth
-    table_bits: int = 18  # the transposition table has 2^table_bits entries of 24 bytes
-
-    def __post_init__(self) -> None:
-        for name, lowest, highest in (
-            ("depth", 1, MAX_DEPTH),
-            ("quiescence", 0, MAX_QUIESCENCE),
-            ("table_bits", 1, 26),
-        ):
-            if not lowest <= getattr(self, name) <= highest:
-                raise ValueError(f"{name} {getattr(self, name)} is not between {lowest} and {highest}")
 
 
 class AlphaBetaSearch:

@@ -1,8 +1,8 @@
 """How long to think: time controls, what stands on the clocks, and a share of it for the next move that never loses.
 
 Six controls: none, absolute, canadian (``stones`` moves in every ``period``), byoyomi (so many periods of ``period``
-seconds for one move each), fischer (``increment`` after every move), fischer-capped (the same, but there are never more
-than ``most`` on the clock, and no move may take longer than ``most_per_move``). All times are seconds.
+seconds for one move each), fischer (``increment`` after every move), fischer-capped (the same, but there are never
+more than ``most`` on the clock, and no move may take longer than ``most_per_move``). All times are seconds.
 
 Every move costs a little more than we think: the way to the controller, a busy machine. As long as that is less than
 ``lag``, no game is lost on time, if its time can pay the lag of all its moves at all: each share is taken from what

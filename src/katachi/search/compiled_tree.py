@@ -1,4 +1,4 @@
-"""The compiled tree: what ``alphabeta.py`` searches when the evaluator can be called inside compiled code.
+"""The compiled tree: what ``search/alphabeta.py`` searches when the evaluator can be called inside compiled code.
 
 All compiled evaluators have the same types: ``kernel(records, parameters)`` with a pair of parameters, an int32 array
 and a float32 array. So the search is compiled once, whatever evaluator it is handed.
@@ -12,12 +12,12 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go import _kernels as board_kernels
+from katachi.core.contracts import CompiledEvaluator, Ints
+from katachi.features.kernels.signatures import SWEEP, VALUE
 from katachi.go.game import Game
+from katachi.go.kernels import board as board_kernels
 from katachi.go.points import PASS
-from katachi.interfaces import CompiledEvaluator, Ints
-from katachi.search import _alphabeta as kernels
-from katachi.search._signatures import SWEEP, VALUE
+from katachi.search.kernels import alphabeta as kernels
 from katachi.search.moves import komi_of, passes_before, root_moves
 from katachi.search.tree import ShouldStop
 

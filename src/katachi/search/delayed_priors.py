@@ -1,8 +1,8 @@
 """Priors from an evaluator that is slower than the search: it works beside it, and what it says is put in later.
 
 Maddison et al. 2014, section 6: a new node starts with the default prior and waits in a queue, first in, first out.
-When a minibatch is full, or the queue has stopped growing, it goes to the evaluator, in a thread of its own, while the
-search goes on. On return the prior of each node is replaced; its statistics stay. *Synchronous* priors are the
+When a minibatch is full, or the queue has stopped growing, it goes to the evaluator, in a thread of its own, while
+the search goes on. On return the prior of each node is replaced; its statistics stay. *Synchronous* priors are the
 alternative: a thread that has made a node waits for its prior. With the prior comes the evaluator's value of the
 node, for searches that want it.
 
@@ -19,7 +19,7 @@ from threading import Event, Lock, Thread
 from typing import Final
 from weakref import WeakSet
 
-from katachi.interfaces import Evaluator, Ints
+from katachi.core.contracts import Evaluator, Ints
 from katachi.search.mcts_tree import MctsTree
 
 _POLL_SECONDS: Final = 0.01  # a queue that has not grown for so long has stopped growing

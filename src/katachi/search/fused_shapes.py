@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.features.window_parts import has_parts, part_windows, sum_parts
-from katachi.interfaces import Evaluator, LinearEvaluator
+from katachi.core.contracts import Evaluator, LinearEvaluator
+from katachi.shapes.window_parts import has_parts, part_windows, sum_parts
 
 
 class FusedShapes(NamedTuple):

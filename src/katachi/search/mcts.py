@@ -2,9 +2,9 @@
 
 Simulations grow a tree: each descends by the moves that promise most, and ends in a playout, in the value of an
 evaluator, or in a mixture. Any evaluator's policy can be the prior of the moves, at once or with delay, and its value
-comes with it (``delayed_priors.py``); a ``CompiledEvaluator`` is asked for its value at every leaf. All threads work on
-one tree (``mcts_workers.py``), which has its bound (``mcts_tree.py``); the formulas are in ``_mcts.py``. One thread, a
-seed and a number of simulations give the same tree every time.
+comes with it (``search/delayed_priors.py``); a ``CompiledEvaluator`` is asked for its value at every leaf. All
+threads work on one tree (``search/mcts_workers.py``), which has its bound (``search/mcts_tree.py``); the formulas are
+in ``search/kernels/mcts.py``. One thread, a seed and a number of simulations give the same tree every time.
 
 The tree is a private cache: when the next call is about the same game some moves later, what was grown below its
 position is kept. Draws count half; territory rules are searched as area rules.
@@ -22,16 +22,16 @@ from typing import Final
 
 import numpy as np
 
-from katachi.evaluators import moves_of
+from katachi.core.contracts import Ban, CompiledEvaluator, Evaluator, Limit
+from katachi.core.evaluators import moves_of
 from katachi.go.game import Game
-from katachi.interfaces import Ban, CompiledEvaluator, Evaluator, Limit
 from katachi.search.delayed_priors import DelayedPriors, PriorReport, PriorSource
-from katachi.search.mcts_settings import MctsSettings
 from katachi.search.mcts_tree import MctsTree
 from katachi.search.mcts_workers import MctsWorkers
 from katachi.search.moves import is_won, komi_of, playable
 from katachi.search.results import TreeResult
-from katachi.search.td_search import TdSearch
+from katachi.search.settings import MctsSettings
+from katachi.search.td import TdSearch
 from katachi.search.td_settings import TdSearchSettings
 
 VARIATIONS: Final = 10  # so many of the best moves are followed further

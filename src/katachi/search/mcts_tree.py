@@ -2,7 +2,7 @@
 
 Room is fixed: so many megabytes, of which the system gives what is used. When all of it is taken, the least visited
 half is cut off and grows again where it matters. When the game goes on, the part below its new position is kept.
-``_mcts_nodes.py`` says how nodes lie in memory; ``_mcts.py`` runs simulations on them.
+``search/kernels/mcts_nodes.py`` says how nodes lie in memory; ``search/kernels/mcts.py`` runs simulations on them.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go import _kernels as board_kernels
+from katachi.core.contracts import Ban, Evaluation, Floats, Ints
 from katachi.go.board import Board
 from katachi.go.game import Game, Play, Step
+from katachi.go.kernels import board as board_kernels
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import KoRule, Rules
-from katachi.interfaces import Ban, Evaluation, Floats, Ints
-from katachi.search import _mcts as kernels
-from katachi.search import _mcts_nodes as layout
-from katachi.search._keys import key_of
+from katachi.search.kernels import mcts as kernels
+from katachi.search.kernels import mcts_nodes as layout
+from katachi.search.kernels._keys import key_of
 from katachi.search.moves import komi_of, passes_before
 
 _SUPERKO: Final = {

@@ -1,7 +1,7 @@
 """The threads that run simulations on one tree. None of them holds the interpreter while it does.
 
-A *round* lasts until its simulations are done, the tree is full, or it is told to end; between rounds nothing runs, so
-that the tree can be pruned, read and replanted. ``control["stop"]`` is looked at before each simulation.
+A *round* lasts until its simulations are done, the tree is full, or it is told to end; between rounds nothing runs,
+so that the tree can be pruned, read and replanted. ``control["stop"]`` is looked at before each simulation.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go._kernels import OFF
-from katachi.go._ladders import new_stack
-from katachi.go._playouts import random_state
-from katachi.interfaces import CompiledEvaluator, Doubles, Evaluator, Floats
-from katachi.search import _mcts as kernels
-from katachi.search import _mcts_nodes as layout
-from katachi.search._signatures import VALUE
+from katachi.core.contracts import CompiledEvaluator, Doubles, Evaluator, Floats
+from katachi.features.kernels.signatures import VALUE
+from katachi.go.kernels._playouts import random_state
+from katachi.go.kernels.board import OFF
+from katachi.go.kernels.ladders import new_stack
+from katachi.search.kernels import mcts as kernels
+from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
-from katachi.search.playouts import PlayoutSettings, new_playouts
+from katachi.search.playouts import new_playouts
+from katachi.search.settings import PlayoutSettings
 
 ENDLESS: Final = 1 << 62
 _POLL_SECONDS: Final = 0.003

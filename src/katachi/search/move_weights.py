@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from katachi.disk import write_atomically
-from katachi.features.patterns import NO_CLASS, count_patterns, number_patterns
-from katachi.interfaces import Floats
-from katachi.search._move_features import DISTANCES, TACTICS
+from katachi.core.contracts import Floats
+from katachi.core.disk import write_atomically
+from katachi.search.kernels._move_features import DISTANCES, TACTICS
+from katachi.search.patterns import NO_CLASS, count_patterns, number_patterns
 
 SHIPPED: Final = "patterns"
 WEIGHTS: Final = "weights.safetensors"

@@ -16,7 +16,7 @@ from katachi.go.game import Game
 from katachi.go.points import EMPTY, PASS
 from katachi.go.scoring import area
 from katachi.go.status import estimate_status
-from katachi.search._moves import fill_captures, fill_sensible
+from katachi.search.kernels.one_ply import fill_captures, fill_sensible
 
 _SURE: Final = 0.8  # ownership in an estimate: nine of ten playouts agree
 

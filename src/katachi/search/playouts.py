@@ -14,35 +14,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
-from katachi.features.window_parts import CODES
-from katachi.go._kernels import OFF
-from katachi.go._playouts import STATISTICS, random_state
+from katachi.core.contracts import Evaluator
+from katachi.features.windows import CODES
 from katachi.go.board import Board
+from katachi.go.kernels._playouts import STATISTICS, random_state
+from katachi.go.kernels.board import OFF
 from katachi.go.playouts import PlayoutStatistics, summarize
 from katachi.go.rules import DEFAULT_KOMI
-from katachi.interfaces import Evaluator
-from katachi.search._playout_record import PLAYOUT
-from katachi.search._playouts import add_informed_playouts
 from katachi.search.fused_shapes import FusedShapes, fuse_shapes
+from katachi.search.kernels._playout_record import PLAYOUT
+from katachi.search.kernels._playouts import add_informed_playouts
 from katachi.search.move_weights import MoveWeights, load_move_weights
-
-
-class PlayoutSettings(BaseModel):
-    """The parts of the playout policy; with all of them off playouts are uniformly random."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    replies: bool = False  # what was a good reply the last time; whoever plays must call ``learn_replies``
-    nakade: bool = True
-    captures: bool = True
-    escapes: bool = True
-    self_atari: bool = True  # is avoided
-    patterns: bool = True
-    # how many random moves the value of shapes chooses among where there is no answer to the last move; 0 is without
-    shapes: int = Field(default=0, ge=0, le=100)
-
+from katachi.search.settings import PlayoutSettings
 
 UNIFORM = PlayoutSettings(nakade=False, captures=False, escapes=False, self_atari=False, patterns=False)
 

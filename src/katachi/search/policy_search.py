@@ -6,28 +6,16 @@ or where the opponent has passed and counting now would win (Maddison et al. 201
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.core.contracts import Doubles, Evaluator, Limit
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
-from katachi.interfaces import Doubles, Evaluator, Limit
 from katachi.search.moves import is_won_without_dead_stones, opponent_has_passed, root_moves
 from katachi.search.results import PolicyResult
-
-
-@dataclass(frozen=True, slots=True)
-class PolicySettings:
-    """How sharply to choose: 0 is the best move, at random among equals, 1 draws from the policy as it is."""
-
-    temperature: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.temperature < np.inf:
-            raise ValueError(f"a temperature of {self.temperature} is negative or no number")
+from katachi.search.settings import PolicySettings
 
 
 class PolicySearch:

@@ -1,7 +1,8 @@
-"""The tree in Python: what ``alphabeta.py`` searches with an evaluator that compiled code cannot call.
+"""The tree in Python: what ``search/alphabeta.py`` searches with an evaluator that compiled code cannot call.
 
-It searches the same tree as ``_alphabeta.py`` to the same values; that file says what a node's worth is and how depth
-counts. Moves are ordered by the table and the evaluator alone: killer and history moves save less than they cost here.
+It searches the same tree as ``search/kernels/alphabeta.py`` to the same values; that file says what a node's worth is
+and how depth counts. Moves are ordered by the table and the evaluator alone: killer and history moves save less than
+they cost here.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.evaluators import after, moves_of, sweep_afterstates
+from katachi.core.contracts import Doubles, Evaluator, Ints
+from katachi.core.evaluators import after, moves_of, sweep_afterstates
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
-from katachi.interfaces import Doubles, Evaluator, Ints
 from katachi.search.moves import komi_of, passes_before, root_moves, sensible_captures, sensible_moves
 from katachi.search.tree import ShouldStop
 

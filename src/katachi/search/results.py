@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from katachi.interfaces import Doubles, Floats, SearchResult
+from katachi.core.contracts import Doubles, Floats, SearchResult
 
 
 def _no_moves() -> Floats:

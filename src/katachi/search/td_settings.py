@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from katachi.features.shape_sets import TABLE_SIZES
-from katachi.search.playouts import PlayoutSettings
+from katachi.features.windows import TABLE_SIZES
+from katachi.search.settings import PlayoutSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from katachi.interfaces import Ints
+from katachi.core.contracts import Ints
 
 ShouldStop = Callable[[], bool]
 

@@ -1,7 +1,7 @@
 """Compressed records: gzip and zip, read as streams and never unpacked to disk.
 
-A bomb is known by its ratio: the text of records shrinks three to twenty times, a bomb a thousand times. The directory
-of a zip archive is measured before it is read, because reading a million entries is already too much.
+A bomb is known by its ratio: the text of records shrinks three to twenty times, a bomb a thousand times. The
+directory of a zip archive is measured before it is read, because reading a million entries is already too much.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go._kernels import NEIGHBORS, OFF
+from katachi.go.kernels.board import NEIGHBORS, OFF
 from katachi.go.points import EMPTY
 
 Stones = NDArray[np.int8]

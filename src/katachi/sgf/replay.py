@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go import _kernels as kernels
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game
 from katachi.go.handicap import fixed_handicap_points, max_fixed_handicap
+from katachi.go.kernels import board as kernels
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.rules import Rules
 from katachi.sgf.errors import SgfError

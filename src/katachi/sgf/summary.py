@@ -1,4 +1,6 @@
-"""Counts over many records: how many there are, of what size, by whom, how they ended, and what was wrong with them."""
+"""Counts over many records: how many there are, of what size, by whom, how they ended, and what was wrong with
+them.
+"""
 
 from __future__ import annotations
 

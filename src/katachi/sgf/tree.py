@@ -11,7 +11,7 @@ from katachi.sgf.escaping import escape, unescape_simple, unescape_text
 
 
 class Node:
-    """A node: properties by name, each a list of *raw* values (see ``escaping.py``), and the nodes that follow."""
+    """A node: properties by name, each a list of *raw* values (see ``sgf/escaping.py``), and the nodes that follow."""
 
     __slots__ = ("children", "parent", "properties")
 

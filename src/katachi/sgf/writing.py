@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from katachi.disk import write_atomically
+from katachi.core.disk import write_atomically
 from katachi.go.game import Game, Play, Setup
 from katachi.go.points import BLACK, WHITE, format_sgf_point
 from katachi.go.results import GameResult, Reason

@@ -1,7 +1,7 @@
 """Engines: a bounded number of worker processes that think for all tables, so that no board waits for a thought.
 
-A worker that dies takes no game with it: whoever waited for it gets EngineStopped with what happened, and the next job
-starts another one.
+A worker that dies takes no game with it: whoever waited for it gets EngineStopped with what happened, and the next
+job starts another one.
 """
 
 from __future__ import annotations

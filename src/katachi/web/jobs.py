@@ -18,13 +18,13 @@ from katachi.analysis.layers import Layer, layers_of
 from katachi.analysis.people import at_rank
 from katachi.analysis.records import GameRecord, PositionRecord
 from katachi.analysis.turns import turns_of
+from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer
+from katachi.core.models import open_model, shipped_models
 from katachi.go.game import Game, Play, Step
 from katachi.go.rules import Rules
-from katachi.gtp.asking import find_evaluator, watch_analyses, watch_decisions
-from katachi.interfaces import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer
-from katachi.models.cnn_evaluator import CnnEvaluator, knows_ranks
-from katachi.models.saving import open_model, shipped_models
+from katachi.players.asking import find_evaluator, watch_analyses, watch_decisions
 from katachi.players.specs import load_player
+from katachi.policy.evaluator import CnnEvaluator, knows_ranks
 from katachi.sgf import parse_sgf
 
 _MOST_KEPT: Final = 4  # players, and sets of evaluators, at a time

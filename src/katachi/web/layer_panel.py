@@ -10,8 +10,8 @@ from typing import Final
 from nicegui import ui
 
 from katachi.analysis.layers import KINDS, Layer, ownership_of, priors_of, visits_of, wins_of
+from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.go.points import format_vertex
-from katachi.interfaces import Analysis, Candidate, Limit
 from katachi.web import texts
 from katachi.web.board import Picture
 from katachi.web.engines import EngineError

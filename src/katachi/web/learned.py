@@ -6,15 +6,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from katachi.drawing.cards import describe_card
-from katachi.drawing.kernels import NamedCrbm, draw_kernels
-from katachi.drawing.policies import draw_policy, judge_position
-from katachi.drawing.shapes import largest_shapes
-from katachi.drawing.svg import describe_shape, draw_shape, format_weight
+from katachi.core.contracts import LinearEvaluator
+from katachi.core.drawing import describe_shape, draw_shape, format_weight
+from katachi.core.drawing_cards import describe_card
+from katachi.core.models import load_crbm, open_model, shipped_models
+from katachi.crbm.crbm_cards import CrbmCard
+from katachi.crbm.drawing import NamedCrbm, draw_kernels
 from katachi.go.game import Game
-from katachi.interfaces import LinearEvaluator
-from katachi.models.crbm_cards import CrbmCard
-from katachi.models.saving import load_crbm, open_model, shipped_models
+from katachi.policy.drawing import draw_policy, judge_position
+from katachi.shapes.drawing import largest_shapes
 from katachi.web import texts
 from katachi.web.chart import draw_chart
 from katachi.web.settings import TableError

@@ -17,17 +17,17 @@ from typing import Final, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from katachi.disk import write_atomically
-from katachi.drawing.shapes import largest_shapes
-from katachi.drawing.svg import describe_shape, draw_shape, format_weight
+from katachi.core.cards import Metric, Training
+from katachi.core.contracts import Floats
+from katachi.core.disk import write_atomically
+from katachi.core.drawing import describe_shape, draw_shape, format_weight
+from katachi.core.models import save_linear
 from katachi.go.rules import Rules
-from katachi.interfaces import Floats
-from katachi.learning.against_alp import play_against_alp
-from katachi.learning.td import TdLearner, TdSettings
-from katachi.models.cards import Metric, Training
-from katachi.models.linear import LinearModel
-from katachi.models.linear_cards import describe_linear
-from katachi.models.saving import save_linear
+from katachi.shapes.alp import play_against_alp
+from katachi.shapes.drawing import largest_shapes
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.linear_cards import describe_linear
+from katachi.shapes.model import LinearModel
 from katachi.web.jobs import Reporter
 from katachi.web.learned import Figure
 

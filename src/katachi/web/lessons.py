@@ -10,7 +10,7 @@ from katachi.web import texts
 from katachi.web.engines import EngineError, EnginePool
 from katachi.web.lesson import LessonJob, LessonSettings, Progress, find_pupil
 from katachi.web.offers import Offer
-from katachi.web.shelf import Shelf
+from katachi.web.store import Shelf
 
 PUPIL = "pupil"
 

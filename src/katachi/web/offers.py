@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from katachi.models.cards import ModelError
-from katachi.models.saving import find_model, open_model
+from katachi.core.cards import ModelError
+from katachi.core.models import find_model, open_model
 from katachi.players.search_spec import SearchSpec
 from katachi.players.specs import PlayerSpec, RatingTable, load_player, parse_spec, read_spec, shipped_players
 

@@ -19,20 +19,20 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from katachi.analysis.annotating import annotate
-from katachi.locking import DirectoryInUse, DirectoryLock
+from katachi.core.locking import DirectoryInUse, DirectoryLock
 from katachi.sgf import format_sgf
 from katachi.web.engines import EnginePool
 from katachi.web.game_page import build_game_page
-from katachi.web.gate import TOKEN_KEY, Address, Gate
-from katachi.web.lesson_page import build_lesson_page
+from katachi.web.learning_pages import build_lesson_page
 from katachi.web.models_page import build_model_page, build_models_page
 from katachi.web.offers import list_offers
 from katachi.web.runs_page import build_run_page, build_runs_page
+from katachi.web.security import TOKEN_KEY, Address, Gate
 from katachi.web.sessions import House
 from katachi.web.settings import TableError, check_settings
-from katachi.web.shelf import Shelf
 from katachi.web.shell import show_error, visitor_of
 from katachi.web.start_page import build_start_page
+from katachi.web.store import Shelf
 
 _ICON: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="12" cy="16" r="10" fill="#17171a"/>'

@@ -1,7 +1,7 @@
 """Sessions: tables that are open on the server, with whoever thinks at them and whoever watches them.
 
-All of this happens in the event loop, so that no two things happen to a table at once. Thinking is done by the engines,
-writing to disk by a thread; both tell the loop when they are through.
+All of this happens in the event loop, so that no two things happen to a table at once. Thinking is done by the
+engines, writing to disk by a thread; both tell the loop when they are through.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from katachi.core.contracts import Analysis, Decision, Limit
 from katachi.go.points import PASS
 from katachi.go.status import estimate_status
-from katachi.interfaces import Analysis, Decision, Limit
 from katachi.sgf import SgfGame
 from katachi.web import texts
 from katachi.web.engines import EngineError, EnginePool
@@ -22,7 +22,7 @@ from katachi.web.jobs import DecideJob, Position, Review
 from katachi.web.lessons import PUPIL, Lessons
 from katachi.web.offers import Offer
 from katachi.web.settings import TableError, TableSettings, check_settings
-from katachi.web.shelf import Shelf, format_table
+from katachi.web.store import Shelf, format_table
 from katachi.web.table import Phase, Table
 
 MOST_OPEN: Final = 200  # sessions that are kept in memory though nobody watches

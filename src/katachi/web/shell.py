@@ -11,7 +11,7 @@ from nicegui import ui
 from starlette.requests import Request
 
 from katachi.web import texts
-from katachi.web.gate import read_visitor
+from katachi.web.security import read_visitor
 from katachi.web.settings import TableError
 from katachi.web.widgets import icon_button
 

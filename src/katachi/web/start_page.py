@@ -17,8 +17,8 @@ from katachi.web import texts
 from katachi.web.offers import Offer
 from katachi.web.sessions import House
 from katachi.web.settings import DEFAULT_RULES, SIZES, Seats, TableError, TableSettings, check_settings
-from katachi.web.shelf import ListedTable
 from katachi.web.shell import page_frame, visitor_of
+from katachi.web.store import ListedTable
 from katachi.web.uploads import MAX_UPLOAD, read_upload
 from katachi.web.widgets import icon_button, main_button, number, quiet_button, select
 

@@ -1,7 +1,8 @@
 """A table: a record, the settings of the game that is played there, and how far it is. It knows no browser.
 
-While a game is *played*, clicks are moves. After two passes it is *counted*: the dead stones are estimated, and clicks
-correct them. It is *finished* by an agreed count, a resignation or the clock; then everybody may try variations.
+While a game is *played*, clicks are moves. After two passes it is *counted*: the dead stones are estimated, and
+clicks correct them. It is *finished* by an agreed count, a resignation or the clock; then everybody may try
+variations.
 """
 
 from __future__ import annotations

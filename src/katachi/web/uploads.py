@@ -1,4 +1,6 @@
-"""Records that visitors bring: read under the limits of the SGF layer, archives too, from a file that is gone after."""
+"""Records that visitors bring: read under the limits of the SGF layer, archives too, from a file that is gone
+after.
+"""
 
 from __future__ import annotations
 

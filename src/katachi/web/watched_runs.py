@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from katachi.learning.training_runs import METRICS
+from katachi.core.training import METRICS
 from katachi.sgf import SgfError, SgfGame, load_sgf
 
 _GAMES: Final = "games.jsonl"

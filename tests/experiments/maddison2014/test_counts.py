@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from katachi.experiments.maddison2014.counts import TABLE, measure, rows, section
+from katachi.papers.maddison2014.counts import TABLE, measure, rows, section
 
 
 def test_the_papers_figures_are_ours(make_scope, tmp_path):

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.experiments.errors import ExperimentError
-from katachi.experiments.games import describe_set, require_games
-from katachi.experiments.maddison2014.differences import differences
-from katachi.learning.splits import Split
+from katachi.papers.errors import ExperimentError
+from katachi.papers.games import describe_set, require_games
+from katachi.papers.maddison2014.differences import differences
+from katachi.sgf.splits import Split
 from learning.small_sets import make_small_set
 
 

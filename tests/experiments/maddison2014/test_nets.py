@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import json
 
-from katachi.experiments.experiment import Budget
-from katachi.experiments.games import require_games
-from katachi.experiments.maddison2014 import nets
-from katachi.experiments.maddison2014.nets import MAIN, NETS, Net, ask_shipped, learn, shipped_nets
-from katachi.models.saving import find_model, open_model
+from katachi.core.models import find_model, open_model
+from katachi.papers.experiment import Budget
+from katachi.papers.games import require_games
+from katachi.papers.maddison2014 import nets
+from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_shipped, learn, shipped_nets
 
 
 def test_networks_learn_by_the_papers_protocol(make_scope):

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.experiments.documents import format_document
-from katachi.experiments.experiment import Budget
-from katachi.experiments.maddison2014 import curve, figure1, table1, table2, table3, table5, trend
-from katachi.experiments.maddison2014.experiment import EXPERIMENT
-from katachi.experiments.maddison2014.nets import MAIN, Net
-from katachi.experiments.markdown import WIDTH
-from katachi.models.cnn_config import CnnConfig
-from katachi.provenance import provenance
+from katachi.core.provenance import provenance
+from katachi.papers.documents import format_document
+from katachi.papers.experiment import Budget
+from katachi.papers.maddison2014 import figure1, table1, table2, table5, trend
+from katachi.papers.maddison2014 import figures as curve
+from katachi.papers.maddison2014 import tables as table3
+from katachi.papers.maddison2014.experiment import EXPERIMENT
+from katachi.papers.maddison2014.nets import MAIN, Net
+from katachi.papers.markdown import WIDTH
+from katachi.policy.config import CnnConfig
 
 TESTED = {"positions": 1000, "loss": 2.5, "top": [400 + 20 * place for place in range(20)]}
 PARTS = {"phases": {"opening": TESTED}, "ranks": {"6d": TESTED, "unknown": TESTED}}

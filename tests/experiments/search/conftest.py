@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from katachi.experiments import gnugo
-from katachi.experiments.experiment import Budget, Scope
-from katachi.experiments.runs import Workers
+from katachi.papers import gnugo
+from katachi.papers.experiment import Budget, Scope
+from katachi.papers.runs import Workers
 
 MakeScope = Callable[..., Scope]
 

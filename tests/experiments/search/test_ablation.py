@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.experiments.experiment import Budget
-from katachi.experiments.player_files import format_toml
-from katachi.experiments.search import ablation
-from katachi.experiments.search.ablation import PARTS, Part, measure, rows, section, worth
+from katachi.papers.experiment import Budget
+from katachi.papers.player_files import format_toml
+from katachi.papers.search import strength as ablation
+from katachi.papers.search.strength import PARTS, Part, measure, rows, section, worth
 from katachi.players.specs import parse_spec
 
 

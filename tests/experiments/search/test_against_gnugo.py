@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from katachi.experiments.experiment import Budget
-from katachi.experiments.search import against_gnugo
-from katachi.experiments.search.against_gnugo import MATCHES, measure, rows, section
-from katachi.interfaces import Limit
+from katachi.core.contracts import Limit
+from katachi.papers.experiment import Budget
+from katachi.papers.search import against_gnugo
+from katachi.papers.search.against_gnugo import MATCHES, measure, rows, section
 from katachi.players.specs import load_player
 
 

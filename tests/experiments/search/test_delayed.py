@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.experiments.experiment import Budget
-from katachi.experiments.search import delayed
-from katachi.experiments.search.delayed import measure, ratio, rows, section
-from katachi.experiments.search.slow_evaluator import SlowEvaluator
+from katachi.core.conformance import check_evaluator
 from katachi.go.board import Board
-from katachi.testing import check_evaluator
+from katachi.papers.experiment import Budget
+from katachi.papers.search import delayed
+from katachi.papers.search.delayed import measure, ratio, rows, section
+from katachi.papers.search.slow_evaluator import SlowEvaluator
 
 
 def test_every_kind_of_search_is_measured_and_nothing_dropped(make_scope, monkeypatch, tmp_path):

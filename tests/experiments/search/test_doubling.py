@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.experiments.errors import ExperimentError
-from katachi.experiments.experiment import Budget
-from katachi.experiments.player_files import format_toml
-from katachi.experiments.search import doubling
-from katachi.experiments.search.doubling import BARS, GAMES, POINTS, measure, rows, section
+from katachi.papers.errors import ExperimentError
+from katachi.papers.experiment import Budget
+from katachi.papers.player_files import format_toml
+from katachi.papers.search import doubling
+from katachi.papers.search.doubling import BARS, GAMES, POINTS, measure, rows, section
 from katachi.players.specs import parse_spec
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from katachi.experiments.errors import ExperimentError
-from katachi.experiments.search import ladder
-from katachi.experiments.search.ladder import LEVELS, RUNGS, measure, rows, section, write_cards
+from katachi.papers.errors import ExperimentError
+from katachi.papers.search import ladder
+from katachi.papers.search.ladder import LEVELS, RUNGS, measure, rows, section, write_cards
 from katachi.players import specs
 from katachi.players.specs import parse_spec, shipped_players
 

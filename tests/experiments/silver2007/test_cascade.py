@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from katachi.experiments.experiment import Budget, Scope
-from katachi.experiments.runs import Workers
-from katachi.experiments.silver2007 import cascade
-from katachi.experiments.silver2007.learning_run import Protocol
+from katachi.papers.experiment import Budget, Scope
+from katachi.papers.runs import Workers
+from katachi.papers.silver2007 import cascade
+from katachi.papers.silver2007.learning_run import Protocol
 
 
 def test_both_ways_learn_from_the_same_seeds(tmp_path, monkeypatch):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.experiments.silver2007 import figure3
-from katachi.experiments.silver2007.figure3 import measure, rows, section
+from katachi.papers.silver2007 import figure3
+from katachi.papers.silver2007.figure3 import measure, rows, section
 
 RESULTS = measure(None)
 

@@ -8,12 +8,12 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
-from katachi.experiments.experiment import Budget, Scope
-from katachi.experiments.runs import Workers
-from katachi.experiments.silver2007 import figure4, figure4_plots
-from katachi.experiments.silver2007.figure4 import ALL_SETS, CUMULATIVE, LEARNERS, learning_time, measure, sum_up
-from katachi.experiments.silver2007.figure4_report import rows, section
-from katachi.experiments.silver2007.learning_run import Protocol
+from katachi.papers.experiment import Budget, Scope
+from katachi.papers.runs import Workers
+from katachi.papers.silver2007 import figure4, figure4_plots
+from katachi.papers.silver2007.figure4 import ALL_SETS, CUMULATIVE, LEARNERS, learning_time, measure, sum_up
+from katachi.papers.silver2007.figure4_report import rows, section
+from katachi.papers.silver2007.learning_run import Protocol
 
 PLAN = Protocol(games=2000, test_every=500, test_games=10, final_games=20)
 

@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from katachi.experiments.experiment import Budget, Scope
-from katachi.experiments.runs import Progress, Workers
-from katachi.experiments.silver2007 import figure5
-from katachi.experiments.silver2007.figure5 import CONTESTANTS, GROUPS, Contestant, measure, rows, section
+from katachi.papers.experiment import Budget, Scope
+from katachi.papers.runs import Progress, Workers
+from katachi.papers.silver2007 import figures as figure5
+from katachi.papers.silver2007.figures import CONTESTANTS, GROUPS, Contestant, measure, rows, section
 
 
 @pytest.fixture

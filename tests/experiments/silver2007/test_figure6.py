@@ -5,16 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from katachi.drawing.shapes import Cell, Shape
-from katachi.experiments.silver2007 import figure6
-from katachi.experiments.silver2007.readings import cuts, makes_two_eyes, matches
-from katachi.experiments.silver2007.sets import UP_TO_3X3
-from katachi.features.local_shapes import LocalShapes, ShapeSet
+from katachi.core.cards import Training
+from katachi.core.drawing import Cell, Shape
+from katachi.core.models import save_linear
 from katachi.go.rules import Rules
-from katachi.models.cards import Training
-from katachi.models.linear import LinearModel
-from katachi.models.linear_cards import describe_linear
-from katachi.models.saving import save_linear
+from katachi.papers.silver2007 import figure6
+from katachi.papers.silver2007.readings import cuts, makes_two_eyes, matches
+from katachi.papers.silver2007.sets import UP_TO_3X3
+from katachi.shapes.linear_cards import describe_linear
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import ShapeSet
 
 
 def shape(*lines: str, place: tuple[int, int] | None = (0, 0)) -> Shape:

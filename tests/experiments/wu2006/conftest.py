@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from katachi.experiments.experiment import Budget, Scope
-from katachi.experiments.runs import Workers
-from katachi.experiments.wu2006 import bootstrap, figure2, figure3, moves, nets, points, table2
-from katachi.experiments.wu2006.moves import Question
+from katachi.papers.experiment import Budget, Scope
+from katachi.papers.runs import Workers
+from katachi.papers.wu2006 import bootstrap, figure3, moves, nets, points
+from katachi.papers.wu2006 import figures as figure2
+from katachi.papers.wu2006 import tables as table2
+from katachi.papers.wu2006.moves import Question
 from learning.small_sets import label_small_set, make_small_set
 
 MakeScope = Callable[..., Scope]

@@ -7,21 +7,23 @@ import re
 import numpy as np
 import pytest
 
-from katachi.experiments.documents import format_document
-from katachi.experiments.errors import ExperimentError
-from katachi.experiments.wu2006 import bootstrap, figure2, figure3, moves, points, status, table2
-from katachi.experiments.wu2006.experiment import EXPERIMENT
-from katachi.experiments.wu2006.games import even_games, require_sets
-from katachi.experiments.wu2006.moves import Question
-from katachi.experiments.wu2006.nets import learn
+from katachi.core.models import load_dag_rnn
+from katachi.core.provenance import provenance
+from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
-from katachi.learning.datasets import Dataset
-from katachi.learning.splits import Split
-from katachi.learning.territory_moves import judge_moves
-from katachi.models.dag_rnn_evaluator import Territory
-from katachi.models.saving import load_dag_rnn
-from katachi.provenance import provenance
+from katachi.papers.documents import format_document
+from katachi.papers.errors import ExperimentError
+from katachi.papers.wu2006 import bootstrap, figure3, moves, points, status
+from katachi.papers.wu2006 import figures as figure2
+from katachi.papers.wu2006 import tables as table2
+from katachi.papers.wu2006.experiment import EXPERIMENT
+from katachi.papers.wu2006.games import even_games, require_sets
+from katachi.papers.wu2006.moves import Question
+from katachi.papers.wu2006.nets import learn
+from katachi.sgf.splits import Split
+from katachi.territory.evaluator import Territory
+from katachi.territory.measure import judge_moves
 
 
 def test_sets_that_cannot_be_learned_from_are_one_clear_sentence(make_scope, large_games):

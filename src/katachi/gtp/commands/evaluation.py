@@ -7,14 +7,14 @@ from typing import Final
 
 import numpy as np
 
+from katachi.core.contracts import Evaluator, LinearEvaluator, OwnershipEvaluator
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, Symmetry
-from katachi.gtp.asking import describe_models, find_evaluator
 from katachi.gtp.boards import format_labels, format_numbers
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import Session, read_color, read_int
-from katachi.interfaces import Evaluator, LinearEvaluator, OwnershipEvaluator
+from katachi.players.asking import describe_models, find_evaluator
 
 table = CommandTable[Session]()
 

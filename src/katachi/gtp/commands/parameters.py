@@ -1,4 +1,5 @@
-"""Parameters that can be read and set: two bounds of the session, the lag that its clock allows for, the player's own.
+"""Parameters that can be read and set: two bounds of the session, the lag that its clock allows for, the player's
+own.
 
 ``maxVisits`` and ``maxTime`` bound every move, whatever the player's own limits are; ``lagBuffer`` are the seconds that
 a move may cost beyond the thinking. These three have KataGo's names; those of the player are the keys of its TOML file.
@@ -10,10 +11,10 @@ import json
 from dataclasses import replace
 from typing import TypeVar
 
+from katachi.core.contracts import Parameter, TunablePlayer
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import Session, read_float, read_int
-from katachi.interfaces import Parameter, TunablePlayer
 from katachi.search.clock import check_seconds
 
 table = CommandTable[Session]()

@@ -1,0 +1,73 @@
+"""What the cards of all kinds of models share: how a model was trained, how well it did, and what refuses it.
+
+A card is strict JSON and lies beside the files of its model. Each kind of model has a card of its own
+(``shapes/linear_cards.py``, ``policy/cnn_cards.py``), which can build the model again; ``core/kinds.py`` lists them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
+
+Text = Annotated[str, StringConstraints(max_length=10_000)]
+Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{0,64}$")]
+ReadFile = Callable[[str], bytes]  # the content of a file of the model, which is the one that the card describes
+
+
+class ModelError(ValueError):
+    """A model that cannot be saved or loaded, with the reason in one sentence."""
+
+
+class Strict(BaseModel):
+    """Unknown keys, wrong types and numbers that are none are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Metric(Strict):
+    """A measured number and its interval."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    unit: Text = ""
+    games: int | None = Field(default=None, ge=1)  # that it was measured in
+    positions: int | None = Field(default=None, ge=1)  # the same
+
+
+class Training(Strict):
+    """How a model came about: enough to make it again."""
+
+    command: Text = ""
+    commit: Text | None = None
+    seed: int | None = None
+    games: int = Field(default=0, ge=0)
+    positions: int = Field(default=0, ge=0)  # seen, each as often as it was
+    hours: float | None = Field(default=None, ge=0)
+    data: Text = ""
+    settings: dict[str, JsonValue] = {}
+    first: Training | None = None  # of the model whose weights it began with
+
+    @property
+    def all_positions(self) -> int:
+        """Those that its first model saw included."""
+        return self.positions + (self.first.all_positions if self.first else 0)
+
+    @property
+    def all_hours(self) -> float:
+        return (self.hours or 0.0) + (self.first.all_hours if self.first else 0.0)
+
+
+def digest_file(content: bytes) -> str:
+    """What a card says of a file, so that another one in its place is noticed."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def explain(error: ValidationError) -> str:
+    """The first thing that is wrong with a card or with options: where, and why."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where or 'all of it'}: {first['msg']}"

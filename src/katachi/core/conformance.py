@@ -1,0 +1,391 @@
+"""Conformance checks: does an object keep the contract of ``katachi.core.contracts``?
+
+Call one from a test of your own player, evaluator, search, feature set or learner. Each raises ``ConformanceError``
+with a sentence that says what is wrong and where. The positions are many and awkward: all sizes from 2 to 19, all ko
+rules, set-up stones, handicap, passes, finished games, moves that superko forbids.
+
+>>> from katachi.players.simple import RandomPlayer
+>>> check_player(RandomPlayer(seed=1), RandomPlayer(seed=1), games=sample_games(sizes=[5]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import groupby
+from threading import Event
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.core.contracts import (
+    AfterstateEvaluator,
+    Analysis,
+    AnalyzingPlayer,
+    Decision,
+    Evaluation,
+    Evaluator,
+    FeatureSet,
+    Learner,
+    Limit,
+    LogOddsEvaluator,
+    Metrics,
+    OwnershipEvaluator,
+    Player,
+    Search,
+    SearchResult,
+)
+from katachi.go.board import Board, NothingToUndo
+from katachi.go.game import Game
+from katachi.go.handicap import fixed_handicap_points, max_fixed_handicap
+from katachi.go.points import PASS, WHITE, format_vertex
+from katachi.go.rules import KoRule, Rules
+
+SIZES: Final = tuple(range(2, 20))
+QUICK: Final = Limit(simulations=16, depth=1, seconds=0.5)
+_TOLERANCE: Final = 1e-4
+
+
+class ConformanceError(AssertionError):
+    """An object that does not do what its contract says."""
+
+
+# Positions
+
+
+def sample_games(sizes: Iterable[int] = SIZES, seed: int = 0) -> Iterator[Game]:
+    """Games in many kinds of positions, size by size; they are yours to change."""
+    for size in sizes:
+        yield from (game.copy() for game in _sampled(size, seed))
+
+
+@cache
+def _sampled(size: int, seed: int) -> tuple[Game, ...]:
+    rng = np.random.default_rng((seed, size))
+    opening, middle, end = size, size * size // 2, 2 * size * size
+    passed = _random_game(size, Rules(), middle, rng)
+    passed.play(PASS)
+    over = _random_game(size, Rules(), end, rng)
+    over.play(PASS)
+    over.play(PASS)
+    return (
+        Game(size),
+        _random_game(size, Rules(KoRule.SIMPLE), opening, rng),
+        _random_game(size, Rules(KoRule.POSITIONAL, suicide=True), middle, rng),
+        _random_game(size, Rules(KoRule.SITUATIONAL), end, rng),
+        _with_forbidden_repetition(size, rng),
+        _with_stones_set_up(size, rng),
+        _with_handicap(size),
+        passed,
+        over,
+    )
+
+
+def _random_game(size: int, rules: Rules, plies: int, rng: np.random.Generator) -> Game:
+    game = Game(size, rules)
+    for _ in range(plies):
+        _play_at_random(game, rng)
+    return game
+
+
+def _play_at_random(game: Game, rng: np.random.Generator) -> None:
+    points = rng.permutation(game.size**2).tolist()
+    game.play(next((point for point in points if game.is_legal(point)), PASS))
+
+
+def _with_forbidden_repetition(size: int, rng: np.random.Generator, tries: int = 20) -> Game:
+    """A game in which positional superko forbids a move that simple ko allows, if one is found soon."""
+    game = Game(size)
+    for _ in range(tries):
+        game = _random_game(size, Rules(KoRule.POSITIONAL), size * size, rng)
+        for _ in range(size * size):
+            if not np.array_equal(game.legal_moves(), game.board.legal_moves()):
+                return game
+            _play_at_random(game, rng)
+        if size > 5:
+            break  # rare on larger boards
+    return game
+
+
+def _with_stones_set_up(size: int, rng: np.random.Generator) -> Game:
+    game = _random_game(size, Rules(), size, rng)
+    empty = np.flatnonzero(game.board.stones).tolist()
+    black, white = rng.permutation(size * size)[:2].tolist()
+    game.setup(black=[black], white=[white], empty=set(empty) - {black, white}, to_play=WHITE)
+    return game
+
+
+def _with_handicap(size: int) -> Game:
+    game = Game(size)
+    if max_fixed_handicap(size) >= 2:
+        game.place_handicap(fixed_handicap_points(size, 2))
+    return game
+
+
+# Players
+
+
+def check_player(
+    player: Player, twin: Player | None = None, *, games: Iterable[Game] | None = None, limit: Limit = QUICK
+) -> None:
+    """Check a player. A ``twin`` made in the same way with the same seed must decide the same."""
+    _require(isinstance(player, Player), f"{player!r} has no name or no decide")
+    _require(bool(player.name) and player.name.isprintable(), f"the name {player.name!r} cannot be shown")
+    for game in sample_games() if games is None else games:
+        decision = _decide(player, game, limit)
+        if twin is not None:
+            other = twin.decide(game, limit)
+            same = (decision.move, decision.resign) == (other.move, other.resign)
+            _require(same, f"the same seed decided {_move(decision, game)} and {_move(other, game)}", game)
+        if isinstance(player, AnalyzingPlayer):
+            _check_analyze(player, game, limit)
+
+
+def _decide(player: Player, game: Game, limit: Limit) -> Decision:
+    before = _snapshot(game)
+    decision = player.decide(game, limit)
+    _require_unchanged(before, game)
+    _require(isinstance(decision, Decision), f"decide returned {decision!r}, which is no Decision", game)
+    if not decision.resign:
+        _require_legal(decision.move, game, "it decided on")
+    if decision.analysis is not None:
+        _check_analysis(decision.analysis, game)
+    return decision
+
+
+def _check_analysis(analysis: Analysis, game: Game) -> None:
+    moves = [candidate.move for candidate in analysis.candidates]
+    _require(len(set(moves)) == len(moves), "a candidate is there twice", game)
+    for candidate in analysis.candidates:
+        _require_legal(candidate.move, game, "a candidate is")
+        _require_share(candidate.black_wins, "black_wins of a candidate", game)
+        _require_share(candidate.prior, "the prior of a candidate", game)
+        _require(candidate.visits >= 0, f"a candidate has {candidate.visits} visits", game)
+    _require_share(analysis.black_wins, "black_wins", game)
+    if analysis.ownership is not None:
+        _check_ownership(np.asarray(analysis.ownership), (game.size**2,), game)
+
+
+def _check_analyze(player: AnalyzingPlayer, game: Game, limit: Limit) -> None:
+    """Analyses keep the contract, and there are few more of them once the player is told to stop."""
+    before = _snapshot(game)
+    stop = Event()
+    for count, analysis in enumerate(player.analyze(game, limit, stop)):
+        _check_analysis(analysis, game)
+        _require(count < 10, "analyze goes on after it was told to stop", game)
+        stop.set()
+    _require_unchanged(before, game)
+
+
+# Evaluators
+
+
+def check_evaluator(evaluator: Evaluator, *, games: Iterable[Game] | None = None, deterministic: bool = True) -> None:
+    """Check an evaluator on batches of each size; a deterministic one must judge a board alike in every batch."""
+    _require(isinstance(evaluator, Evaluator), f"{evaluator!r} has no evaluate")
+    for boards in _batches(games):
+        before = [_state(board) for board in boards]
+        evaluation = evaluator.evaluate(boards)
+        _require_same_boards(before, boards)
+        _check_evaluation(evaluation, boards)
+        if deterministic:
+            alone = evaluator.evaluate(boards[-1:])
+            same = np.allclose(alone.policy[0], evaluation.policy[-1], atol=_TOLERANCE)
+            same = same and abs(float(alone.black_wins[0]) - float(evaluation.black_wins[-1])) < _TOLERANCE
+            _require(same, "a board alone is judged otherwise than in a batch", boards[-1])
+
+
+def _check_evaluation(evaluation: Evaluation, boards: Sequence[Board]) -> None:
+    shape = (len(boards), boards[0].size ** 2 + 1)
+    _require_shape(evaluation.black_wins, shape[:1], "black_wins", boards[0])
+    _require_shape(evaluation.policy, shape, "policy", boards[0])
+    for board, black_wins, policy in zip(boards, evaluation.black_wins, evaluation.policy, strict=True):
+        _require_share(float(black_wins), "black_wins", board)
+        _require(bool(np.isfinite(policy).all() and (policy >= 0).all()), "the policy is negative or no number", board)
+        _require(abs(float(policy.sum()) - 1) < _TOLERANCE, f"the policy sums to {policy.sum():.6g}, not to 1", board)
+        _require(not policy[~board.legal_moves()].any(), "the policy gives an illegal move more than 0", board)
+
+
+def check_afterstate_evaluator(evaluator: AfterstateEvaluator, *, games: Iterable[Game] | None = None) -> None:
+    """Check the sweep over afterstates: a share for every legal move, NaN for every other."""
+    _require(isinstance(evaluator, AfterstateEvaluator), f"{evaluator!r} has no evaluate_afterstates")
+    for boards in _batches(games):
+        for board in boards:
+            before = [_state(board)]
+            values = evaluator.evaluate_afterstates(board)
+            _require_same_boards(before, [board])
+            _require_shape(values, (board.size**2 + 1,), "the sweep", board)
+            illegal = ~board.legal_moves()
+            _require(np.array_equal(np.isnan(values), illegal), "NaN is not exactly at illegal moves", board)
+            known = values[~illegal]
+            _require(bool(((known >= 0) & (known <= 1)).all()), "a value is not between 0 and 1", board)
+
+
+def check_log_odds_evaluator(evaluator: LogOddsEvaluator, *, games: Iterable[Game] | None = None) -> None:
+    """Check that the log-odds of afterstates are those of the sweep."""
+    _require(isinstance(evaluator, LogOddsEvaluator), f"{evaluator!r} has no afterstate_log_odds")
+    for boards in _batches(games):
+        for board in boards:
+            before = [_state(board)]
+            log_odds = evaluator.afterstate_log_odds(board)
+            _require_same_boards(before, [board])
+            legal, sweep = board.legal_moves(), evaluator.evaluate_afterstates(board)
+            shares = np.exp(-np.logaddexp(0, -log_odds[legal]))
+            same = np.allclose(shares, sweep[legal], atol=_TOLERANCE) and np.isnan(log_odds[~legal]).all()
+            _require(bool(same), "the log-odds are not those of the sweep", board)
+
+
+def check_ownership_evaluator(evaluator: OwnershipEvaluator, *, games: Iterable[Game] | None = None) -> None:
+    """Check that ownership is between −1 and 1 on every point."""
+    _require(isinstance(evaluator, OwnershipEvaluator), f"{evaluator!r} has no ownership")
+    for boards in _batches(games):
+        before = [_state(board) for board in boards]
+        ownership = evaluator.ownership(boards)
+        _require_same_boards(before, boards)
+        _check_ownership(ownership, (len(boards), boards[0].size ** 2), boards[0])
+
+
+def _check_ownership(ownership: NDArray[Any], shape: tuple[int, ...], where: Game | Board) -> None:
+    _require_shape(ownership, shape, "ownership", where)
+    _require(bool((np.abs(ownership) <= 1).all()), "ownership is not between -1 and 1", where)  # NaN fails too
+
+
+def _batches(games: Iterable[Game] | None) -> Iterator[list[Board]]:
+    boards = (game.board for game in (sample_games() if games is None else games))
+    for _, batch in groupby(boards, key=lambda board: board.size):
+        yield list(batch)
+
+
+# Searches, features, learners
+
+
+def check_search(search: Search, *, games: Iterable[Game] | None = None, limit: Limit = QUICK) -> None:
+    """Check a search: a legal move, visits at legal moves alone, a variation that can be played, the same twice."""
+    _require(isinstance(search, Search), f"{search!r} has no search")
+    for game in sample_games() if games is None else games:
+        before = _snapshot(game)
+        first, second = (search.search(game, limit, np.random.default_rng(1)) for _ in range(2))
+        _require_unchanged(before, game)
+        _check_search_result(first, game)
+        _require(first.move == second.move, "the same random numbers led to another move", game)
+
+
+def _check_search_result(result: SearchResult, game: Game) -> None:
+    _require(isinstance(result, SearchResult), f"search returned {result!r}, which is no SearchResult", game)
+    _require_legal(result.move, game, "it found")
+    _require_share(result.black_wins, "black_wins", game)
+    _require_shape(result.visits, (game.size**2 + 1,), "visits", game)
+    _require(bool((result.visits >= 0).all()), "visits are negative", game)
+    _require(not result.visits[~game.legal_moves()].any(), "an illegal move was visited", game)
+    _require(result.variation[:1] in ((), (result.move,)), "the variation begins with another move", game)
+    line = game.copy()
+    for move in result.variation:
+        _require_legal(move, line, "the variation has")
+        line.play(move)
+
+
+def check_feature_set(features: FeatureSet, *, games: Iterable[Game] | None = None) -> None:
+    """Check a feature set: indices below its size, each once, occurrences that count, words for each."""
+    _require(isinstance(features, FeatureSet), f"{features!r} lacks name, size, active or describe")
+    _require(bool(features.name) and features.size > 0, "a feature set has a name and at least one feature")
+    for board in (board for batch in _batches(games) for board in batch):
+        before = [_state(board)]
+        indices, occurrences = features.active(board)
+        _require_same_boards(before, [board])
+        _require(indices.shape == occurrences.shape and indices.ndim == 1, "indices and occurrences differ", board)
+        inside = bool(((indices >= 0) & (indices < features.size)).all())
+        _require(inside, f"an index is not between 0 and {features.size - 1}", board)
+        _require(np.unique(indices).size == indices.size, "an index is there twice", board)
+        counts = bool(np.isfinite(occurrences).all() and occurrences.all())
+        _require(counts, "an occurrence is zero or no number", board)
+        again = features.active(board)
+        same = np.array_equal(indices, again[0]) and np.array_equal(occurrences, again[1])
+        _require(same, "the same board has other features the second time", board)
+        for index in indices[:3].tolist():
+            _require(bool(features.describe(index)), f"feature {index} is described by nothing", board)
+
+
+def check_learner(learner: Learner, batch: Any, updates: int = 2) -> None:
+    """Check that updates report finite numbers and leave the names, shapes and types of the state as they were."""
+    _require(isinstance(learner, Learner), f"{learner!r} has no update or no state_dict")
+    before = _describe_state(learner.state_dict())
+    for _ in range(updates):
+        metrics = learner.update(batch)
+        _require(isinstance(metrics, Metrics), f"update returned {metrics!r}, which is no Metrics")
+        for name, value in metrics.values.items():
+            _require(bool(np.isfinite(value)), f"the metric {name} is {value}")
+    after = _describe_state(learner.state_dict())
+    _require(before == after, f"an update changed the form of the state from {before} to {after}")
+
+
+def _describe_state(state: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[int, ...], str]]:
+    for name, array in state.items():
+        _require(isinstance(array, np.ndarray), f"{name} in the state is {type(array).__name__}, not an array")
+        _require(array.dtype.kind != "O", f"{name} in the state holds Python objects")
+    return {name: (array.shape, array.dtype.str) for name, array in state.items()}
+
+
+# What all of them require
+
+
+def _require(holds: bool, sentence: str, where: Game | Board | None = None) -> None:
+    if not holds:
+        position = "" if where is None else f", on this {where.size}×{where.size} board:\n{where}"
+        raise ConformanceError(sentence + position)
+
+
+def _require_legal(move: int, game: Game, who: str) -> None:
+    _require(isinstance(move, int | np.integer), f"{who} {move!r}, which is no move", game)
+    reason = game.why_illegal(int(move))
+    _require(reason is None, f"{who} the illegal move {move} ({reason and reason.value})", game)
+
+
+def _require_share(value: float | None, what: str, where: Game | Board) -> None:
+    _require(value is None or 0 <= value <= 1, f"{what} is {value}, not between 0 and 1", where)
+
+
+def _require_shape(array: NDArray[Any], shape: tuple[int, ...], what: str, where: Game | Board) -> None:
+    found = np.shape(array)
+    _require(found == shape, f"{what} has the shape {list(found)}, not {list(shape)}", where)
+
+
+def _require_same_boards(before: list[bytes], boards: Sequence[Board]) -> None:
+    for old, board in zip(before, boards, strict=True):
+        _require(old == _state(board), "it changed a board", board)
+
+
+def _state(board: Board) -> bytes:
+    """Every field of a board; the gaps between them, which copies leave as they find them, do not count."""
+    fields = board.record.dtype.names or ()
+    return b"".join(board.record[field].tobytes() for field in fields)
+
+
+def _snapshot(game: Game) -> dict[str, Any]:
+    """All that there is to know about a game, its whole past included."""
+    past = []
+    line = game.copy()
+    while line.steps:
+        past.append(_state(line.board))
+        try:
+            line.undo()
+        except NothingToUndo:
+            break  # somebody lost the past; comparing will show it
+    return {
+        "the board": _state(game.board),
+        "the steps": tuple(game.steps),
+        "the rules": game.rules,
+        "the past": past,
+        "the end": (game.is_over, game.result()),
+        "what is legal": game.legal_moves().tobytes(),
+    }
+
+
+def _require_unchanged(before: dict[str, Any], game: Game) -> None:
+    after = _snapshot(game)
+    changed = [what for what in before if before[what] != after[what]]
+    _require(not changed, f"it changed {' and '.join(changed)} of the game that it was handed", game)
+
+
+def _move(decision: Decision, game: Game) -> str:
+    return "to resign" if decision.resign else format_vertex(decision.move, game.size)

@@ -1,0 +1,265 @@
+"""A model is a directory: ``model.json``, its card, and the files that the card describes.
+
+It is written under a temporary name, synced and renamed, so that readers find the whole model or none. Loading
+refuses with a ``ModelError`` whatever does not match: an unknown kind, other features, a damaged or exchanged file,
+weights that are no numbers. What a kind of model consists of is the business of its card (``core/kinds.py``).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from numpy.typing import NDArray
+
+from katachi.core.cards import Metric, ModelError, Training, digest_file
+from katachi.core.contracts import Evaluator, Floats
+from katachi.core.disk import sync_folder, write_atomically
+from katachi.core.kinds import ModelCard, parse_card
+from katachi.core.weights import WEIGHTS, format_tensors, format_weights, parse_tensors
+from katachi.crbm.crbm_cards import CrbmCard, SavedCrbm, describe_crbm
+from katachi.go.rules import Rules
+from katachi.policy.cnn_cards import describe_cnn, name_files
+from katachi.policy.config import CnnConfig
+from katachi.shapes.linear_cards import FORMAT, LinearCard, describe_linear
+from katachi.shapes.model import LinearModel
+from katachi.territory.dag_rnn_cards import DagRnnCard, describe_dag_rnn, format_territory
+from katachi.territory.evaluator import Territory
+
+CARD: Final = "model.json"
+MAX_CARD_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 1 << 30  # of any other file
+SHIPPED: Final = Path(str(resources.files("katachi"))) / "pretrained"
+
+
+# Saving
+
+
+def save_linear(path: Path | str, model: LinearModel, card: LinearCard, *, replace: bool = False) -> None:
+    """Write a linear model as ``_save`` does; raises ModelError if the card is another's."""
+    own = describe_linear(model, Rules())
+    if (card.features, card.board_size, card.temperature) != (own.features, own.board_size, own.temperature):
+        raise ModelError("the card describes another model: its features, board size or temperature differ")
+    content = format_weights(model.weights)
+    card = card.model_copy(update={"format": FORMAT, "weights_sha256": digest_file(content)})
+    _save(Path(path), card, {WEIGHTS: content}, replace)
+
+
+def save_cnn(
+    path: Path | str,
+    config: CnnConfig,
+    onnx: bytes,
+    int8: bytes | None = None,
+    weights: Mapping[str, NDArray[Any]] | None = None,
+    training: Training | None = None,
+    metrics: Mapping[str, Metric] | None = None,
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a network as ``_save`` does: what play needs, and its weights if training is to go on."""
+    contents = name_files(onnx, int8, None if weights is None else format_tensors(weights))
+    _save(Path(path), describe_cnn(config, contents, training, metrics), contents, replace)
+
+
+def save_crbm(
+    path: Path | str,
+    crbm: SavedCrbm,
+    training: Training | None = None,
+    value_training: Training | None = None,
+    metrics: Mapping[str, Metric] | None = None,
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a convolutional RBM as ``_save`` does; ``value_training`` tells how a value was learned, if it has one."""
+    crbm.features()  # raises ValueError if the weights are not those of the configuration
+    content = crbm.format()
+    _save(Path(path), describe_crbm(crbm, content, training, value_training, metrics), {WEIGHTS: content}, replace)
+
+
+def save_dag_rnn(
+    path: Path | str,
+    territory: Territory,
+    points: float,
+    temperature: float,
+    training: Training | None = None,
+    metrics: Mapping[str, Metric] | None = None,
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a DAG-RNN as ``_save`` does; ``TerritoryEvaluator`` says what points and temperature are."""
+    content = format_territory(territory)
+    card = describe_dag_rnn(territory, content, points, temperature, training, metrics)
+    _save(Path(path), card, {WEIGHTS: content}, replace)
+
+
+def add_metrics(path: Path | str, metrics: Mapping[str, Metric]) -> None:
+    """Let the card of a model tell more of how well it does; raises ModelError."""
+    card = open_model(path).card
+    card = card.model_copy(update={"metrics": {**card.metrics, **metrics}})
+    with _blaming(path):
+        write_atomically(_present(Path(path)) / CARD, card.model_dump_json(indent=2) + "\n")
+
+
+def _save(path: Path, card: ModelCard, contents: Mapping[str, bytes], replace: bool) -> None:
+    """Write a model, whole or not at all; raises ModelError if the path is taken.
+
+    ``replace`` puts it in the place of the model that is there. A kill between the two renames leaves the old model
+    under a temporary name, where ``load_model`` finds it.
+    """
+    if path.exists() and not (replace and is_model(path)):
+        raise ModelError(f"{path}: there is already something here")
+    temporary = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        temporary.mkdir(parents=True)
+        for name, content in contents.items():
+            write_atomically(temporary / name, content)
+        write_atomically(temporary / CARD, card.model_dump_json(indent=2) + "\n")
+        _rename(temporary, path)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise ModelError(f"{path}: cannot be written: {error}") from None
+
+
+# Loading
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel:
+    """A model on disk: where it is, and its card."""
+
+    path: Path
+    card: ModelCard
+
+    def load(self, options: Mapping[str, Any] | None = None) -> Evaluator:
+        """Build the model, with options of its kind."""
+        with _blaming(self.path):
+            return self.card.build(self.read, options or {})
+
+    def count_weights(self) -> int:
+        """How large the model is."""
+        with _blaming(self.path):
+            return self.card.count_weights(self.read)
+
+    def read(self, name: str) -> bytes:
+        """The content of a file; raises ModelError if it is not the one that the card describes."""
+        content = _read(_present(self.path) / name, MAX_BYTES)
+        if digest_file(content) != self.card.files.get(name):
+            raise ModelError(f"{name} is not what the card describes: one of the files was changed")
+        return content
+
+
+def open_model(path: Path | str) -> SavedModel:
+    """Find a model and read its card; raises ModelError, which begins with the path, if anything is wrong."""
+    with _blaming(path):
+        return SavedModel(Path(path), parse_card(_read(_present(Path(path)) / CARD, MAX_CARD_BYTES)))
+
+
+def load_model(path: Path | str, options: Mapping[str, Any] | None = None) -> tuple[Evaluator, ModelCard]:
+    """Read a model of any kind, with options of that kind, and its card; raises ModelError."""
+    saved = open_model(path)
+    return saved.load(options), saved.card
+
+
+def load_linear(path: Path | str) -> tuple[LinearModel, LinearCard]:
+    """Read a linear model and its card; raises ModelError if it is of another kind."""
+    model, card = load_model(path)
+    if not (isinstance(model, LinearModel) and isinstance(card, LinearCard)):
+        raise ModelError(f"{path}: this model is a {card.kind}, but a linear one is needed")
+    return model, card
+
+
+def load_crbm(path: Path | str) -> tuple[SavedCrbm, CrbmCard]:
+    """Read a convolutional RBM, with or without a value, and its card; raises ModelError if it is of another kind."""
+    saved = open_model(path)
+    with _blaming(path):
+        if not isinstance(saved.card, CrbmCard):
+            raise ModelError(f"this model is a {saved.card.kind}, but a crbm is needed")
+        return saved.card.read_crbm(saved.read), saved.card
+
+
+def load_dag_rnn(path: Path | str) -> tuple[Territory, DagRnnCard]:
+    """Read a DAG-RNN and its card; raises ModelError if it is of another kind."""
+    saved = open_model(path)
+    with _blaming(path):
+        if not isinstance(saved.card, DagRnnCard):
+            raise ModelError(f"this model is a {saved.card.kind}, but a dag_rnn is needed")
+        return saved.card.read_territory(saved.read), saved.card
+
+
+def load_weights(path: Path | str) -> dict[str, Floats]:
+    """The weights of a network, from which training can go on; raises ModelError if they were not kept."""
+    saved = open_model(path)
+    with _blaming(path):
+        return parse_tensors(saved.read(WEIGHTS))
+
+
+@contextmanager
+def _blaming(path: Path | str) -> Iterator[None]:
+    """Let what goes wrong with a model begin with its path."""
+    try:
+        yield
+    except (ValueError, OSError) as error:  # a ModelError is a ValueError, and so is what the features refuse
+        raise ModelError(f"{path}: {error}") from None
+
+
+def is_model(path: Path) -> bool:
+    """Whether a directory looks like a model."""
+    return (path / CARD).is_file()
+
+
+def shipped_models() -> list[Path]:
+    """The directories of the models that come with katachi, in the order of the alphabet."""
+    return sorted(path for path in SHIPPED.iterdir() if is_model(path))
+
+
+def find_model(name: str) -> Path:
+    """The directory of a shipped model, of the (first) model of a training run, or else the path itself.
+
+    Raises ModelError if there is none of them.
+    """
+    if name and Path(name).name == name and is_model(SHIPPED / name):
+        return SHIPPED / name
+    path = Path(name)
+    for place in (path, path / "model", path / "model-1"):
+        if is_model(_present(place)):
+            return place
+    raise ModelError(f"{name}: there is no such model, neither shipped nor on disk")
+
+
+def _read(path: Path, most: int) -> bytes:
+    """A regular file that is not too large."""
+    if not path.is_file():
+        raise ModelError(f"there is no file {path.name}")
+    if path.stat().st_size > most:
+        raise ModelError(f"{path.name} is larger than {most} bytes")
+    return path.read_bytes()
+
+
+# Renaming
+
+
+def _old_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.old")
+
+
+def _present(path: Path) -> Path:
+    """The path, or where a killed ``_save`` left the model that it was about to replace."""
+    old = _old_path(path) if path.name else path
+    return old if not path.exists() and is_model(old) else path
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    """Give a directory its name, away from a model that has it."""
+    old = _old_path(path)
+    if path.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        path.rename(old)
+    temporary.rename(path)
+    sync_folder(path.parent)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,102 @@
+"""Filters over the small windows of a board: what each of some filters answers at each place, as real features.
+
+A window is read as three planes of zeros and ones: own stones of the player who has just moved, enemy stones, free
+points. These are the plain baselines of learned features: random filters, principal components, centers of clusters
+(``crbm/filter_learning.py`` finds them). Feature ``place · filters + filter``, places from the upper left.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from katachi.core.contracts import Floats, Ints
+from katachi.features.windows import check_board_size
+from katachi.go.board import Board
+from katachi.go.points import check_size, format_vertex
+
+PLANES: Final = 3
+_LETTERS: Final = np.array(list("XO."))
+
+
+class Response(StrEnum):
+    """What a filter makes of a window."""
+
+    LINEAR = "linear"  # filter · window + bias
+    RECTIFIED = "rectified"  # the same, 0 where it is negative
+    NEARNESS = "nearness"  # how much nearer the filter is than all on average, 0 if it is not (Coates et al. 2011)
+
+
+class WindowFilters:
+    """Filters of one square size on boards of one size. Meets ``FeatureSet``."""
+
+    def __init__(
+        self, board_size: int, filters: Floats, name: str, response: Response, bias: Floats | None = None
+    ) -> None:
+        """Take filters [K, 3, side, side] and a bias [K], 0 without one; raises ValueError for other shapes."""
+        count, planes, *sides = filters.shape if filters.ndim == PLANES + 1 else (0, 0, 0, 0)
+        if not count or planes != PLANES or sides[0] != sides[1] or not 1 <= sides[0] <= check_size(board_size):
+            raise ValueError(f"filters of shape {list(filters.shape)} do not fit a {board_size}×{board_size} board")
+        self.board_size = board_size
+        self.filters = filters.astype(np.float32)
+        self.bias = np.zeros(count, dtype=np.float32) if bias is None else bias.astype(np.float32)
+        self._name = name
+        self._response = response
+        if self.bias.shape != (count,):
+            raise ValueError(f"{count} filters need as many biases, not {list(self.bias.shape)}")
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def side(self) -> int:
+        return int(self.filters.shape[2])
+
+    @property
+    def places(self) -> int:
+        """How many places there are in one direction."""
+        return self.board_size - self.side + 1
+
+    @property
+    def size(self) -> int:
+        return self.places**2 * len(self.filters)
+
+    def active(self, board: Board) -> tuple[Ints, Floats]:
+        """The answers that are not zero."""
+        check_board_size(board.size, self.board_size)
+        answers = self._respond(windows_of(board, self.side)).ravel()
+        indices = np.flatnonzero(answers)
+        return indices, answers[indices]
+
+    def _respond(self, windows: Floats) -> Floats:
+        """What the filters answer to windows, [W, K]."""
+        rows = self.filters.reshape(len(self.filters), -1)
+        answers: Floats = windows @ rows.T
+        if self._response is Response.NEARNESS:
+            squares = (windows**2).sum(1)[:, None] - 2 * answers + (rows**2).sum(1)
+            distances = np.sqrt(np.maximum(squares, 0))
+            answers = distances.mean(1, keepdims=True) - distances
+        else:
+            answers = answers + self.bias
+        return answers if self._response is Response.LINEAR else np.maximum(answers, 0)
+
+    def describe(self, index: int) -> str:
+        """A filter at its place, and below it the state that it looks for at each point above all."""
+        if not 0 <= index < self.size:
+            raise ValueError(f"{index} is no feature: there are {self.size}")
+        place, number = divmod(index, len(self.filters))
+        row, col = divmod(place, self.places)
+        corner = format_vertex(row * self.board_size + col, self.board_size)
+        rows = [" ".join(line) for line in _LETTERS[self.filters[number].argmax(0)].tolist()]
+        return "\n".join([f"filter {number + 1}, its upper left at {corner}", *rows])
+
+
+def windows_of(board: Board, side: int) -> Floats:
+    """All windows of a board as zeros and ones, [places², 3 · side²], as he sees them who has just moved."""
+    seen = -board.to_play * board.stones.reshape(board.size, board.size)
+    planes = np.stack([seen == 1, seen == -1, seen == 0]).astype(np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view(planes, (side, side), axis=(1, 2))
+    return windows.transpose(1, 2, 0, 3, 4).reshape(-1, PLANES * side * side)

@@ -1,0 +1,179 @@
+"""Batches of positions to learn from: planes, and the moves that were played there.
+
+Every position of the chosen games comes once in an epoch, in an order that is computed and not kept. A position is
+replayed from the start of its game, turned and mirrored on the way, which costs far less than its planes. So batch
+``k`` depends on the set, the settings and ``k`` alone, whoever computes it, and a run goes on by starting at ``k``.
+
+Passes are played on the way, but are never what is to be foretold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.data.computing_ahead import compute_ahead
+from katachi.data.dataset import Dataset, DatasetError
+from katachi.data.labels import NO_LABEL
+from katachi.data.ordering import Permutation
+from katachi.go.kernels import replay as kernels
+from katachi.go.kernels.board import new_boards
+from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
+from katachi.go.points import BLACK, WHITE, Symmetry
+from katachi.sgf.ranks import dans
+from katachi.sgf.splits import Split
+
+if TYPE_CHECKING:
+    from katachi.features.planes import PlaneSet
+
+# What seeds are drawn for, so that no two draws are alike.
+_ORDER: Final = 0
+_SYMMETRIES: Final = 1
+
+
+class Batch(NamedTuple):
+    """B positions on boards of size n, what was played there, by whom, and how it went for him."""
+
+    planes: NDArray[np.uint8]  # [B, C, n, n]
+    moves: NDArray[np.int64]  # [B], points
+    ranks: NDArray[np.int8]  # [B], the mover's dan, 1 to 9, 0 if unknown
+    colors: NDArray[np.int8]  # [B], who moves
+    won: NDArray[np.int8]  # [B], +1 if the mover won, −1 if he lost, 0 for a draw or if it is not known
+    plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
+    owners: NDArray[
+        np.int8
+    ]  # [B, n²], +1 the mover's point, −1 the enemy's, 0 neither, or NO_LABEL; [B, 0] unless asked
+
+    def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
+        """Some of the positions."""
+        return Batch._make(array[chosen] for array in self)
+
+
+class Batches:
+    """The endless sequence of batches from a split of a set; ``batches[k]`` is the k-th."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        planes: PlaneSet,
+        batch: int,
+        seed: int = 0,
+        split: Split = Split.TRAINING,
+        *,
+        symmetries: bool = True,
+        size: int | None = None,
+        weakest: str | None = None,
+        ownership: bool = False,
+    ) -> None:
+        """Choose the games; raises DatasetError if there are none, or, with ``ownership``, none that is labeled.
+
+        ``symmetries`` puts each position in one of the eight, at random. Without a ``size`` the set must have one
+        only. ``weakest``, a rank such as ``1d``, leaves out games with a weaker player or one of unknown rank.
+        """
+        self.dataset = dataset
+        self.planes = planes
+        self.batch = batch
+        self.seed = seed
+        self.split = split
+        self.symmetries = symmetries
+        self.size = dataset.only_size() if size is None else size
+        self.weakest = weakest
+        self.ownership = ownership
+        self._games = dataset.select(self.size, split, weakest)
+        self._ends = np.cumsum(dataset.games["plays"][self._games], dtype=np.int64)
+        self._tables = np.stack([symmetry.points(self.size) for symmetry in Symmetry]).astype(np.uint16)
+        if not self._games.size:
+            strong = f" without players weaker than {weakest}" if weakest else ""
+            raise DatasetError(f"{dataset.path} has no {self.size}×{self.size} games for {split}{strong}")
+        if ownership and not dataset.select(self.size, split, weakest, labeled=True).size:
+            raise DatasetError(f"{dataset.path} does not say who owned what in games for {split}: label more of them")
+
+    @property
+    def games(self) -> int:
+        """How many games the positions are from."""
+        return self._games.size
+
+    @property
+    def epoch(self) -> int:
+        """How many positions there are, and are seen before one comes again."""
+        return int(self._ends[-1])
+
+    def __getitem__(self, number: int) -> Batch:
+        """Batch ``number``, computed here and now."""
+        drawn = self._draw(number)
+        rows = np.searchsorted(self._ends, drawn, side="right")
+        numbers = self._games[rows]
+        plays = drawn - (self._ends[rows] - self.dataset.games["plays"][numbers])
+        return self._compute(numbers, plays, self._draw_symmetries(number))
+
+    def stream(self, start: int = 0, workers: int = 0) -> Iterator[Batch]:
+        """Batches in order, from ``start`` on and without end; so many workers compute ahead (0: nobody does).
+
+        What goes wrong in a worker is raised here. Closing the iterator ends the workers.
+        """
+        return compute_ahead(self.__getitem__, start, workers)
+
+    def positions(self, split: Split, count: int) -> Batch:
+        """Held-out positions of the same kind of games: as many as there are, or so many of them drawn by the seed."""
+        held_out = Batches(
+            self.dataset,
+            self.planes,
+            count,
+            self.seed,
+            split,
+            symmetries=False,
+            size=self.size,
+            weakest=self.weakest,
+            ownership=self.ownership,
+        )
+        held_out.batch = min(count, held_out.epoch)
+        return held_out[0]
+
+    def _draw(self, number: int) -> NDArray[np.int64]:
+        """Which positions are in a batch, counted over all games; [batch]."""
+        places = np.arange(number * self.batch, (number + 1) * self.batch, dtype=np.int64)
+        epochs, places = np.divmod(places, self.epoch)
+        for epoch in np.unique(epochs).tolist():
+            now = epochs == epoch
+            places[now] = Permutation(self.epoch, (self.seed, _ORDER, epoch))(places[now])
+        return places
+
+    def _draw_symmetries(self, number: int) -> NDArray[np.uint8]:
+        if not self.symmetries:
+            return np.full(self.batch, Symmetry.IDENTITY, dtype=np.uint8)
+        rng = np.random.default_rng((self.seed, _SYMMETRIES, number))
+        return rng.integers(len(Symmetry), size=self.batch, dtype=np.uint8)
+
+    def _compute(self, numbers: NDArray[np.int64], plays: NDArray[np.int64], symmetries: NDArray[np.uint8]) -> Batch:
+        games = self.dataset.games[numbers]
+        boards = new_boards(games.size, self.size)
+        codes = np.empty(games.size, dtype=np.uint16)
+        plies = np.empty(games.size, dtype=np.int16)
+        done = kernels.fill_positions(
+            boards, games, self.dataset.moves, self.dataset.stones, plays, symmetries, self._tables, codes, plies
+        )
+        if done < games.size:
+            raise DatasetError(f"{self.dataset.path} has a game with moves that cannot be played: it is damaged")
+        white = (codes & WHITE_BIT) != 0
+        colors = np.where(white, WHITE, BLACK).astype(np.int8)
+        ranks = dans(np.where(white, games["white_grade"], games["black_grade"]))
+        planes = np.empty((games.size, self.planes.count, self.size, self.size), dtype=np.uint8)
+        self.planes.fill(boards, ranks, planes)
+        moves = (codes & POINT_MASK).astype(np.int64)
+        owners = self._owners(numbers, colors, symmetries)
+        return Batch(planes, moves, ranks, colors, games["winner"] * colors, plies, owners)
+
+    def _owners(
+        self, numbers: NDArray[np.int64], colors: NDArray[np.int8], symmetries: NDArray[np.uint8]
+    ) -> NDArray[np.int8]:
+        """Who owned what in the end, as the movers see it and turned like the positions."""
+        if not self.ownership:
+            return np.empty((numbers.size, 0), dtype=np.int8)
+        labels = self.dataset.labels[numbers]
+        owners = np.empty_like(labels)
+        seen = np.where(labels == NO_LABEL, labels, labels * colors[:, None])
+        np.put_along_axis(owners, self._tables[symmetries].astype(np.int64), seen, axis=1)
+        return owners

@@ -1,0 +1,167 @@
+"""Labeling: finding out who owns each point at the end of the games of a set, by asking one source after another.
+
+A label is kept only if the game, counted by it, ends as its record says. Games come in a random order, so that what
+an interrupted run leaves is a sample of all. What was answered is kept: the same command goes on, and another one
+with more sources asks only those that were not asked yet, about games that still have no label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.core.locking import DirectoryLock
+from katachi.data.dataset import SPLITS, Dataset
+from katachi.data.label_answers import SOURCES, Answer, Source
+from katachi.data.label_sources import Judgment, LabelSource
+from katachi.data.labels import NO_LABEL, LabelCard, LabelError, Labels
+from katachi.data.ordering import Permutation
+from katachi.data.recounting import FinalGame, Ownership, final_game, was_counted
+
+_SECONDS_BETWEEN_WRITES: Final = 60.0
+_ORDER_SEED: Final = 0
+_WAITING: Final = 2  # games for each thread that are handed out ahead
+
+Watcher = Callable[[int, int, int], None]  # hears how many games are done, how many there are, how many have a label
+
+
+class _Judged(NamedTuple):
+    """A game, what each source that was asked answered, and the label if one agreed."""
+
+    game: int
+    answers: dict[Source, Answer]
+    ownership: Ownership | None
+
+
+def label_games(
+    dataset: Dataset,
+    sources: Sequence[LabelSource],
+    *,
+    jobs: int = 1,
+    most: int | None = None,
+    watch: Watcher = lambda *_: None,
+) -> Labels:
+    """Ask sources in turn about games that were counted until one agrees with the record, ``most`` games at most.
+
+    Raises LabelError if the set is of several sizes or none of its games was counted.
+    """
+    lock = DirectoryLock(dataset.path)
+    try:
+        labels = _open(dataset)
+        counted = was_counted(dataset)
+        if not counted.any():
+            raise LabelError(f"{dataset.path} has no game that ended by counting, with a komi: nothing can be labeled")
+        todo = _unanswered(labels, counted, sources)[:most]
+        _label(dataset, labels, todo, sources, jobs, watch)
+    finally:
+        lock.release()
+    return labels
+
+
+def _open(dataset: Dataset) -> Labels:
+    if len(sizes := dataset.sizes) != 1:
+        found = " and ".join(f"{size}×{size}" for size in sizes)
+        raise LabelError(f"{dataset.path} holds {found}: import each size into a set of its own to label it")
+    return Labels.open(dataset.path, dataset.card.games, sizes[0], dataset.digest)
+
+
+def _unanswered(labels: Labels, counted: NDArray[np.bool_], sources: Sequence[LabelSource]) -> NDArray[np.int64]:
+    """The games without a label that one of the sources was not asked about, in random order."""
+    columns = [SOURCES.index(source.source) for source in sources]
+    is_open = counted & (labels.labels[:, 0] == NO_LABEL)
+    is_open &= (labels.answers[:, columns] == Answer.NOT_ASKED).any(axis=1)
+    games = np.flatnonzero(is_open)
+    return games[Permutation(games.size, (_ORDER_SEED,))(np.arange(games.size))]
+
+
+def _label(
+    dataset: Dataset, labels: Labels, todo: NDArray[np.int64], sources: Sequence[LabelSource], jobs: int, watch: Watcher
+) -> None:
+    """Judge games and write what is known every minute, and at the end however it comes."""
+    before = labels.card
+    asked = list(dict.fromkeys([*before.asked, *(source.describe() for source in sources)]))
+    begin = written = monotonic()
+    found = 0
+
+    def card() -> LabelCard:
+        return LabelCard(dataset=dataset.digest, asked=asked, seconds=round(before.seconds + monotonic() - begin, 1))
+
+    def judge(game: int) -> _Judged:
+        return _judge(game, final_game(dataset, game), labels.answers[game], sources)
+
+    try:
+        for done, judged in enumerate(_in_threads(judge, todo.tolist(), jobs), 1):
+            _take(labels, judged)
+            found += judged.ownership is not None
+            watch(done, todo.size, found)
+            if monotonic() - written > _SECONDS_BETWEEN_WRITES:
+                labels.save(card())
+                written = monotonic()
+    finally:
+        labels.save(card())
+
+
+def _judge(game: int, final: FinalGame, answered: NDArray[np.uint8], sources: Sequence[LabelSource]) -> _Judged:
+    answers: dict[Source, Answer] = {}
+    for source in sources:
+        if answered[SOURCES.index(source.source)] == Answer.NOT_ASKED:
+            judgment: Judgment = source.judge(final)
+            answers[source.source] = judgment.answer
+            if judgment.ownership is not None:
+                return _Judged(game, answers, judgment.ownership)
+    return _Judged(game, answers, None)
+
+
+def _take(labels: Labels, judged: _Judged) -> None:
+    for source, answer in judged.answers.items():
+        labels.answers[judged.game, SOURCES.index(source)] = answer
+    if judged.ownership is not None:
+        labels.labels[judged.game] = judged.ownership
+
+
+def _in_threads(judge: Callable[[int], _Judged], games: Iterable[int], jobs: int) -> Iterator[_Judged]:
+    """Judgments as they come; a game that takes long holds up nobody but its own thread."""
+    numbers = iter(games)
+    pool = ThreadPoolExecutor(jobs, "labeling")
+    try:
+        pending: set[Future[_Judged]] = {pool.submit(judge, game) for game in islice(numbers, _WAITING * jobs)}
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            pending |= {pool.submit(judge, game) for game in islice(numbers, len(done))}
+            yield from (future.result() for future in done)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def count_labels(dataset: Dataset, labels: Labels) -> dict[str, Any]:
+    """The counts as plain values: games with a label in all and by split, and what each source answered."""
+    has_label = labels.labels[:, 0] != NO_LABEL
+    counted = was_counted(dataset)
+    looked_at = labels.answers.any(axis=1)
+    splits = dataset.games["split"]
+    return {
+        "games": dataset.card.games,
+        "counted": int(np.count_nonzero(counted)),
+        "looked_at": int(np.count_nonzero(looked_at)),
+        "labeled": int(np.count_nonzero(has_label)),
+        "share": _ratio(np.count_nonzero(has_label), np.count_nonzero(looked_at)),
+        "by_split": {str(split): int(np.count_nonzero(has_label[splits == i])) for i, split in enumerate(SPLITS)},
+        "by_source": {str(source): _count_answers(labels.answers[:, i]) for i, source in enumerate(SOURCES)},
+        "asked": labels.card.asked,
+        "seconds": labels.card.seconds,
+    }
+
+
+def _count_answers(answers: NDArray[np.uint8]) -> dict[str, Any]:
+    counts = {answer.name.lower(): int(np.count_nonzero(answers == answer)) for answer in list(Answer)[1:]}
+    return counts | {"agreement": _ratio(counts["agrees"], counts["agrees"] + counts["disagrees"])}
+
+
+def _ratio(part: int | np.intp, whole: int | np.intp) -> float | None:
+    return round(int(part) / int(whole), 4) if whole else None

@@ -1,9 +1,0 @@
-"""The sets of the final agents: all shapes up to 3×3, location independent and dependent (section 10)."""
-
-from __future__ import annotations
-
-from typing import Final
-
-from katachi.features.shape_sets import TABLE_SIZES, Location, ShapeSet
-
-UP_TO_3X3: Final = tuple(ShapeSet(*size, location).name for location in Location for size in TABLE_SIZES)

@@ -1,0 +1,87 @@
+"""The compiled part of ``data/batches.py``: boards of chosen positions, each replayed from the start of its game."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from katachi.go.kernels.board import LEGAL, OFF, illegality, play_pass, play_stone
+from katachi.go.points import BLACK, WHITE
+
+PASS_CODE: Final = int(OFF)
+POINT_MASK: Final = (1 << 9) - 1
+WHITE_BIT: Final = 1 << 9
+
+
+# Positions
+
+
+@njit(cache=True, nogil=True)
+def color_of(code):
+    return np.int8(WHITE) if code & WHITE_BIT else np.int8(BLACK)
+
+
+@njit(cache=True, nogil=True)
+def set_up(b, codes, turned, to_play):
+    """Put the stones up that stand before the first move; returns whether they can stand."""
+    points = np.int64(b.empty_count)
+    for code in codes:
+        p = code & POINT_MASK
+        if p >= points or illegality(b, turned[p], color_of(code), False) != LEGAL:
+            return False
+        play_stone(b, turned[p], color_of(code))
+    b.ko = OFF
+    b.recent[:] = OFF
+    b.to_play = to_play
+    return np.int64(b.empty_count) + codes.size == points
+
+
+@njit(cache=True, nogil=True)
+def _replay(b, codes, plays, turned):
+    """Play until so many moves that are no passes have been made and another is next; returns its ply.
+
+    Returns −1 if there is no such move, or one on the way is illegal: what comes from a file is not trusted.
+    """
+    points = np.int64(b.lines) * np.int64(b.lines)
+    played = 0
+    for ply in range(codes.size):
+        p = codes[ply] & POINT_MASK
+        color = color_of(codes[ply])
+        if p == PASS_CODE:
+            play_pass(b, color)
+            continue
+        if p >= points or illegality(b, turned[p], color, False) != LEGAL:
+            return -1
+        if played == plays:
+            if color != b.to_play:
+                b.to_play = color
+                b.ko = OFF  # it binds him whose stone was taken, at once or not at all
+            return ply
+        play_stone(b, turned[p], color)
+        played += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def fill_positions(boards, games, moves, stones, plays, symmetries, tables, targets, plies):
+    """Make of ``boards``, which are empty, the positions before chosen moves, and write these moves and their plies.
+
+    ``plays[i]`` counts the moves of ``games[i]`` that are no passes; ``tables[symmetries[i]]`` turns the whole game.
+    A move's code is written with its point turned. Returns how many could be made before one that cannot be.
+    """
+    for i in range(games.size):
+        g = games[i]
+        turned = tables[symmetries[i]]
+        first = np.int64(g.first_stone)
+        if not set_up(boards[i], stones[first : first + g.stones], turned, g.to_play):
+            return i
+        first = np.int64(g.first_move)
+        codes = moves[first : first + g.moves]
+        ply = _replay(boards[i], codes, plays[i], turned)
+        if ply < 0:
+            return i
+        targets[i] = turned[codes[ply] & POINT_MASK] | (codes[ply] & WHITE_BIT)
+        plies[i] = ply
+    return games.size

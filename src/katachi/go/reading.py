@@ -1,0 +1,90 @@
+"""Ladders: whether a chain that is put in atari again and again gets away.
+
+The attacker, with the chain at two liberties, fills one of them; the defender, always in atari, extends at his last
+liberty or takes an attacking chain in atari beside his own. The chain is captured when the defender has no move left
+that helps, and escapes when it has three liberties or the attacker has no legal move. Simple ko is respected, suicide
+is illegal, stones on the way (ladder breakers, ladder stones in atari) are read, not guessed.
+
+A reading is bounded (``_ladders.MAX_NODES`` positions, ``MAX_PLIES`` moves deep); what is undecided then neither
+captures nor escapes.
+
+>>> from katachi.go.points import parse_vertex
+>>> board = Board.parse('''
+... . . . . . .
+... . . X . . .
+... . X O . . .
+... . X . . . .
+... . . . . . .
+... . . . . . .''')
+>>> captures_in_ladder(board, parse_vertex("D4", 6)), captures_in_ladder(board, parse_vertex("C3", 6))
+(True, False)
+>>> " ".join(format_vertex(move, 6) for move in read_ladder(board, parse_vertex("C4", 6)).line)
+'D4 C3 C2 D3 E3 D2 E2 D1 C1 E1 F1'
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.go.board import Board
+from katachi.go.kernels import ladders as kernels
+from katachi.go.kernels.ladders import MAX_PLIES
+from katachi.go.points import EMPTY, PASS, format_vertex
+
+
+class Ladder(NamedTuple):
+    """What a reading found: ``captured`` is None if it was given up. ``line`` is the play that shows it.
+
+    The side that succeeds plays what works, the other resists for as long as it can.
+    """
+
+    captured: bool | None
+    line: tuple[int, ...]
+
+
+def read_ladder(board: Board, point: int, *, attacker_first: bool = True) -> Ladder:
+    """Read the ladder on the chain at a point; raises ValueError where no stone is.
+
+    If the defender is to move, a chain that is not in atari has escaped already.
+    """
+    if board[point] == EMPTY:
+        raise ValueError(f"there is no stone on {format_vertex(point, board.size)} to catch in a ladder")
+    if not attacker_first and board.liberty_count(point) > 1:
+        return Ladder(False, ())
+    line = np.empty(MAX_PLIES + 1, dtype=np.int64)
+    verdict, length = kernels.read_at(board.record, point, attacker_first, line)
+    captured = None if verdict == kernels.UNDECIDED else verdict == kernels.CAPTURED
+    return Ladder(captured, tuple(line[:length].tolist()))
+
+
+def is_ladder_capture(board: Board, point: int) -> bool:
+    """Whether the chain at a point is captured if the enemy moves first: in a ladder, or at once if it is in atari."""
+    return read_ladder(board, point).captured is True
+
+
+def captures_in_ladder(board: Board, move: int, color: int | None = None) -> bool:
+    """Whether a move fills one of the exactly two liberties of a chain, and catches it. ``color``: as in ``play``."""
+    if not _is_playable(board, move, color):
+        return False
+    return bool(kernels.captures_by(board.record, move, board.to_play if color is None else color))
+
+
+def escapes_from_ladder(board: Board, move: int, color: int | None = None) -> bool:
+    """Whether a move saves an own chain in atari, so that no ladder catches it. ``color``: as in ``play``."""
+    if not _is_playable(board, move, color):
+        return False
+    return bool(kernels.escapes_by(board.record, move, board.to_play if color is None else color))
+
+
+def ladder_captures(board: Board, color: int | None = None) -> NDArray[np.bool_]:
+    """``captures_in_ladder`` for every point at once, [n²]."""
+    out = np.empty(board.size**2, dtype=np.bool_)
+    kernels.fill_captures(board.record, board.to_play if color is None else color, out)
+    return out
+
+
+def _is_playable(board: Board, move: int, color: int | None) -> bool:
+    return move != PASS and board.is_legal(move, color)

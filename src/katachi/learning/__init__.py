@@ -1,1 +1,0 @@
-"""Learning: from self-play and from records to weights."""

@@ -1,1 +1,0 @@
-"""Learned models that judge boards, and how they are kept on disk."""

@@ -1,0 +1,215 @@
+"""The paper's networks, learned by its protocol, and what they and those that ship foretell of the test games.
+
+```
+RUN/nets/NET-SET/              a training run, which goes on after an interruption
+RUN/nets/NET-SET-of-N.json     what that network foretold of N test positions
+```
+
+The tables of a run share them: what one has learned another need not learn again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from katachi.core.models import open_model, shipped_models
+from katachi.papers.estimates import Estimate, share
+from katachi.papers.experiment import Budget, Scope
+from katachi.papers.games import Games
+from katachi.papers.runs import Json, Progress, Run, Workers, do_runs
+from katachi.policy.cnn_cards import ONNX, CnnCard
+from katachi.policy.measure import Foreteller
+from katachi.sgf.splits import Split
+
+if TYPE_CHECKING:
+    from katachi.policy.supervised import CnnTraining, Losses
+
+NETS: Final = "nets"
+TEST_POSITIONS: Final = {Budget.SMOKE: 1_000, Budget.HOUR: 20_000, Budget.FULL: 50_000}
+
+_BATCH: Final = 128
+_PLAIN: Final[dict[str, Any]] = {
+    "optimizer": "sgd",
+    "step_size": 0.128,
+    "schedule": "halvings",
+    "warmup": 0.0,
+    "mask_illegal": False,
+}
+_ADAMW: Final[dict[str, Any]] = {
+    "optimizer": "adamw",
+    "schedule": "cosine",
+    "warmup": 0.02,
+    "decay": 0.0,
+}
+_EVALUATIONS: Final = 20  # of held-out positions in the course of a training, and so checkpoints
+_VALIDATION_POSITIONS: Final = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Net:
+    """A network of the paper's kind, and how many positions it learns from."""
+
+    layers: int
+    filters: int
+    positions: int
+    planes: str = "maddison-36"
+    symmetric: bool = False
+    adamw: bool = False  # not by the paper's plain descent
+
+    @property
+    def shape(self) -> str:
+        return f"{self.layers}x{self.filters}"
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others."""
+        kind = "-symmetric" * self.symmetric + "-adamw" * self.adamw
+        return f"{self.shape}-{self.planes}{kind}-{self.positions}"
+
+    @property
+    def title(self) -> str:
+        """What a document calls it."""
+        return self.shape.replace("x", "×") + ", AdamW" * self.adamw
+
+    @property
+    def _adamw_step(self) -> float:
+        """Wider networks take smaller steps."""
+        return 0.004 * math.sqrt(16 / self.filters)
+
+    def training(self, games: Games) -> CnnTraining:
+        """How it learns: as section 3.4 of the paper has it, or in fewer positions."""
+        from katachi.policy.supervised import CnnTraining  # torch takes seconds to load
+
+        return CnnTraining.maddison(
+            layers=self.layers,
+            filters=self.filters,
+            planes=self.planes,
+            symmetric=self.symmetric,
+            size=games.size,
+            data=str(games.dataset.path),
+            positions=self.positions,
+            batch=_BATCH,
+            evaluate_every=max(1, self.positions // _EVALUATIONS),
+            validation_positions=_VALIDATION_POSITIONS,
+            **(_ADAMW | {"step_size": self._adamw_step} if self.adamw else _PLAIN),
+        )
+
+
+MAIN: Final = {  # the best network of each budget, which most tables ask
+    Budget.SMOKE: Net(3, 16, 12_800),
+    Budget.HOUR: Net(3, 16, 2_000_000, adamw=True),
+    Budget.FULL: Net(3, 64, 4_000_000),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A network that can be asked, what it is called, and what it foretold of the test games."""
+
+    title: str
+    model: Path
+    positions: int | None  # that it learned from
+    tested: Json  # as ``Foretold.tally_all`` has it
+
+    @property
+    def key(self) -> str:
+        """What tells it from others in names of files."""
+        if self.model.name == "model":
+            return self.model.parent.name
+        return f"{self.model.name}-{open_model(self.model).card.files[ONNX][:8]}"
+
+    def to_json(self) -> Json:
+        return {"title": self.title, "positions": self.positions, "tested": self.tested}
+
+
+def learn(nets: Iterable[Net], games: Games, scope: Scope) -> dict[Net, Learned]:
+    """Learn and test networks one after another, or what is missing of it; ``--jobs`` is the threads of each."""
+    folder = scope.folder.parent / NETS
+    found = {}
+    for net in nets:
+        path = folder / f"{net.name}-{games.digest}"
+        tick = _ticker(net, scope)
+        work = partial(_learn_and_test, path=path, games=games, threads=scope.workers.jobs, tick=tick)
+        (tested,) = _keep(Run(_tested_as(path.name, scope), work, _arguments(net, scope), net.positions), folder)
+        found[net] = Learned(net.title, path / "model", net.positions, tested)
+    return found
+
+
+def shipped_nets(size: int) -> dict[str, Path]:
+    """The networks that ship with katachi for a size, by name."""
+    cards = {path: open_model(path).card for path in shipped_models()}
+    return {
+        path.name: path for path, card in cards.items() if isinstance(card, CnnCard) and card.board_size in (size, None)
+    }
+
+
+def ask_shipped(games: Games, scope: Scope) -> list[Learned]:
+    """What the networks that ship foretell."""
+    folder = scope.folder.parent / NETS
+    return [_ask(name, path, games, folder, scope) for name, path in shipped_nets(games.size).items()]
+
+
+def _ask(name: str, path: Path, games: Games, folder: Path, scope: Scope) -> Learned:
+    card = open_model(path).card
+    work = partial(_test, path=path, games=games, threads=scope.workers.jobs)
+    run_name = _tested_as(f"{name}-{card.files[ONNX][:8]}-{games.digest}", scope)
+    (tested,) = _keep(Run(run_name, work, {"test_positions": TEST_POSITIONS[scope.budget]}, 1), folder)
+    return Learned(f"`{name}`", path, card.training.all_positions, tested)
+
+
+def top_1(tested: Json) -> Estimate:
+    """How often the likeliest move was played, in percent."""
+    return share(tested["top"][0], tested["positions"])
+
+
+def _tested_as(name: str, scope: Scope) -> str:
+    return f"{name}-of-{TEST_POSITIONS[scope.budget]}"
+
+
+def _arguments(net: Net, scope: Scope) -> Json:
+    return {"net": asdict(net), "test_positions": TEST_POSITIONS[scope.budget]}
+
+
+def _keep(run: Run, folder: Path) -> list[Json]:
+    """Do a run, or take what was kept of it; it tells of itself how far it is."""
+    return do_runs([run], folder, Workers(), lambda _: None)
+
+
+def _learn_and_test(
+    net: Json,
+    test_positions: int,
+    path: Path,
+    games: Games,
+    threads: int,
+    tick: Callable[[int, Losses], None],
+) -> Json:
+    from katachi.policy.train import Machine, train_cnn
+
+    command = "katachi reproduce maddison2014"
+    train_cnn(Net(**net).training(games), path, lambda _: None, command, Machine(threads), tick)
+    return _test(test_positions, path / "model", games, threads)
+
+
+def _test(test_positions: int, path: Path, games: Games, threads: int) -> Json:
+    network = Foreteller.open(path, threads)
+    held_out = network.held_out(games.dataset, Split.TEST, games.size, test_positions)
+    return network.foretell(held_out).tally_all(games.size)
+
+
+def _ticker(net: Net, scope: Scope) -> Callable[[int, Losses], None]:
+    """Tells the watcher how far a training is; the clock starts with the first batch that is learned from now."""
+    begun: list[tuple[int, float]] = []
+    total = -(-net.positions // _BATCH) * _BATCH
+
+    def tick(positions: int, losses: Losses) -> None:  # noqa: ARG001 — the run keeps what was measured
+        begun[:] = begun or [(positions, time.monotonic())]
+        now, seconds = positions - begun[0][0], time.monotonic() - begun[0][1]
+        scope.watch(Progress(net.name, positions, total, positions, total, now, seconds, unit="positions"))
+
+    return tick

@@ -1,0 +1,165 @@
+"""Board growing (section 7): 9×9 learned after 5×5, 6×6, 7×7 and 8×8, against 9×9 learned from nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from katachi.core.training import MetricLine
+from katachi.papers.estimates import Estimate, estimate
+from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.markdown import format_value, table
+from katachi.papers.plots import COLORS, label_axes, plot
+from katachi.papers.rows import Row
+from katachi.papers.runs import Json, Run, do_runs, seed_of
+from katachi.papers.silver2007.learning_run import count_wins, mean_curve, percent_won, test_at_the_end
+from katachi.papers.silver2007.sets import UP_TO_3X3
+from katachi.shapes.growing import GrowingLearner, growing_stages
+from katachi.shapes.learner import TdSettings
+
+NAME: Final = "growing"
+RUN: Final = f"silver2007/{NAME}"
+SMALLEST: Final = 5
+SIZE: Final = 9
+MASTERED: Final = 0.9  # the win rate of both agents at which the board grows
+_RATE: Final = f"{100 * MASTERED:.0f} %"
+RUNS: Final = {Budget.SMOKE: 2, Budget.HOUR: 4, Budget.FULL: 10}
+STARTS: Final = {"grown": SMALLEST, "from nothing": SIZE}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long to learn on the last size, and at most on each smaller one; how often to test, and how well."""
+
+    games: int = 50_000
+    games_on_smaller: int = 50_000
+    test_every: int = 500
+    test_games: int = 200  # of each agent
+    final_games: int = 1_000
+
+
+PLANS: Final = {
+    Budget.SMOKE: Plan(games=200, games_on_smaller=100, test_every=50, test_games=10, final_games=20),
+    Budget.HOUR: Plan(),
+    Budget.FULL: Plan(),
+}
+
+
+def measure(scope: Scope) -> Json:
+    """Do all runs, or what is missing, and sum them up by where they began."""
+    plan, count = PLANS[scope.budget], scope.runs or RUNS[scope.budget]
+    runs = [_run(start, number, plan) for number in range(count) for start in STARTS]
+    results = do_runs(runs, scope.folder, scope.workers, scope.watch)
+    summaries = {start: _sum_up(results[first :: len(STARTS)], plan) for first, start in enumerate(STARTS)}
+    return {"plan": asdict(plan), "runs": count, "starts": summaries}
+
+
+def _run(start: str, number: int, plan: Plan) -> Run:
+    arguments = {"smallest": STARTS[start], "seed": seed_of(NAME, start, number), "plan": asdict(plan)}
+    return Run(f"{start} {number:02d}", grow, arguments, plan.games + (SIZE - STARTS[start]) * plan.games_on_smaller)
+
+
+def grow(smallest: int, seed: int, plan: Json) -> Json:
+    """Learn on one size after another with the paper's settings; the curve is that of the last size, from 0 games on.
+
+    ``smaller`` has the games that were played on each smaller size.
+    """
+    wanted = Plan(**plan)
+    settings = TdSettings(size=SIZE, sets=UP_TO_3X3, seed=seed, average_from=0.5)
+    growing = GrowingLearner(growing_stages(settings, wanted.games, smallest, wanted.games_on_smaller), MASTERED)
+    smaller = {}
+    while growing.size < SIZE:
+        growing.train_until(wanted.test_every)
+        size, games = growing.size, growing.learner.games
+        rates = [won / wanted.test_games for won in count_wins(growing.learner, wanted.test_games)]
+        growing.grow(MetricLine({"size": size, "games": games, "win_rates": rates}))
+        smaller[str(size)] = games
+    curve = [count_wins(growing.learner, wanted.test_games)]
+    while not growing.is_finished:
+        growing.train_until(wanted.test_every)
+        curve.append(count_wins(growing.learner, wanted.test_games))
+    return {"smaller": smaller, "curve": curve} | test_at_the_end(growing.learner, wanted.final_games)
+
+
+def _sum_up(results: Sequence[Json], plan: Plan) -> Json:
+    """What is kept of the runs that began alike."""
+    curves = [result["curve"] for result in results]
+    return {
+        "mastered after": [_games_to_master(curve, plan) for curve in curves],
+        "smaller": [result["smaller"] for result in results],
+        "final": [percent_won(result["final"], plan.final_games) for result in results],
+        "averaged": [percent_won(result["averaged"], plan.final_games) for result in results],
+        "curve": mean_curve(curves, plan.test_games),
+    }
+
+
+def _games_to_master(curve: Sequence[Sequence[float]], plan: Plan) -> int | None:
+    """The games on the last size before both agents first win so often in a test; None if never."""
+    tests = range(0, plan.games + plan.test_every, plan.test_every)
+    mastered = (games for games, won in zip(tests, curve, strict=True) if min(won) >= MASTERED * plan.test_games)
+    return next(mastered, None)
+
+
+def time_to_master(results: Json, start: str) -> Estimate:
+    """Mean games on the last size; runs that never got there count as all their games."""
+    found = results["starts"][start]["mastered after"]
+    return estimate([results["plan"]["games"] if games is None else games for games in found])
+
+
+def rows(results: Json) -> list[Row]:
+    """Games on 9×9 until both agents win 90 %, and win rates; the paper gives no figures."""
+    return list(_rows(results))
+
+
+def _rows(results: Json) -> Iterator[Row]:
+    for start in STARTS:
+        mean, interval = time_to_master(results, start)
+        what = f"{start}: games on {SIZE}×{SIZE} until both agents win {_RATE} against ALP"
+        yield Row(f"{NAME}/{start.replace(' ', '-')}/mastered", what, None, mean, interval, RUN)
+        for key in ("final", "averaged"):
+            mean, interval = estimate(results["starts"][start][key])
+            what = f"{start}: {key} win rate against ALP after {results['plan']['games']:,} games on {SIZE}×{SIZE}, %"
+            yield Row(f"{NAME}/{start.replace(' ', '-')}/{key}", what, None, round(mean, 2), interval, RUN)
+
+
+def section(results: Json, pictures: Path) -> str:
+    """What was done, the curve, and how long it took."""
+    plan = Plan(**results["plan"])
+    with plot(pictures / "growing.svg") as (axes,):
+        for (start, found), color in zip(results["starts"].items(), (COLORS[4], COLORS[5]), strict=True):
+            games = range(0, plan.games + plan.test_every, plan.test_every)
+            axes.plot(games, found["curve"], color=color, linewidth=1, label=start)
+        axes.axhline(100 * MASTERED, color="#888888", linestyle=":", linewidth=1)
+        axes.set_ylim(0, 100)
+        label_axes(axes, f"{SIZE}×{SIZE}, grown and from nothing", f"games on {SIZE}×{SIZE}", "win rate against ALP, %")
+    return f"""
+All {len(UP_TO_3X3)} sets up to 3×3 learn on {SMALLEST}×{SMALLEST} until both agents win {_RATE} of
+{plan.test_games} test games against ALP, then on the next larger board, with the weights that they have, up to
+{SIZE}×{SIZE}; or on {SIZE}×{SIZE} from the first game on. A smaller board is left after {plan.games_on_smaller:,}
+games in any case. {results["runs"]} runs each, with the paper's settings but without the cascade. On the smaller
+boards the grown pairs played {_games_on_smaller(results):,.0f} games on average, which are shorter ones.
+
+![Win rate on 9×9, grown and from nothing](silver2007/growing.svg)
+
+{_summary(results)}
+"""
+
+
+def _games_on_smaller(results: Json) -> float:
+    return estimate([float(sum(smaller.values())) for smaller in results["starts"]["grown"]["smaller"]]).mean
+
+
+def _summary(results: Json) -> str:
+    header = ("", f"games on {SIZE}×{SIZE} until {_RATE}", "reached", "final, %", "averaged, %")
+    lines = []
+    for start, found in results["starts"].items():
+        reached = sum(games is not None for games in found["mastered after"])
+        rates = [format_value(round(estimate(found[key]).mean, 1)) for key in ("final", "averaged")]
+        time = format_value(round(time_to_master(results, start).mean))
+        lines.append((start, time, f"{reached} of {results['runs']}", *rates))
+    return table(header, lines)
+
+
+TABLE: Final = Table(NAME, "Board growing", measure, rows, section)

@@ -1,0 +1,151 @@
+"""What a convolutional network is made of: its layers, its weights by name and shape, and how many there are.
+
+Two kinds. *plain* is the network of Maddison, Huang, Sutskever and Silver (2014): convolutions with ReLU one after
+another, each with a bias of its own for every filter and point. *residual* has a first layer and then blocks of two
+layers that add to what they were given (He et al. 2016). All layers see the whole board, padded with zeros.
+
+```
+planes → layer 0 → … → layer L−1 → policy: logits of n² points, for the mover or for Black and White apart
+                                 → value:  the logit that the mover wins
+                                 → ownership: for each point, the logit that it will be the mover's
+```
+
+>>> paper = CnnConfig.maddison(layers=12, filters=128)
+>>> paper.parameter_count(), paper.connection_count(), paper.unit_count()
+(2294738, 627966720, 554496)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from katachi.go.points import MAX_SIZE
+from katachi.policy.planes import PLANES
+
+RANKS: Final = 10  # unknown, and 1d to 9d
+VALUE_UNITS: Final = 32
+EPSILON: Final = 1e-5  # beside the variance in normalization
+Shape = tuple[int, ...]
+
+_STATISTICS: Final = ("mean", "variance")  # of a normalized layer: followed in training, not learned by gradients
+
+
+class CnnConfig(BaseModel):
+    """A network without its weights; the defaults are our own for a CPU."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    planes: str = "mover"
+    size: int | None = Field(default=19, ge=2, le=MAX_SIZE)  # None: any size, without position biases
+    kind: Literal["plain", "residual"] = "residual"
+    layers: int = Field(default=9, ge=1, le=101)  # before the output; of a residual net the first one and two a block
+    filters: int = Field(default=64, ge=1, le=1024)
+    first_kernel: Literal[1, 3, 5, 7] = 3  # the width of the first layer's filters; the others have 3
+    output_kernel: Literal[1, 3] = 1
+    position_bias: bool = True  # a bias for every point: in all layers of a plain net, at both ends of a residual one
+    normalized: bool = True  # by the mean and variance of the batch (Ioffe and Szegedy 2015)
+    outputs: Literal[1, 2] = 1  # one policy for the mover, or one for Black and one for White
+    symmetric: bool = False  # whether all filters and bias maps are the mean of their eight symmetries
+    rank_embedding: bool = True  # whether the first layer has a bias for every filter and rank of the mover
+    value: bool = False
+    ownership: bool = False
+
+    @field_validator("planes")
+    @classmethod
+    def _known_planes(cls, planes: str) -> str:
+        if planes not in PLANES:
+            raise ValueError(f"there are no planes {planes}: {', '.join(PLANES)} there are")
+        return planes
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.kind == "residual" and self.layers % 2 == 0:
+            raise ValueError("layers of a residual net are odd: the first one, and two for every block")
+        if self.size is None and self.position_bias:
+            raise ValueError("a net for any size has no position_bias")
+        if self.normalized and self.filters % 8:
+            raise ValueError("filters of a normalized net are a multiple of 8")
+        return self
+
+    @classmethod
+    def maddison(cls, layers: int, filters: int, **changes: Any) -> Self:
+        """The paper's network of so many layers, the first one 5×5, and filters."""
+        paper: dict[str, Any] = {
+            "planes": "maddison-36",
+            "kind": "plain",
+            "first_kernel": 5,
+            "output_kernel": 3,
+            "normalized": False,
+            "outputs": 2,
+            "rank_embedding": False,
+        }
+        return cls(**(paper | changes), layers=layers, filters=filters)
+
+    @property
+    def inputs(self) -> int:
+        """How many planes there are."""
+        return PLANES[self.planes].count
+
+    @property
+    def blocks(self) -> int:
+        """The residual blocks."""
+        return (self.layers - 1) // 2 if self.kind == "residual" else 0
+
+    def has_position_bias(self, layer: int) -> bool:
+        """Whether a layer has a bias for every point."""
+        return self.position_bias and (self.kind == "plain" or layer == 0)
+
+    def has_bias(self, layer: int) -> bool:
+        """Whether a layer has a bias beside that of its normalization, which makes one for each filter idle."""
+        return not self.normalized or self.has_position_bias(layer)
+
+    def weight_shapes(self) -> dict[str, Shape]:
+        """All arrays of weights by name: filters are [outputs, inputs, height, width], bias maps [outputs, n, n]."""
+        shapes: dict[str, Shape] = {}
+        for layer in range(self.layers):
+            kernel, inputs = (3, self.filters) if layer else (self.first_kernel, self.inputs)
+            shapes[f"layers.{layer}.weight"] = (self.filters, inputs, kernel, kernel)
+            if self.has_bias(layer):
+                shapes[f"layers.{layer}.bias"] = (self.filters, *self._map(self.has_position_bias(layer)))
+            if self.normalized:
+                shapes |= {f"layers.{layer}.{name}": (self.filters,) for name in ("gain", "shift", *_STATISTICS)}
+        if self.rank_embedding:
+            shapes["ranks"] = (RANKS, self.filters)
+        shapes["policy.weight"] = (self.outputs, self.filters, self.output_kernel, self.output_kernel)
+        shapes["policy.bias"] = (self.outputs, *self._map(self.position_bias))
+        if self.value:
+            shapes |= {"value.hidden": (VALUE_UNITS, self.filters), "value.hidden_bias": (VALUE_UNITS,)}
+            shapes |= {"value.output": (1, VALUE_UNITS), "value.output_bias": (1,)}
+        if self.ownership:
+            shapes["ownership.weight"] = (1, self.filters, self.output_kernel, self.output_kernel)
+            shapes["ownership.bias"] = (1, *self._map(self.position_bias))
+        return shapes
+
+    def _map(self, wanted: bool) -> Shape:
+        return (self.size, self.size) if wanted and self.size is not None else ()
+
+    def parameter_count(self) -> int:
+        """How many numbers are learned."""
+        return sum(math.prod(shape) for name, shape in self.weight_shapes().items() if is_learned(name))
+
+    def connection_count(self) -> int:
+        """How many products the convolutions sum for one board; raises ValueError if the net has no size."""
+        filters = (shape for shape in self.weight_shapes().values() if len(shape) == 4)
+        return self._points() * sum(map(math.prod, filters))
+
+    def unit_count(self) -> int:
+        """How many hidden units there are on one board; raises ValueError if the net has no size."""
+        return self._points() * self.layers * self.filters
+
+    def _points(self) -> int:
+        if self.size is None:
+            raise ValueError("a net for any size has no number of units")
+        return self.size * self.size
+
+
+def is_learned(name: str) -> bool:
+    """Whether weights of this name are learned by gradients; the statistics of normalized layers are not."""
+    return name.rpartition(".")[2] not in _STATISTICS

@@ -1,0 +1,215 @@
+"""A trained network as an ONNX file, built from its configuration and its weights alone, in floats or in eight bits.
+
+Normalization is folded into the filters and biases before it, and symmetric filters are written out: what is left is
+convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) and, with a rank embedding, ``rank`` (int64
+[B]); outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value`` ([B], a logit) and
+``ownership`` ([B, n²], +1 the mover's).
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+
+from katachi.core.contracts import Floats
+from katachi.policy.config import EPSILON, CnnConfig
+
+_OPSET: Final = 17
+_IR_VERSION: Final = 8
+_CALIBRATED_AT_ONCE: Final = 16
+_POLICY: Final = "policy"
+_OWNERSHIP: Final = "ownership"
+_IN_FLOATS: Final = tuple(f"{head}.{step}" for head in (_POLICY, _OWNERSHIP) for step in ("convolved", "biased"))
+
+
+def export_onnx(config: CnnConfig, weights: Mapping[str, Floats]) -> bytes:
+    """The bytes of the ONNX file of a network."""
+    return bytes(_Graph(config, fold_weights(config, weights)).build().SerializeToString())
+
+
+# Folding
+
+
+def fold_weights(config: CnnConfig, weights: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The weights of the same network without normalization and with symmetric filters written out.
+
+    Every layer has a ``weight`` and a ``bias``; ``ranks`` are added to that of layer 0.
+    """
+    folded = {name: _symmetrize(array) if config.symmetric else array for name, array in weights.items()}
+    for layer in range(config.layers if config.normalized else 0):
+        part = {key: folded.pop(f"layers.{layer}.{key}") for key in ("gain", "shift", "mean", "variance")}
+        scale = part["gain"] / np.sqrt(part["variance"] + EPSILON)
+        offset = part["shift"] - scale * part["mean"]
+        bias = folded.get(f"layers.{layer}.bias", np.zeros_like(offset))
+        spread = (-1, *[1] * (bias.ndim - 1))
+        folded[f"layers.{layer}.weight"] = folded[f"layers.{layer}.weight"] * scale[:, None, None, None]
+        folded[f"layers.{layer}.bias"] = bias * scale.reshape(spread) + offset.reshape(spread)
+        if layer == 0 and config.rank_embedding:
+            folded["ranks"] = folded["ranks"] * scale
+    return {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in folded.items()}
+
+
+def _symmetrize(array: Floats) -> Floats:
+    """Square maps as the mean of their eight symmetries; all else as it is."""
+    if array.ndim < 3:
+        return array
+    turned = [np.rot90(array, turns, (-2, -1)) for turns in range(4)]
+    mean = np.mean([*turned, *(each[..., ::-1] for each in turned)], axis=0, dtype=np.float32)
+    return np.asarray(mean, dtype=np.float32)
+
+
+# The graph
+
+
+class _Graph:
+    """The nodes of a network, one after another."""
+
+    def __init__(self, config: CnnConfig, weights: Mapping[str, Floats]) -> None:
+        self._config = config
+        self._weights = weights
+        self._nodes: list[NodeProto] = []
+        self._constants: dict[str, NDArray[Any]] = {}
+
+    def build(self) -> ModelProto:
+        config = self._config
+        boards = self._layer(0, self._node("Cast", ["planes"], "floats", to=TensorProto.FLOAT))
+        for layer in range(1, config.layers) if config.kind == "plain" else ():
+            boards = self._layer(layer, boards)
+        for block in range(config.blocks):
+            boards = self._layer(2 * block + 2, self._layer(2 * block + 1, boards), added=boards)
+        policy = self._convolve(_POLICY, boards)
+        self._node("Reshape", [policy, self._constant("rows", np.array([0, config.outputs, -1]))], _POLICY)
+        if config.value:
+            self._value(boards)
+        if config.ownership:
+            self._ownership(boards)
+        constants = [numpy_helper.from_array(array, name) for name, array in self._constants.items()]
+        graph = helper.make_graph(self._nodes, "cnn", self._inputs(), self._outputs(), constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+
+    def _layer(self, layer: int, boards: str, added: str | None = None) -> str:
+        name = f"layers.{layer}"
+        boards = self._convolve(name, boards)
+        if layer == 0 and self._config.rank_embedding:
+            ranks = self._weights["ranks"][:, :, None, None]
+            of_rank = self._node("Gather", [self._constant("ranks", ranks), "rank"], "of_rank")
+            boards = self._node("Add", [boards, of_rank], f"{name}.ranked")
+        if added is not None:
+            boards = self._node("Add", [boards, added], f"{name}.sum")
+        return self._node("Relu", [boards], f"{name}.output")
+
+    def _convolve(self, name: str, boards: str) -> str:
+        """A convolution with its bias: one for each filter is part of it, one for each point is added."""
+        filters, bias = self._weights[f"{name}.weight"], self._weights[f"{name}.bias"]
+        inputs = [boards, self._constant(f"{name}.weight", filters)]
+        if bias.ndim == 1:
+            inputs.append(self._constant(f"{name}.bias", bias))
+        convolved = self._node("Conv", inputs, f"{name}.convolved", pads=[filters.shape[-1] // 2] * 4)
+        if bias.ndim == 1:
+            return convolved
+        return self._node("Add", [convolved, self._constant(f"{name}.bias", bias[None])], f"{name}.biased")
+
+    def _value(self, boards: str) -> None:
+        pooled = self._node("Flatten", [self._node("GlobalAveragePool", [boards], "value.mean")], "value.pooled")
+        for part in ("hidden", "output"):
+            names = (f"value.{part}", f"value.{part}_bias")
+            constants = [self._constant(name, self._weights[name]) for name in names]
+            pooled = self._node("Gemm", [pooled, *constants], f"value.{part}.sum", transB=1)
+            if part == "hidden":
+                pooled = self._node("Relu", [pooled], "value.hidden.units")
+        self._node("Reshape", [pooled, self._constant("row", np.array([-1]))], "value")
+
+    def _ownership(self, boards: str) -> None:
+        """P less (1 − P) by the logit of P, which is the hyperbolic tangent of its half."""
+        rows = self._constant("points", np.array([0, -1]))
+        logits = self._node("Reshape", [self._convolve(_OWNERSHIP, boards), rows], f"{_OWNERSHIP}.logits")
+        halves = self._node("Mul", [logits, self._constant("half", np.array(0.5, np.float32))], f"{_OWNERSHIP}.halves")
+        self._node("Tanh", [halves], _OWNERSHIP)
+
+    def _node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
+        self._nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    def _constant(self, name: str, array: NDArray[Any]) -> str:
+        self._constants[name] = array
+        return name
+
+    def _inputs(self) -> list[ValueInfoProto]:
+        lines = self._config.size or "lines"
+        planes: list[str | int] = ["batch", self._config.inputs, lines, lines]
+        inputs = [helper.make_tensor_value_info("planes", TensorProto.UINT8, planes)]
+        if self._config.rank_embedding:
+            inputs.append(helper.make_tensor_value_info("rank", TensorProto.INT64, ["batch"]))
+        return inputs
+
+    def _outputs(self) -> list[ValueInfoProto]:
+        points = self._config.size**2 if self._config.size else "points"
+        policy = ["batch", self._config.outputs, points]
+        outputs = [helper.make_tensor_value_info(_POLICY, TensorProto.FLOAT, policy)]
+        if self._config.value:
+            outputs.append(helper.make_tensor_value_info("value", TensorProto.FLOAT, ["batch"]))
+        if self._config.ownership:
+            outputs.append(helper.make_tensor_value_info(_OWNERSHIP, TensorProto.FLOAT, ["batch", points]))
+        return outputs
+
+
+# Eight bits
+
+
+def quantize_onnx(onnx: bytes, planes: NDArray[np.uint8], ranks: NDArray[np.int64]) -> bytes:
+    """The same network with its convolutions in eight bits, scaled by what real planes [B, C, n, n] and ranks [B] give.
+
+    Weights have seven bits: without VNNI, eight of them overflow. The last convolutions stay in floats.
+    """
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+    graph = ModelProto.FromString(onnx).graph
+    named: dict[str, NDArray[Any]] = {"planes": planes, "rank": ranks}
+    wanted = [node.name for node in graph.input]
+    starts = iter(range(0, len(planes), _CALIBRATED_AT_ONCE))
+
+    class Reader(CalibrationDataReader):  # type: ignore[misc]
+        def get_next(self) -> dict[str, NDArray[Any]] | None:
+            if (first := next(starts, None)) is None:
+                return None
+            return {name: named[name][first : first + _CALIBRATED_AT_ONCE] for name in wanted}
+
+    with tempfile.TemporaryDirectory() as folder, _no_advice():
+        source, target = Path(folder) / "model.onnx", Path(folder) / "model.int8.onnx"
+        source.write_bytes(onnx)
+        quantize_static(
+            source,
+            target,
+            Reader(),
+            quant_format=QuantFormat.QDQ,
+            op_types_to_quantize=["Conv", "Relu", "Add"],
+            per_channel=True,
+            reduce_range=True,
+            activation_type=QuantType.QUInt8,
+            weight_type=QuantType.QInt8,
+            nodes_to_exclude=[node.name for node in graph.node if node.name in _IN_FLOATS],
+        )
+        return target.read_bytes()
+
+
+@contextmanager
+def _no_advice() -> Iterator[None]:
+    """Keep back what onnxruntime advises on the root logger: there is nothing to optimize before, layers are folded."""
+
+    def is_serious(record: logging.LogRecord) -> bool:
+        return record.levelno > logging.WARNING
+
+    root = logging.getLogger()
+    root.addFilter(is_serious)
+    try:
+        yield
+    finally:
+        root.removeFilter(is_serious)

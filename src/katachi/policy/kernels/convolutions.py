@@ -1,0 +1,192 @@
+"""The compiled part of `policy/convolutions.py`: the transforms of tiles of 4×4 points, and their adjoints for the
+gradients.
+
+Boards are flat arrays of [board, row, column, channel]; what is transformed is [36, stride], where tile t has its
+channels c at t · channels + c, as float32 or as bfloat16 in uint16. Channels come in multiples of eight. A board is
+first copied into a frame in ``scratch`` whose edge stays zero, so that no tile needs to know where the board ends.
+
+With d a tile of 6×6 points of the input and y the 4×4 points of the output inside it (Lavin and Gray 2016):
+y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A, and the sum over channels takes place between the two transforms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from katachi.features.kernels.simd import LANES, load, spread, store
+
+TILE = 4
+WINDOW = 6
+_ZERO = np.float32(0)
+_TWO = np.float32(2)
+_FOUR = np.float32(4)
+_FIVE = np.float32(5)
+_EIGHT = np.float32(8)
+
+
+@njit(cache=True, nogil=True)
+def _apply_bt(source, at, step, target, to, stride):
+    """Bᵀ on six vectors of ``source``, ``step`` apart: six vectors of ``target``, ``stride`` apart."""
+    d1 = load(source, at + step)
+    d2 = load(source, at + 2 * step)
+    d3 = load(source, at + 3 * step)
+    d4 = load(source, at + 4 * step)
+    store(target, to, _FOUR * load(source, at) - _FIVE * d2 + d4)
+    even, odd = d4 - _FOUR * d2, d3 - _FOUR * d1
+    store(target, to + stride, even + odd)
+    store(target, to + 2 * stride, even - odd)
+    even, odd = d4 - d2, _TWO * (d3 - d1)
+    store(target, to + 3 * stride, even + odd)
+    store(target, to + 4 * stride, even - odd)
+    store(target, to + 5 * stride, _FOUR * d1 - _FIVE * d3 + load(source, at + 5 * step))
+
+
+@njit(cache=True, nogil=True)
+def _apply_b(source, at, step, target, to, stride):
+    """B on six vectors: the adjoint of Bᵀ."""
+    v0 = load(source, at)
+    v1 = load(source, at + step)
+    v2 = load(source, at + 2 * step)
+    v3 = load(source, at + 3 * step)
+    v4 = load(source, at + 4 * step)
+    v5 = load(source, at + 5 * step)
+    near, far = v1 - v2, v3 - v4
+    store(target, to, _FOUR * v0)
+    store(target, to + stride, _FOUR * (v5 - near) - _TWO * far)
+    store(target, to + 3 * stride, near + _TWO * far - _FIVE * v5)
+    near, far = v1 + v2, v3 + v4
+    store(target, to + 2 * stride, -_FIVE * v0 - _FOUR * near - far)
+    store(target, to + 4 * stride, v0 + near + far)
+    store(target, to + 5 * stride, v5)
+
+
+@njit(cache=True, nogil=True)
+def _apply_at(source, at, step, target, to, stride):
+    """Aᵀ on six vectors: four."""
+    m1 = load(source, at + step)
+    m2 = load(source, at + 2 * step)
+    m3 = load(source, at + 3 * step)
+    m4 = load(source, at + 4 * step)
+    near, far = m1 + m2, m3 + m4
+    store(target, to, load(source, at) + near + far)
+    store(target, to + 2 * stride, near + _FOUR * far)
+    near, far = m1 - m2, m3 - m4
+    store(target, to + stride, near + _TWO * far)
+    store(target, to + 3 * stride, near + _EIGHT * far + load(source, at + 5 * step))
+
+
+@njit(cache=True, nogil=True)
+def _apply_a(source, at, step, target, to, stride):
+    """A on four vectors: six, the adjoint of Aᵀ."""
+    y0 = load(source, at)
+    y1 = load(source, at + step)
+    y2 = load(source, at + 2 * step)
+    y3 = load(source, at + 3 * step)
+    store(target, to, y0)
+    even, odd = y0 + y2, y1 + y3
+    store(target, to + stride, even + odd)
+    store(target, to + 2 * stride, even - odd)
+    even, odd = y0 + _FOUR * y2, _TWO * y1 + _EIGHT * y3
+    store(target, to + 3 * stride, even + odd)
+    store(target, to + 4 * stride, even - odd)
+    store(target, to + 5 * stride, y3)
+
+
+@njit(cache=True, nogil=True)
+def _copy_rows(source, at, step, target, to, stride, rows, length):
+    """Rows of a length from one array to another, ``step`` and ``stride`` apart."""
+    for row in range(rows):
+        for place in range(0, length, LANES):
+            store(target, to + row * stride + place, load(source, at + row * step + place))
+
+
+@njit(cache=True, nogil=True)
+def transform_inputs(boards, first, count, n, channels, transformed, stride, scratch):
+    """Bᵀ d B of all tiles of ``count`` boards from ``first`` on."""
+    tiles = (n + TILE - 1) // TILE
+    width = (TILE * tiles + 2) * channels
+    columns = (TILE * tiles + 2) * width  # in scratch, behind the frame
+    for board in range(count):
+        at = (first + board) * n * n * channels
+        _copy_rows(boards, at, n * channels, scratch, width + channels, width, n, n * channels)
+        for row in range(tiles):
+            for column in range(tiles):
+                corner = TILE * (row * width + column * channels)
+                target = ((board * tiles + row) * tiles + column) * channels
+                for channel in range(0, channels, LANES):
+                    for j in range(WINDOW):
+                        at = corner + j * channels + channel
+                        _apply_bt(scratch, at, width, scratch, columns + j * LANES, WINDOW * LANES)
+                    for i in range(WINDOW):
+                        to = i * WINDOW * stride + target + channel
+                        _apply_bt(scratch, columns + i * WINDOW * LANES, LANES, transformed, to, stride)
+
+
+@njit(cache=True, nogil=True)
+def transform_input_gradients(transformed, stride, gradients, first, count, n, channels, scratch):
+    """Of Bᵀ d B to those of the boards: B v Bᵀ of every tile, summed where tiles overlap."""
+    tiles = (n + TILE - 1) // TILE
+    width = (TILE * tiles + 2) * channels
+    rows = (TILE * tiles + 2) * width  # in scratch, behind the frame
+    sums = rows + WINDOW * WINDOW * LANES
+    for board in range(count):
+        for place in range(0, rows, LANES):
+            store(scratch, place, spread(_ZERO))
+        for row in range(tiles):
+            for column in range(tiles):
+                corner = TILE * (row * width + column * channels)
+                source = ((board * tiles + row) * tiles + column) * channels
+                for channel in range(0, channels, LANES):
+                    for i in range(WINDOW):
+                        at = i * WINDOW * stride + source + channel
+                        _apply_b(transformed, at, stride, scratch, rows + i * WINDOW * LANES, LANES)
+                    for j in range(WINDOW):
+                        _apply_b(scratch, rows + j * LANES, WINDOW * LANES, scratch, sums, LANES)
+                        for i in range(WINDOW):
+                            point = corner + i * width + j * channels + channel
+                            store(scratch, point, load(scratch, point) + load(scratch, sums + i * LANES))
+        to = (first + board) * n * n * channels
+        _copy_rows(scratch, width + channels, width, gradients, to, n * channels, n, n * channels)
+
+
+@njit(cache=True, nogil=True)
+def transform_outputs(transformed, stride, boards, first, count, n, channels, scratch):
+    """Aᵀ m A of all tiles of ``count`` boards from ``first`` on."""
+    tiles = (n + TILE - 1) // TILE
+    width = TILE * tiles * channels
+    rows = TILE * tiles * width  # in scratch, behind the frame
+    for board in range(count):
+        for row in range(tiles):
+            for column in range(tiles):
+                corner = TILE * (row * width + column * channels)
+                source = ((board * tiles + row) * tiles + column) * channels
+                for channel in range(0, channels, LANES):
+                    for i in range(WINDOW):
+                        at = i * WINDOW * stride + source + channel
+                        _apply_at(transformed, at, stride, scratch, rows + i * TILE * LANES, LANES)
+                    for j in range(TILE):
+                        to = corner + j * channels + channel
+                        _apply_at(scratch, rows + j * LANES, TILE * LANES, scratch, to, width)
+        _copy_rows(scratch, 0, width, boards, (first + board) * n * n * channels, n * channels, n, n * channels)
+
+
+@njit(cache=True, nogil=True)
+def transform_output_gradients(gradients, first, count, n, channels, transformed, stride, scratch):
+    """Of the boards to those of m: A y Aᵀ of every tile."""
+    tiles = (n + TILE - 1) // TILE
+    width = TILE * tiles * channels
+    columns = TILE * tiles * width  # in scratch, behind the frame
+    for board in range(count):
+        _copy_rows(gradients, (first + board) * n * n * channels, n * channels, scratch, 0, width, n, n * channels)
+        for row in range(tiles):
+            for column in range(tiles):
+                corner = TILE * (row * width + column * channels)
+                target = ((board * tiles + row) * tiles + column) * channels
+                for channel in range(0, channels, LANES):
+                    for j in range(TILE):
+                        at = corner + j * channels + channel
+                        _apply_a(scratch, at, width, scratch, columns + j * LANES, TILE * LANES)
+                    for i in range(WINDOW):
+                        to = i * WINDOW * stride + target + channel
+                        _apply_a(scratch, columns + i * TILE * LANES, LANES, transformed, to, stride)

@@ -1,0 +1,148 @@
+"""What a saved network foretells of held-out games: how likely it held every move that was played, by rank and phase.
+
+It is asked as in play: illegal points have no part in its policy. What was played is legal, or a set would not have
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.core.cards import ModelError
+from katachi.core.contracts import Floats
+from katachi.core.models import open_model
+from katachi.data.batches import Batch, Batches
+from katachi.data.dataset import Dataset
+from katachi.features.planes import PlaneSet
+from katachi.go.points import WHITE, Symmetry
+from katachi.policy.cnn_cards import CnnCard
+from katachi.policy.config import CnnConfig
+from katachi.policy.onnx_sessions import OnnxNetwork
+from katachi.policy.planes import PLANES
+from katachi.sgf.ranks import format_grade
+from katachi.sgf.splits import Split
+
+TOP: Final = 20  # places that are counted
+# When a phase begins, in moves for each point of the board: after 60 and 150 moves on 19×19.
+PHASES: Final = {"opening": 0.0, "middle game": 1 / 6, "endgame": 5 / 12}
+
+_AT_ONCE: Final = 128  # positions
+_SEED: Final = 1  # of the order in which held-out positions are taken
+
+
+class Foretold(NamedTuple):
+    """N moves that were played, and what was thought of them before."""
+
+    places: NDArray[np.int64]  # [N], how many moves were held likelier
+    losses: Floats  # [N], −log p
+    ranks: NDArray[np.int8]  # [N], the mover's dan, 0 if unknown
+    plies: NDArray[np.int16]  # [N], how many moves were made before
+
+    def only(self, chosen: NDArray[np.bool_]) -> Foretold:
+        """Some of them."""
+        return Foretold._make(array[chosen] for array in self)
+
+    def tally(self) -> dict[str, Any]:
+        """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n likeliest."""
+        top = [int((self.places < places).sum()) for places in range(1, TOP + 1)]
+        loss = float(self.losses.mean(dtype=np.float64)) if self.losses.size else None
+        return {"positions": self.places.size, "loss": loss, "top": top}
+
+    def tally_all(self, size: int) -> dict[str, Any]:
+        """The same for all, by rank and by phase of the game on boards of a size; what never came is left out."""
+        names = {rank: format_grade(rank) if rank else "unknown" for rank in np.unique(self.ranks).tolist()}
+        begin = [int(moves * size * size) for moves in PHASES.values()]
+        phase = np.searchsorted(begin, self.plies, side="right") - 1
+        phases = {name: self.only(phase == number) for number, name in enumerate(PHASES)}
+        return self.tally() | {
+            "ranks": {name: self.only(self.ranks == rank).tally() for rank, name in names.items()},
+            "phases": {name: some.tally() for name, some in phases.items() if some.places.size},
+        }
+
+
+_NOTHING: Final = Foretold._make(np.zeros(0, dtype) for dtype in (np.int64, np.float32, np.int8, np.int16))
+
+
+class Foreteller:
+    """A network that is asked about batches."""
+
+    def __init__(self, config: CnnConfig, network: OnnxNetwork) -> None:
+        self.config = config
+        self.planes: PlaneSet = PLANES[config.planes]
+        self._network = network
+
+    @classmethod
+    def open(cls, path: Path, threads: int = 1, precision: str = "fp32") -> Self:
+        """The network of a model; raises ModelError if it is of another kind, damaged, or has no such precision."""
+        saved = open_model(path)
+        if not isinstance(saved.card, CnnCard):
+            raise ModelError(f"{path}: this model is a {saved.card.kind}, but a cnn is needed")
+        evaluator = saved.card.build(saved.read, {"threads": threads, "precision": precision})
+        return cls(evaluator.config, evaluator.network)
+
+    def held_out(
+        self, dataset: Dataset, split: Split, size: int, count: int, ranks: Collection[int] | None = None
+    ) -> Iterator[Batch]:
+        """So many positions of a split, or as many as there are, always the same; of movers of these ranks."""
+        batches = Batches(dataset, self.planes, _AT_ONCE, _SEED, split, symmetries=False, size=size)
+        for number in range(-(-batches.epoch // _AT_ONCE)):
+            batch = batches[number].only(slice(batches.epoch - number * _AT_ONCE))
+            if ranks is not None:
+                batch = batch.only(np.isin(batch.ranks, list(ranks)))
+            batch = batch.only(slice(count))
+            count -= batch.moves.size
+            if batch.moves.size:
+                yield batch
+            if not count:
+                return
+
+    def foretell(
+        self, batches: Iterable[Batch], rank: int | None = None, symmetries: Collection[Symmetry] = (Symmetry.IDENTITY,)
+    ) -> Foretold:
+        """What is thought of all that was played, where every mover is taken for one of a rank, or for what he is.
+
+        Of several symmetries of a position, the likelihoods are averaged.
+        """
+        found = [_NOTHING, *(self._foretell(batch, rank, symmetries) for batch in batches)]
+        return Foretold._make(np.concatenate(arrays) for arrays in zip(*found, strict=True))
+
+    def _foretell(self, batch: Batch, rank: int | None, symmetries: Collection[Symmetry]) -> Foretold:
+        seen = [self._log_likelihoods(batch, rank, symmetry) for symmetry in symmetries]
+        likely: Floats = np.logaddexp.reduce(seen) - np.log(np.float32(len(seen)))
+        played = likely[np.arange(batch.moves.size), batch.moves]
+        return Foretold((likely > played[:, None]).sum(axis=1), -played, batch.ranks, batch.plies)
+
+    def _log_likelihoods(self, batch: Batch, rank: int | None, symmetry: Symmetry) -> Floats:
+        """Of all points, [B, n²], when the network sees the boards in a symmetry; −∞ where a move is illegal."""
+        every = np.arange(batch.moves.size)
+        inputs = self._inputs(batch, rank)
+        inputs["planes"] = np.ascontiguousarray(symmetry.transform(inputs["planes"]))
+        (policy,) = self._network.run(inputs, ["policy"])
+        logits = policy[every, np.where(batch.colors == WHITE, self.config.outputs - 1, 0)]
+        logits = logits[:, symmetry.points(batch.planes.shape[-1])]
+        legal = batch.planes[:, self.planes.names.index("legal")].reshape(logits.shape) != 0
+        legal[every, batch.moves] = True
+        logits = np.where(legal, logits, np.float32(-np.inf))
+        logits -= logits.max(axis=1, keepdims=True)
+        likely: Floats = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return likely
+
+    def _inputs(self, batch: Batch, rank: int | None) -> dict[str, NDArray[Any]]:
+        planes, ranks = batch.planes, batch.ranks.astype(np.int64)
+        if rank is not None:
+            planes, ranks = tell_rank(planes, self.planes, rank), np.full_like(ranks, rank)
+        return {"planes": planes} | ({"rank": ranks} if self.config.rank_embedding else {})
+
+
+def tell_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[np.uint8]:
+    """Planes [B, C, n, n] of the same positions in which every mover has a rank; without planes for it, as they are."""
+    told = planes.copy()
+    for number, name in enumerate(kind.names):
+        if name.startswith("rank: "):
+            told[:, number] = name == f"rank: {rank}d"
+    return told

@@ -1,0 +1,161 @@
+"""A convolutional network that foretells moves, for training: `policy/config.py` made of torch tensors.
+
+Its weights are a dictionary of tensors by name, and nothing else changes. Players do not need torch: they use what
+`policy/export.py` writes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import conv2d, linear, relu
+
+from katachi.policy.config import CnnConfig, is_learned
+from katachi.policy.convolutions import convolve
+from katachi.policy.normalizing import Statistics, normalize, normalize_batch
+from katachi.policy.symmetric_filters import first_of_orbits, symmetrize
+
+Weights = dict[str, NDArray[np.float32]]
+
+_PAPER_SPREAD: Final = 0.05  # Maddison et al. 2014, section 3.3: weights begin uniform between −0.05 and 0.05
+_FOLLOWING: Final = 0.05  # how far the statistics of a normalized layer go towards those of a batch
+_FEWEST_CHANNELS: Final = 16  # that Winograd's method is worth its transforms for
+
+
+class Prediction(NamedTuple):
+    """What a network says about B boards: logits, not masked, without the pass."""
+
+    policy: Tensor  # [B, outputs, n²]
+    value: Tensor | None  # [B], the logit that the mover wins
+    ownership: Tensor | None  # [B, n²], the logit that a point will be the mover's
+
+
+class Cnn:
+    """A network with its weights."""
+
+    def __init__(self, config: CnnConfig, weights: Mapping[str, NDArray[np.float32]]) -> None:
+        """Take weights by name; raises ValueError if they are not those of the configuration."""
+        shapes = {name: tuple(array.shape) for name, array in weights.items()}
+        if shapes != config.weight_shapes():
+            different = sorted(dict(shapes.items() ^ config.weight_shapes().items()))
+            raise ValueError(f"its weights are not those of this network: {', '.join(different[:3])}")
+        self.config = config
+        self.products = (
+            torch.float32
+        )  # the type in which convolutions multiply in training, see `policy/convolutions.py`
+        self.weights = {name: torch.tensor(weights[name]).requires_grad_(is_learned(name)) for name in shapes}
+
+    @classmethod
+    def new(cls, config: CnnConfig, seed: int) -> Self:
+        """A network that has learned nothing: all moves are equally likely, or nearly."""
+        random = torch.Generator().manual_seed(seed)
+        return cls(config, {name: _begin(config, name, random).numpy() for name in config.weight_shapes()})
+
+    @property
+    def learned(self) -> dict[str, Tensor]:
+        """The weights that are learned by gradients."""
+        return {name: tensor for name, tensor in self.weights.items() if tensor.requires_grad}
+
+    def arrays(self) -> Weights:
+        """A copy of all weights."""
+        return {name: tensor.detach().numpy().copy() for name, tensor in self.weights.items()}
+
+    def predict(self, planes: Tensor, ranks: Tensor, *, training: bool = False) -> Prediction:
+        """What the network says of planes [B, C, n, n] and the movers' ranks [B], 0 to 9.
+
+        In training layers are normalized by the batch, whose statistics are followed.
+        """
+        boards = planes.to(torch.float32, memory_format=torch.channels_last)
+        boards = self._layer(0, boards, ranks, None, training=training)
+        if self.config.kind == "plain":
+            for layer in range(1, self.config.layers):
+                boards = self._layer(layer, boards, None, None, training=training)
+        for block in range(self.config.blocks):
+            inner = self._layer(2 * block + 1, boards, None, None, training=training)
+            boards = self._layer(2 * block + 2, inner, None, boards, training=training)
+        policy = self._convolve("policy", boards) + self._bias("policy")
+        return Prediction(
+            policy.flatten(2),
+            self._value(boards) if self.config.value else None,
+            (self._convolve("ownership", boards) + self._bias("ownership")).flatten(1)
+            if self.config.ownership
+            else None,
+        )
+
+    def _layer(
+        self, layer: int, boards: Tensor, ranks: Tensor | None, added: Tensor | None, *, training: bool
+    ) -> Tensor:
+        """A convolution, its biases, what a block adds, and ReLU."""
+        name = f"layers.{layer}"
+        boards = self._convolve(name, boards, self.products if training else torch.float32)
+        if self.config.has_bias(layer):
+            boards = boards + self._bias(name)
+        if ranks is not None and self.config.rank_embedding:
+            boards = boards + self.weights["ranks"][ranks][:, :, None, None]
+        if self.config.normalized:
+            return self._normalize(name, boards, added, training=training)
+        return relu(boards if added is None else boards + added)
+
+    def _normalize(self, name: str, boards: Tensor, added: Tensor | None, *, training: bool) -> Tensor:
+        weights = {key: self.weights[f"{name}.{key}"] for key in ("gain", "shift", "mean", "variance")}
+        kept = Statistics(weights["mean"], weights["variance"])
+        if not training:
+            return normalize(boards, weights["gain"], weights["shift"], added, kept)
+        result, found = normalize_batch(boards, weights["gain"], weights["shift"], added)
+        for old, new in zip(kept, found, strict=True):
+            old.lerp_(new, _FOLLOWING)
+        return result
+
+    def _convolve(self, name: str, boards: Tensor, products: torch.dtype = torch.float32) -> Tensor:
+        filters = self.weights[f"{name}.weight"]
+        if self.config.symmetric:
+            filters = symmetrize(filters)
+        if filters.shape[-1] == 3 and min(filters.shape[:2]) >= _FEWEST_CHANNELS:
+            return convolve(boards, filters, products)
+        filters = filters.contiguous(memory_format=torch.channels_last)
+        return conv2d(boards, filters, padding=filters.shape[-1] // 2)
+
+    def _bias(self, name: str) -> Tensor:
+        """[outputs, n, n] or [outputs, 1, 1]."""
+        bias = self.weights[f"{name}.bias"]
+        if bias.ndim == 1:
+            return bias[:, None, None]
+        return symmetrize(bias) if self.config.symmetric else bias
+
+    def _value(self, boards: Tensor) -> Tensor:
+        hidden = linear(boards.mean((2, 3)), self.weights["value.hidden"], self.weights["value.hidden_bias"])
+        return linear(relu(hidden), self.weights["value.output"], self.weights["value.output_bias"])[:, 0]
+
+
+def _begin(config: CnnConfig, name: str, random: torch.Generator) -> Tensor:
+    """The first weights of a name.
+
+    Those of the paper's network are the paper's; else filters keep the size of what they are given (He et al. 2015),
+    and blocks and outputs begin as nothing.
+    """
+    shape = config.weight_shapes()[name]
+    kind = name.rpartition(".")[2]
+    if kind in ("gain", "variance"):
+        return torch.zeros(shape) if kind == "gain" and _ends_block(config, name) else torch.ones(shape)
+    if kind not in ("weight", "hidden"):
+        return torch.zeros(shape)
+    if config.kind == "plain" and not config.normalized:
+        begun = torch.empty(shape).uniform_(-_PAPER_SPREAD, _PAPER_SPREAD, generator=random)
+    elif name in ("policy.weight", "ownership.weight") or (not config.normalized and _ends_block(config, name)):
+        begun = torch.zeros(shape)
+    else:
+        begun = torch.randn(shape, generator=random) * math.sqrt(2 / math.prod(shape[1:]))
+    return first_of_orbits(begun) if config.symmetric and begun.ndim == 4 else begun
+
+
+def _ends_block(config: CnnConfig, name: str) -> bool:
+    """Whether weights belong to the second layer of a residual block."""
+    first, _, rest = name.partition(".")
+    layer = rest.partition(".")[0]
+    return config.kind == "residual" and first == "layers" and int(layer) > 0 and int(layer) % 2 == 0

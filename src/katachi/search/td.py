@@ -1,0 +1,225 @@
+"""TD search: learn about the position on the board from games that begin there, then play what was learned.
+
+Simulations play on from the position, and a memory of its shapes learns from them by temporal differences
+(``search/kernels/td.py``); there is no tree. The move is the greedy one by what the memory says in the end. With a
+model of local shapes the memory begins with what the model knows (Dyna-2), else with nothing; ``search/td_memory.py``
+says how. Silver, Sutton and Müller 2008 and 2012.
+
+One thread searches; a seed and a number of simulations give the same result every time. What was learned is a private
+cache: when the next call is about the same game a move or two later, learning goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from threading import Event
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.core.contracts import Evaluator, Limit
+from katachi.core.evaluators import after
+from katachi.go.board import Board
+from katachi.go.game import Game, Step
+from katachi.go.kernels._playouts import random_state
+from katachi.go.kernels.board import OFF
+from katachi.go.rules import Rules
+from katachi.search.fused_shapes import FusedShapes, fuse_shapes
+from katachi.search.kernels import td as kernels
+from katachi.search.moves import komi_of, passes_before, playable, root_moves, sensible_moves
+from katachi.search.one_ply import GreedySearch
+from katachi.search.playouts import new_playouts
+from katachi.search.results import PlayoutResult
+from katachi.search.td_memory import TdMemory
+from katachi.search.td_settings import TdSearchSettings
+
+_ENDLESS: Final = 1 << 62
+_LINE_PLIES: Final = 8  # of the variation that is reported
+_REPORT_SECONDS: Final = 0.1  # between the results of ``deepen``
+_SLICE_SECONDS: Final = 0.003  # how long compiled code may run before the clock is looked at
+
+
+class TdSearch:
+    """The search, with long-term memory or without."""
+
+    def __init__(self, evaluator: Evaluator | None = None, settings: TdSearchSettings | None = None) -> None:
+        self._evaluator = evaluator
+        self._long_term = None if evaluator is None else fuse_shapes(evaluator)
+        self._settings = settings or TdSearchSettings()
+        self._playouts = new_playouts(self._settings.playouts, 1, seed=0, evaluator=evaluator)
+        self._room = None if self._long_term is None else self._new_room(self._long_term.board_size)
+        self._steps: list[Step] = []
+        self._rules: Rules | None = None
+        self._slice = 1
+
+    @property
+    def evaluator(self) -> Evaluator | None:
+        return self._evaluator
+
+    @property
+    def settings(self) -> TdSearchSettings:
+        return self._settings
+
+    def with_settings(self, settings: TdSearchSettings) -> TdSearch:
+        """The same search with other settings, and without what it learned."""
+        return TdSearch(self._evaluator, settings)
+
+    def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PlayoutResult:
+        """The best move by what was learned; ``visits`` count the simulations that began with each move."""
+        *_, last = self._results(game, limit, rng, None, float("inf"))
+        return last
+
+    def deepen(
+        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None
+    ) -> Iterator[PlayoutResult]:
+        """Yield a result ten times a second until the limit is reached or ``stop`` is set."""
+        return self._results(game, limit, rng, stop, _REPORT_SECONDS)
+
+    @property
+    def memory(self) -> TdMemory:
+        """What was learned so far, for others to search with; raises ValueError if there was neither model nor game."""
+        if self._room is None:
+            raise ValueError("there is no memory without a model before the first game")
+        return self._room.memory
+
+    def adapt(self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None) -> None:
+        """Learn about a game's position until the limit is reached or ``stop`` is set."""
+        for _ in self._run(game, limit, rng, stop):
+            pass
+
+    def _results(
+        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None, seconds_between: float
+    ) -> Iterator[PlayoutResult]:
+        for room in self._run(game, limit, rng, stop, seconds_between):
+            yield room.result(game, rng)
+
+    def _run(
+        self,
+        game: Game,
+        limit: Limit,
+        rng: np.random.Generator,
+        stop: Event | None,
+        seconds_between: float = float("inf"),
+    ) -> Iterator[_Room]:
+        """Simulate and learn; yields from time to time and at the end."""
+        begun = time.monotonic()
+        deadline = float("inf") if limit.seconds is None else begun + limit.seconds
+        report_due = begun + seconds_between
+        left = self._quota(limit)
+        room = self._begin(game, rng)
+        while left > 0:
+            left -= self._run_slice(game, room, left)
+            now = time.monotonic()
+            if now >= deadline or (stop is not None and stop.is_set()):
+                break
+            if now >= report_due:
+                report_due = now + seconds_between
+                yield room
+        yield room
+
+    def _quota(self, limit: Limit) -> int:
+        if limit.simulations is not None:
+            return max(1, limit.simulations)
+        return self._settings.simulations if limit.seconds is None else _ENDLESS
+
+    def _run_slice(self, game: Game, room: _Room, most: int) -> int:
+        """Some milliseconds of simulations; how many that is, is learned from the last slice. Returns how many."""
+        count = min(self._slice, most)
+        start = time.perf_counter()
+        room.run(game, self._playouts, count)
+        elapsed = max(time.perf_counter() - start, 1e-6)
+        self._slice = int(np.clip(count * _SLICE_SECONDS / elapsed, 1, 4 * count))
+        return count
+
+    def _begin(self, game: Game, rng: np.random.Generator) -> _Room:
+        """Room for a game, its memory as it was if the game has gone on since the last time."""
+        if self._room is None or self._room.memory.board_size != game.size:
+            self._room = self._new_room(game.size)
+        elif not (self._settings.reuse and self._has_gone_on(game)):
+            self._room.memory.forget()
+        self._steps, self._rules = game.steps, game.rules
+        self._playouts["random"] = random_state(rng.integers(1 << 63, dtype=np.uint64))
+        self._playouts["reply"] = OFF
+        self._room.begin(game, rng)
+        return self._room
+
+    def _new_room(self, board_size: int) -> _Room:
+        return _Room(board_size, self._settings, self._long_term)
+
+    def _has_gone_on(self, game: Game) -> bool:
+        """Whether this is the game of the last call, a move or two later: every game begins with the empty board."""
+        steps, count = game.steps, len(self._steps)
+        return self._rules == game.rules and 0 < len(steps) - count <= 2 and steps[:count] == self._steps
+
+
+class _Room:
+    """What simulations on boards of one size need: a memory, a simulator, boards to play on."""
+
+    def __init__(self, board_size: int, settings: TdSearchSettings, long_term: FusedShapes | None) -> None:
+        self.memory = TdMemory(board_size, settings.window_sizes, long_term)
+        windows = self.memory.learned_windows
+        self._simulator = np.zeros(1, dtype=kernels.SIMULATOR)
+        self._simulator["explore"] = round(settings.epsilon * 2**32)
+        self._simulator["guided_plies"] = settings.guided_plies
+        self._simulator["learned_plies"] = settings.learned_plies
+        self._simulator["step"] = settings.step_size / windows
+        self._simulator["learned_windows"] = windows
+        self._stands = np.zeros((self._most_stands(settings.learned_plies), 4), dtype=np.int32)
+        self._boards, self._spare = Board(board_size).record, Board(board_size).record
+
+    def _most_stands(self, plies: int) -> int:
+        """Each ply puts down a stone, which may be taken later, as may those that stood there before."""
+        changes = 2 * plies + self.memory.board_size**2
+        return 2 * (self.memory.learned_windows + changes * self.memory.most_contacts)
+
+    def begin(self, game: Game, rng: np.random.Generator) -> None:
+        """Stand at a game's position, draw new random numbers, and count from there."""
+        simulator = self._simulator
+        for sums in ("simulations", "black_area", "ownership", "visits"):
+            simulator[sums] = 0
+        simulator["komi"] = komi_of(game)
+        simulator["passes"] = passes_before(game)
+        simulator["considered"][0, : game.size**2] = root_moves(game)[:-1]
+        simulator["random"] = random_state(rng.integers(1 << 63, dtype=np.uint64))
+
+    def run(self, game: Game, playouts: NDArray[Any], simulations: int) -> None:
+        """Simulate, and learn."""
+        kernels.run_simulations(
+            self._simulator,
+            game.board.record,
+            self._boards,
+            self._spare,
+            playouts,
+            self.memory.parameters,
+            self._stands,
+            simulations,
+        )
+
+    def result(self, game: Game, rng: np.random.Generator) -> PlayoutResult:
+        """What the memory says now, and what the simulations came to."""
+        best = GreedySearch(self.memory).search(game, Limit(), rng)
+        points, simulator = game.size**2, self._simulator[0]
+        count = int(simulator["simulations"])
+        return PlayoutResult(
+            best.move,
+            best.black_wins,
+            visits=np.append(simulator["visits"][:points], simulator["visits"][OFF]),
+            variation=playable(game, self._line(game.board, best.move)),
+            sweep=best.sweep,
+            black_lead=float(simulator["black_area"]) / count - komi_of(game),
+            ownership=(simulator["ownership"][:points] / count).astype(np.float32),
+            simulations=count,
+        )
+
+    def _line(self, board: Board, move: int) -> list[int]:
+        """What follows a move when both play what the memory likes best."""
+        line = [move]
+        for _ in range(_LINE_PLIES - 1):
+            board = after(board, line[-1])
+            worth = np.where(sensible_moves(board), self.memory.afterstate_log_odds(board), np.nan)
+            line.append(int(np.nanargmax(board.to_play * worth)))
+            if line[-1] == board.size**2:
+                return line[:-1]
+        return line

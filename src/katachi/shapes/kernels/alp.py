@@ -1,0 +1,144 @@
+"""The average liberty player, compiled for many games: values moves by what they change.
+
+Silver et al. 2007: the mean number of liberties of one's own chains less that of the enemy's; one ply, random ties.
+It plays as ``players/simple.py`` does, but a stone that captures nothing and joins at most one chain is valued
+without being played, and a game ends only when nobody has a sensible move left.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from katachi.go.kernels._playouts import next_random, random_below
+from katachi.go.kernels.board import (
+    LEGAL,
+    NEIGHBORS,
+    count_liberties,
+    illegality,
+    is_atari,
+    is_kept_eye,
+    play_stone,
+    record_dtype,
+)
+from katachi.go.points import EMPTY, MAX_POINTS
+from katachi.shapes.kernels.player import PASS_MOVE
+
+ALP: Final = record_dtype(
+    [
+        ("random", np.uint64),
+        ("eye_rule", np.uint8),
+        ("own_chains", np.int32),
+        ("own_liberties", np.int32),
+        ("enemy_chains", np.int32),
+        ("enemy_liberties", np.int32),
+        ("moves", np.uint16, MAX_POINTS),  # the best so far
+    ]
+)
+
+
+@njit(cache=True, nogil=True)
+def _balance(own_chains, own_liberties, enemy_chains, enemy_liberties):
+    return own_liberties / max(own_chains, 1) - enemy_liberties / max(enemy_chains, 1)
+
+
+@njit(cache=True, nogil=True)
+def _count(alp, b, color):
+    """Count the chains and liberties of both sides as ``color`` sees them."""
+    alp.own_chains = alp.own_liberties = alp.enemy_chains = alp.enemy_liberties = 0
+    for p in range(np.uint16(b.lines * b.lines)):
+        if b.stone[p] == EMPTY or b.head[p] != p:
+            continue
+        if b.stone[p] == color:
+            alp.own_chains += 1
+            alp.own_liberties += count_liberties(b, p)
+        else:
+            alp.enemy_chains += 1
+            alp.enemy_liberties += count_liberties(b, p)
+
+
+@njit(cache=True, nogil=True)
+def _touches(b, p, head):
+    """Whether an empty point is a liberty of a chain."""
+    near = NEIGHBORS[b.lines]
+    for k in range(4):
+        q = near[p, k]
+        if b.stone[q] == b.stone[head] and b.head[q] == head:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _is_simple(b, p, color):
+    """Whether a move captures nothing and joins at most one chain."""
+    near = NEIGHBORS[b.lines]
+    joined = PASS_MOVE
+    for k in range(4):
+        q = near[p, k]
+        if b.stone[q] == -color:
+            if is_atari(b.liberties[b.head[q]]):
+                return False
+        elif b.stone[q] == color:
+            if joined != PASS_MOVE and joined != b.head[q]:
+                return False
+            joined = b.head[q]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _value_simple(alp, b, p, color):
+    """The balance after a simple move: enemy chains around lose a liberty each, the own one gains what is new."""
+    near = NEIGHBORS[b.lines]
+    joined = PASS_MOVE
+    lost = 0
+    for k in range(4):
+        q = near[p, k]
+        if b.stone[q] == color:
+            joined = b.head[q]
+        elif b.stone[q] == -color:
+            first = True
+            for earlier in range(k):
+                e = near[p, earlier]
+                first &= b.stone[e] != -color or b.head[e] != b.head[q]
+            lost += first
+    gained = 0 if joined == PASS_MOVE else -1
+    for k in range(4):
+        q = near[p, k]
+        if b.stone[q] == EMPTY:
+            gained += joined == PASS_MOVE or not _touches(b, q, joined)
+    chains = alp.own_chains + (1 if joined == PASS_MOVE else 0)
+    return _balance(chains, alp.own_liberties + gained, alp.enemy_chains, alp.enemy_liberties - lost)
+
+
+@njit(cache=True, nogil=True)
+def choose_by_liberties(alp, boards, spare, color):
+    """The move of the average liberty player on ``boards[0]``, or PASS_MOVE; ``spare`` is a record to play on."""
+    b = boards[0]
+    best = -np.inf
+    count = np.uint16(0)
+    _count(alp, b, color)
+    counts = (alp.own_chains, alp.own_liberties, alp.enemy_chains, alp.enemy_liberties)
+    for i in range(b.empty_count):
+        p = b.empties[i]
+        if illegality(b, p, color, False) != LEGAL or is_kept_eye(b, p, color, alp.eye_rule):
+            continue
+        if _is_simple(b, p, color):
+            value = _value_simple(alp, b, p, color)
+        else:
+            spare[0] = b
+            play_stone(spare[0], p, color)
+            _count(alp, spare[0], color)
+            value = _balance(alp.own_chains, alp.own_liberties, alp.enemy_chains, alp.enemy_liberties)
+            alp.own_chains, alp.own_liberties, alp.enemy_chains, alp.enemy_liberties = counts
+        if value > best:
+            best = value
+            count = np.uint16(0)
+        if value == best:
+            alp.moves[count] = p
+            count += np.uint16(1)
+    if count == 0:
+        return PASS_MOVE
+    alp.random = next_random(alp.random)
+    return alp.moves[random_below(alp.random, count)]

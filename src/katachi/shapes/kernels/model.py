@@ -1,0 +1,178 @@
+"""The compiled part of ``shapes/model.py``: a board's logit as a sum over its 3×3 windows, and a sweep over all
+moves.
+
+All parameters come in one tuple (int32 array, float32 array), so that every compiled evaluator has one type. The
+integers hold, one after another, what ``shapes/models_fused.py`` lays out: a header, the windows' cells, where each
+window's table begins, the windows that touch each point, and the tables, in fixed point. Integer sums have no
+rounding: a sweep agrees with a whole-board pass to the last bit, and so do a board and its mirror images.
+
+Digits of a window's code: 0 empty, 1 a stone of the player who has just moved, 2 an enemy's. Kernels trust their
+arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from katachi.features.kernels.logistic import logistic, make_shares
+from katachi.go.kernels.board import LEGAL, NEIGHBORS, illegality, is_atari
+from katachi.go.points import EMPTY, MAX_POINTS, MAX_SIZE
+
+CELLS: Final = 9  # of a window
+LAST_POWER: Final = 3 ** (CELLS - 1)
+MAX_WINDOWS: Final = (MAX_SIZE - 2) ** 2
+
+# The header: how many windows there are, and where each part begins.
+WINDOWS: Final = 0
+CELLS_AT: Final = 1
+BASES_AT: Final = 2
+STARTS_AT: Final = 3
+CONTACTS_AT: Final = 4
+LIBERTIES_AT: Final = 5  # the tables of liberty shapes, if there are any: see shapes/kernels/liberty_model.py
+HEADER: Final = 6
+
+
+@njit(cache=True, nogil=True)
+def _digit(stone, mover):
+    return 0 if stone == EMPTY else 1 if stone == mover else 2
+
+
+@njit(cache=True, nogil=True)
+def index_windows(b, mover, ints, index):
+    """Set ``index[window]`` to its table entry; returns the sum of all of them."""
+    cell = np.uint64(ints[CELLS_AT])
+    bases = np.uint64(ints[BASES_AT])
+    total = np.int64(0)
+    for w in range(np.uint64(ints[WINDOWS])):
+        code = 0
+        for _ in range(CELLS):  # the last cell first: Horner's rule
+            code = 3 * code + _digit(b.stone[np.uint64(ints[cell])], mover)
+            cell += np.uint64(1)
+        index[w] = ints[bases + w] + code
+        total += ints[np.uint64(index[w])]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def fill_gains(b, ints, index, gains):
+    """Set ``gains[p]`` to what the sum gains by a stone of the mover on an empty point when nothing else changes.
+
+    Window by window, not point by point: the entries that one window needs lie close together.
+    """
+    for p in range(np.uint16(b.lines * b.lines)):
+        gains[p] = 0
+    cell = np.uint64(ints[CELLS_AT])
+    for w in range(np.uint64(ints[WINDOWS])):
+        old = np.uint64(index[w])
+        power = np.uint64(LAST_POWER)
+        while power > 0:
+            point = np.uint64(ints[cell])
+            if b.stone[point] == EMPTY:
+                gains[point] += ints[old + power] - ints[old]
+            cell += np.uint64(1)
+            power //= np.uint64(3)
+
+
+@njit(cache=True, nogil=True)
+def _change(p, digits, ints, index):
+    """Change the codes of the windows at a point by so many digits there; returns what the sum gains."""
+    gain = np.int64(0)
+    contacts = np.uint64(ints[CONTACTS_AT])
+    starts = np.uint64(ints[STARTS_AT]) + np.uint64(p)
+    for i in range(np.uint64(ints[starts]), np.uint64(ints[starts + np.uint64(1)])):
+        at = contacts + np.uint64(2) * i
+        w = np.uint64(ints[at])
+        old = index[w]
+        index[w] = old + digits * ints[at + np.uint64(1)]
+        gain += ints[np.uint64(index[w])] - ints[np.uint64(old)]
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def _change_chain(b, head, digits, ints, index):
+    """``_change`` for every stone of a chain."""
+    gain = np.int64(0)
+    q = head
+    while True:
+        gain += _change(q, digits, ints, index)
+        q = b.link[q]
+        if q == head:
+            return gain
+
+
+@njit(cache=True, nogil=True)
+def captured_heads(b, p, color, heads):
+    """Write the heads of the chains that a stone would take, each once; returns how many."""
+    count = 0
+    for k in range(4):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
+            head = b.head[q]
+            seen = False
+            for i in range(count):
+                seen |= heads[i] == head
+            if not seen:
+                heads[count] = head
+                count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def gain_with_captures(b, p, heads, count, ints, index):
+    """What the sum gains by a stone that takes chains; the codes are changed and changed back."""
+    gain = _change(p, 1, ints, index)
+    for i in range(count):
+        gain += _change_chain(b, heads[i], -2, ints, index)
+    for i in range(count):
+        _change_chain(b, heads[i], 2, ints, index)
+    _change(p, -1, ints, index)
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def board_logit(boards, parameters):
+    """The logit of the player who has just moved on ``boards[0]``."""
+    ints, floats = parameters
+    b = boards[0]
+    index = np.empty(MAX_WINDOWS, np.int32)
+    return index_windows(b, -b.to_play, ints, index) * np.float64(floats[0])
+
+
+@njit(cache=True, nogil=True)
+def value(boards, parameters):
+    """P(Black wins) on ``boards[0]``."""
+    logit = board_logit(boards, parameters)
+    return logistic(-boards[0].to_play * logit)
+
+
+@njit(cache=True, nogil=True)
+def sweep_log_odds(boards, parameters, values):
+    """The log-odds of Black after each move on ``boards[0]``, [n²+1], the pass last; NaN where it is illegal."""
+    ints, floats = parameters
+    b = boards[0]
+    color = b.to_play
+    unit = color * np.float64(floats[0])
+    points = np.uint16(b.lines * b.lines)
+    index = np.empty(MAX_WINDOWS, np.int32)
+    heads = np.empty(4, np.uint16)
+    gains = np.empty(MAX_POINTS, np.int64)
+    total = index_windows(b, color, ints, index)
+    fill_gains(b, ints, index, gains)
+    for p in range(points):
+        if illegality(b, p, color, False) != LEGAL:
+            values[p] = np.nan
+            continue
+        taken = captured_heads(b, p, color, heads)
+        gain = gain_with_captures(b, p, heads, taken, ints, index) if taken else gains[p]
+        values[p] = unit * (total + gain)
+    values[points] = unit * total
+
+
+@njit(cache=True, nogil=True)
+def sweep(boards, parameters, values):
+    """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
+    sweep_log_odds(boards, parameters, values)
+    make_shares(values, boards[0].lines * boards[0].lines + 1)

@@ -1,0 +1,344 @@
+"""The compiled one-ply player over fused tables: what every move is worth, kept from ply to ply.
+
+The value of a board is a sum of table entries, one for each 3×3 window, so a move changes at most nine of them, and
+nine for each stone that it captures. The player keeps, for each *side* (0 Black, 1 White), every window's entry as
+that side sees it as the one who has just moved, and what each move would add to their sum. A move makes *dirty*
+what it may have changed: the 5×5 points around every stone that came or went, and the last liberties of chains that
+came into atari or out of it. What captures is valued anew at every ply, because it depends on windows far away.
+
+Every stone that comes or goes is written down with its ply: that is all that learning after the game needs. The state
+lies in one record, and indices are unsigned: see ``go/kernels/board.py`` for why.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from katachi.go.kernels._playouts import count_area, next_random, random_below
+from katachi.go.kernels._scoring import fill_owner
+from katachi.go.kernels.board import NEIGHBORS, atari_point, is_atari, is_kept_eye, play_pass, play_stone, record_dtype
+from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE
+from katachi.shapes.kernels._fusing import CODES, MAX_CLASSES
+
+MAX_WINDOWS: Final = (MAX_SIZE - 2) ** 2
+PLIES_PER_POINT: Final = 4
+MAX_PLIES: Final = PLIES_PER_POINT * MAX_POINTS
+MAX_CHANGES: Final = 2 * MAX_PLIES  # each ply puts down one stone, which may be taken later
+WORDS: Final = (MAX_POINTS + 63) // 64
+TABLE: Final = MAX_CLASSES * CODES
+
+NO_MOVE: Final = np.int32(-(2**31))  # what an impossible move is worth
+PASS_MOVE: Final = np.uint16(MAX_POINTS)
+
+PLAYER: Final = record_dtype(
+    [
+        # the board's geometry
+        ("points", np.uint16),
+        ("windows", np.uint16),
+        ("words", np.uint16),
+        ("eye_rule", np.uint8),
+        ("around_count", np.uint16, MAX_POINTS),
+        ("around", np.uint16, (MAX_POINTS, 9)),  # the windows around a point
+        ("power", np.int32, (MAX_POINTS, 9)),  # and the power of three at which it counts there
+        ("class_base", np.uint32, MAX_WINDOWS),
+        ("nearby", np.uint64, (MAX_POINTS, WORDS)),  # the 5×5 points around a point, as bits
+        # the position
+        ("table_base", np.uint32, 2),  # where each side's tables begin
+        ("entry", np.uint32, (2, MAX_WINDOWS)),
+        ("value", np.int32, (2, MAX_WINDOWS)),
+        ("dirty", np.uint64, (2, WORDS)),
+        ("gain", np.int32, (2, MAX_POINTS)),  # what a move adds to the sum
+        ("taken", np.uint16, MAX_POINTS),
+        ("shift", np.int32, MAX_WINDOWS),  # work space, all 0 between uses
+        ("shifted", np.uint16, MAX_WINDOWS),
+        ("ownership", np.int32, MAX_POINTS),
+        # the game so far
+        ("plies", np.uint32),
+        ("changes", np.uint32),
+        ("change_ply", np.uint16, MAX_CHANGES),
+        ("change_point", np.uint16, MAX_CHANGES),
+        ("change_digit", np.int8, (MAX_CHANGES, 2)),  # by side
+        ("moves", np.uint16, MAX_PLIES),
+        ("explored", np.uint8, MAX_PLIES),
+        ("random", np.uint64),
+        ("fused", np.int32, 2 * TABLE),
+    ]
+)
+
+
+def new_player(size: int, cells: NDArray[np.int64], classes: NDArray[np.int64]) -> NDArray[Any]:
+    """A player for boards of one size, [1] record; ``cells`` and ``classes`` are those of the board's 3×3 windows."""
+    player = np.zeros(1, dtype=PLAYER)
+    r = player[0]
+    points = size * size
+    r["points"], r["windows"], r["words"] = points, len(cells), (points + 63) // 64
+    r["class_base"][: len(cells)] = classes * CODES
+    for window, points_in in enumerate(cells.tolist()):
+        for cell, point in enumerate(points_in):
+            k = r["around_count"][point]
+            r["around"][point, k], r["power"][point, k] = window, 3**cell
+            r["around_count"][point] = k + 1
+    row, col = np.divmod(np.arange(points), size)
+    for p in range(points):
+        for q in np.flatnonzero((abs(row - row[p]) <= 2) & (abs(col - col[p]) <= 2)).tolist():
+            r["nearby"][p, q // 64] |= np.uint64(1) << np.uint64(q % 64)
+    return player
+
+
+# The number of the lowest bit, by de Bruijn's sequence: numba has no instruction for it.
+_DE_BRUIJN: Final = np.uint64(0x03F79D71B4CB0A89)
+_LOWEST: Final = np.zeros(64, dtype=np.uint16)
+for _bit in range(64):
+    _LOWEST[((0x03F79D71B4CB0A89 << _bit) % 2**64) >> 58] = _bit
+
+
+@njit(cache=True, nogil=True)
+def begin_game(r):
+    """Go to the empty board."""
+    r.plies = 0
+    r.changes = 0
+    for side in range(np.uint8(2)):
+        for w in range(r.windows):
+            entry = np.uint32(r.table_base[side] + r.class_base[w])
+            r.entry[side, w] = entry
+            r.value[side, w] = r.fused[entry]
+        for p in range(r.points):
+            r.dirty[side, np.uint16(p) >> np.uint16(6)] |= np.uint64(1) << np.uint64(p & 63)
+
+
+@njit(cache=True, nogil=True)
+def _make_dirty(r, p):
+    word = p >> np.uint16(6)
+    bit = np.uint64(1) << np.uint64(p & np.uint16(63))
+    r.dirty[0, word] |= bit
+    r.dirty[1, word] |= bit
+
+
+@njit(cache=True, nogil=True)
+def _change_point(r, p, black, white):
+    """Add to a point's digit in the windows around it: ``black`` as Black sees it, ``white`` as White does."""
+    i = r.changes
+    r.change_ply[i] = r.plies
+    r.change_point[i] = p
+    r.change_digit[i, 0] = black
+    r.change_digit[i, 1] = white
+    r.changes = i + np.uint32(1)
+    for k in range(r.around_count[p]):
+        w = r.around[p, k]
+        entry = np.uint32(r.entry[0, w] + np.uint32(black * r.power[p, k]))
+        r.entry[0, w] = entry
+        r.value[0, w] = r.fused[entry]
+        entry = np.uint32(r.entry[1, w] + np.uint32(white * r.power[p, k]))
+        r.entry[1, w] = entry
+        r.value[1, w] = r.fused[entry]
+    for i in range(r.words):
+        r.dirty[0, i] |= r.nearby[p, i]
+        r.dirty[1, i] |= r.nearby[p, i]
+
+
+@njit(cache=True, nogil=True)
+def list_taken(r, b, p, color):
+    """Write the stones that a move would capture to ``r.taken``; returns how many."""
+    near = NEIGHBORS[b.lines]
+    count = np.uint16(0)
+    for k in range(4):
+        q = near[p, k]
+        if b.stone[q] != -color or not is_atari(b.liberties[b.head[q]]):
+            continue
+        seen = False
+        for earlier in range(k):
+            e = near[p, earlier]
+            seen |= b.stone[e] == -color and b.head[e] == b.head[q]
+        if seen:
+            continue
+        stone = q
+        while True:
+            r.taken[count] = stone
+            count += np.uint16(1)
+            stone = b.link[stone]
+            if stone == q:
+                break
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _shift_windows(r, p, digit, count):
+    """Add a change of digit to ``r.shift`` of the windows around a point; returns the number of shifted windows."""
+    for k in range(r.around_count[p]):
+        w = r.around[p, k]
+        if r.shift[w] == 0:
+            r.shifted[count] = w
+            count += np.uint16(1)
+        r.shift[w] += digit * r.power[p, k]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _gain_of_capture(r, b, p, color, side):
+    """What a move that captures adds to the sum. A window is listed twice if its shift passes through 0."""
+    taken = list_taken(r, b, p, color)
+    count = _shift_windows(r, p, np.int32(1), np.uint16(0))
+    for i in range(taken):
+        count = _shift_windows(r, r.taken[i], np.int32(-2), count)
+    gain = np.int32(0)
+    for i in range(count):
+        w = r.shifted[i]
+        if r.shift[w] != 0:
+            gain += r.fused[np.uint32(r.entry[side, w] + np.uint32(r.shift[w]))] - r.value[side, w]
+            r.shift[w] = 0
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def _gain_of_stone(r, p, side):
+    """What a stone that captures nothing adds to the sum."""
+    gain = np.int32(0)
+    for k in range(r.around_count[p]):
+        w = r.around[p, k]
+        gain += r.fused[np.uint32(r.entry[side, w] + np.uint32(r.power[p, k]))] - r.value[side, w]
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def _refresh_point(r, b, p, color, side):
+    """Value the move on a dirty point; returns whether it stays dirty."""
+    r.gain[side, p] = NO_MOVE
+    if b.stone[p] != EMPTY:
+        return False
+    near = NEIGHBORS[b.lines]
+    is_open = is_safe = captures = False
+    for k in range(4):
+        q = near[p, k]
+        s = b.stone[q]
+        if s == EMPTY:
+            is_open = True
+        elif s == color:
+            is_safe |= not is_atari(b.liberties[b.head[q]])
+        elif s == -color:
+            captures |= is_atari(b.liberties[b.head[q]])
+    if captures:
+        if p != b.ko:
+            r.gain[side, p] = _gain_of_capture(r, b, p, color, side)
+        return True
+    if is_open or (is_safe and not is_kept_eye(b, p, color, r.eye_rule)):
+        r.gain[side, p] = _gain_of_stone(r, p, side)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def refresh(r, b, color):
+    """Bring ``r.gain`` of the side to move up to date."""
+    side = np.uint8(0) if color == BLACK else np.uint8(1)
+    for i in range(r.words):
+        bits = r.dirty[side, i]
+        kept = np.uint64(0)
+        while bits != 0:
+            bit = bits & (~bits + np.uint64(1))
+            bits ^= bit
+            p = np.uint16(np.uint16(i << 6) + _LOWEST[(bit * _DE_BRUIJN) >> np.uint64(58)])
+            if _refresh_point(r, b, p, color, side):
+                kept |= bit
+        r.dirty[side, i] = kept
+
+
+@njit(cache=True, nogil=True)
+def _pick(r, side, least):
+    """A random one of the moves whose gain is at least ``least``."""
+    count = np.uint16(0)
+    for p in range(r.points):
+        count += np.uint16(r.gain[side, p] >= least)
+    r.random = next_random(r.random)
+    left = random_below(r.random, count)
+    for p in range(r.points):
+        if r.gain[side, p] >= least:
+            if left == 0:
+                return np.uint16(p)
+            left -= np.uint64(1)
+    return PASS_MOVE
+
+
+@njit(cache=True, nogil=True)
+def choose(r, b, color, explore):
+    """The best move, any of the best if there are several; any possible one with the chance ``explore`` / 2³².
+
+    PASS_MOVE if there is none. Says in ``r.explored`` which it was.
+    """
+    refresh(r, b, color)
+    side = np.uint8(0) if color == BLACK else np.uint8(1)
+    best = NO_MOVE
+    for p in range(r.points):
+        best = max(best, r.gain[side, p])
+    r.random = next_random(r.random)
+    exploring = (r.random >> np.uint64(32)) < explore
+    r.explored[r.plies] = exploring
+    if best == NO_MOVE:
+        return PASS_MOVE
+    return _pick(r, side, NO_MOVE + np.int32(1) if exploring else best)
+
+
+@njit(cache=True, nogil=True)
+def _dirty_rescued(r, b, taken, color):
+    """A capture gives liberties to the chains around: make the last liberties that they had dirty."""
+    near = NEIGHBORS[b.lines]
+    for i in range(taken):
+        p = r.taken[i]
+        for k in range(4):
+            q = near[p, k]
+            if b.stone[q] == color:
+                word = b.liberties[b.head[q]]
+                if is_atari(word):
+                    _make_dirty(r, atari_point(word))
+
+
+@njit(cache=True, nogil=True)
+def _dirty_ataris(r, b, p):
+    """Make the last liberties of the chains in atari at and around a new stone dirty."""
+    near = NEIGHBORS[b.lines]
+    word = b.liberties[b.head[p]]
+    if is_atari(word):
+        _make_dirty(r, atari_point(word))
+    for k in range(4):
+        q = near[p, k]
+        if b.stone[q] == -b.stone[p]:
+            word = b.liberties[b.head[q]]
+            if is_atari(word):
+                _make_dirty(r, atari_point(word))
+
+
+@njit(cache=True, nogil=True)
+def play(r, b, move, color):
+    """Play a move on the board, and follow it."""
+    if move == PASS_MOVE:
+        play_pass(b, color)
+    else:
+        taken = list_taken(r, b, move, color)
+        _dirty_rescued(r, b, taken, color)
+        play_stone(b, move, color)
+        mine, theirs = np.int32(1), np.int32(2)
+        if color != BLACK:
+            mine, theirs = theirs, mine
+        _change_point(r, move, mine, theirs)
+        for i in range(taken):
+            _change_point(r, r.taken[i], -theirs, -mine)
+        _dirty_ataris(r, b, move)
+    r.moves[r.plies] = move
+    r.plies += np.uint32(1)
+
+
+@njit(cache=True, nogil=True)
+def final_win(r, b, passes, komi):
+    """What Black gets for the board as it stands: 1, 0, or 0.5 for a draw."""
+    score = 0
+    if passes == 2:
+        score = count_area(b, r.ownership)
+    else:  # a game that was cut off has regions that are no eyes
+        nobody = np.zeros(MAX_POINTS, dtype=np.bool_)
+        owner = np.zeros(MAX_POINTS, dtype=np.int8)
+        fill_owner(b.stone, b.lines, nobody, owner)
+        for p in range(r.points):
+            score += owner[p]
+    return 1.0 if score > komi else 0.5 if score == komi else 0.0

@@ -1,0 +1,244 @@
+"""Temporal-difference learning of local shapes by self-play (Silver, Sutton and Müller 2007).
+
+A *pair* of agents, each with weights of its own, or one agent alone plays against itself, ε-greedily and one ply
+deep; after its moves it learns that the board it left is worth what the board it leaves next is worth, and at the end
+what the game was worth. ``mode`` chooses between the paper's update after every move (``online``) and the same
+learning after each game (``fast``), which is many times faster and has no cascade and no shapes larger than 3×3.
+
+The same settings and seed give the same weights to the last bit, however training is cut into slices, and also when
+it goes on from a saved state.
+
+>>> settings = TdSettings(size=5, sets=("LI 1x1", "LI 2x2"), agents=1, seed=1)
+>>> learner = TdLearner(settings, total_games=300)
+>>> for _ in range(3):
+...     metrics = learner.train(100)
+>>> learner.games, learner.weights.shape, 0.2 < metrics.values["black_wins"] < 0.8
+(300, (1, 84), True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from katachi.core.contracts import Floats, Metrics
+from katachi.go.points import MAX_SIZE
+from katachi.go.rules import MAX_KOMI
+from katachi.shapes.alp import play_against_alp
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.fused import MIN_SIZE
+from katachi.shapes.kernels.self_play import RUN, STEP_SCHEDULES, step_decay, step_size_at
+from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty_self_play import FastLibertySelfPlay, OnlineLibertySelfPlay
+from katachi.shapes.liberty_windows import can_fuse_liberties
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.self_play import EYE_RULES, EyeRule, FastSelfPlay, OnlineSelfPlay, SelfPlay, longest_game
+from katachi.shapes.sets import ShapeSet
+from katachi.shapes.tying import check_tying, tie
+
+__all__ = ["TdLearner", "TdSettings", "play_against_alp"]
+
+_SLICE: Final = 100  # games between two moments at which an interrupt is noticed
+
+Ticker = Callable[[int], None]
+
+
+class TdSettings(BaseModel):
+    """How to learn. The defaults are the paper's, but for the form of learning."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    size: int = Field(default=9, ge=MIN_SIZE, le=MAX_SIZE)
+    komi: float = Field(default=7.5, ge=-MAX_KOMI, le=MAX_KOMI)
+    sets: tuple[str, ...] = Field(default=("LI 1x1", "LI 2x1", "LI 2x2", "LI 3x2", "LI 3x3"), strict=False)
+    liberty_sets: tuple[str, ...] = Field(default=(), strict=False)  # of liberty shapes, beside ``sets``
+    agents: Literal[1, 2] = 2  # one that plays itself, or a pair that exchanges colors after every game
+    gradient: Literal["squared", "logistic"] = "squared"
+    step_size: float = Field(default=0.1, gt=0, le=1000, allow_inf_nan=False)
+    final_step_size: float | None = Field(default=None, gt=0, le=1000, allow_inf_nan=False)  # as the first one
+    step_schedule: Literal["geometric", "linear", "harmonic"] = "geometric"  # the way from the first to the final one
+    epsilon: float = Field(default=0.1, ge=0, le=1)
+    trace_decay: float = Field(default=0.0, ge=0, le=1)
+    cascade: bool = False
+    average_from: float = Field(default=1.0, ge=0, le=1)  # the share of games before averaging begins
+    move_cap: int | None = Field(default=None, ge=1)  # plies, then the board counts as it stands; 4 · size²
+    tied: bool = False  # whether a shape and its color inverse share a weight with opposite signs
+    eye_rule: EyeRule = "simple"  # which eyes nobody fills: simple ones, or all points between own stones
+    update_after_exploring: bool = True  # whether an afterstate learns from one that a random move led to
+    seed: int = Field(default=0, ge=0)
+    mode: Literal["fast", "online"] = "fast"
+
+    @field_validator("sets", "liberty_sets")
+    @classmethod
+    def _known_sets(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(ShapeSet.parse(name).name for name in sets)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        features = self.features  # raises ValueError for sets that are there twice or do not fit
+        if self.move_cap is not None and self.move_cap > longest_game(self.size):
+            raise ValueError(f"move_cap is at most {longest_game(self.size)} on {self.size}×{self.size}")
+        if self.tied:
+            check_tying(features)
+        if self.mode == "fast":
+            large = [shape_set.name for shape_set in features.sets if shape_set.is_hashed]
+            if large:
+                raise ValueError(f"mode fast has shapes up to 3x3 alone: {', '.join(large)} need mode online")
+            if isinstance(features, CombinedShapes) and not can_fuse_liberties(features.liberty):
+                raise ValueError("mode fast has liberty shapes up to 2x2 alone: larger ones need mode online")
+            if self.cascade:
+                raise ValueError("mode fast has no cascade: it needs mode online")
+        return self
+
+    @property
+    def features(self) -> LocalShapes | CombinedShapes:
+        """Local shapes, and liberty shapes if there are sets of them: those up to 2×2 have a weight each."""
+        basic = LocalShapes(self.size, [ShapeSet.parse(name) for name in self.sets], tied=self.tied)
+        if not self.liberty_sets:
+            return basic
+        sets = [ShapeSet.parse(name) for name in self.liberty_sets]
+        return CombinedShapes(basic, LibertyShapes(self.size, sets, tabled=True))
+
+
+class TdLearner:
+    """Learns weights for local shapes from nothing, or from ``weights``, [agents, features.size]."""
+
+    def __init__(self, settings: TdSettings, total_games: int, *, weights: Floats | None = None) -> None:
+        if total_games < 1:
+            raise ValueError(f"{total_games} games: there must be at least one")
+        self.settings = settings
+        self.total_games = total_games
+        self.features = settings.features
+        self.self_play = self._new_self_play(self._first_weights(weights))
+
+    def _first_weights(self, weights: Floats | None) -> NDArray[np.float64]:
+        shape = (self.settings.agents, self.features.size)
+        if weights is None:
+            return np.zeros(shape)
+        if weights.shape != shape or not np.isfinite(weights).all():
+            raise ValueError(f"first weights must be finite and of the shape {list(shape)}")
+        # Only the weights in use are kept: sums would count the others as if they were.
+        in_use = self.features.sharing[0] == np.arange(self.features.size)
+        return np.where(in_use, weights.astype(np.float64), 0.0)
+
+    def _new_self_play(self, weights: NDArray[np.float64]) -> SelfPlay:
+        run = _new_run(self.settings, self.total_games)
+        # An xorshift generator must not begin at 0.
+        seed = np.random.SeedSequence(self.settings.seed).generate_state(1, np.uint64)[0] | np.uint64(1)
+        if isinstance(self.features, CombinedShapes):
+            if self.settings.mode == "fast":
+                return FastLibertySelfPlay(self.features, run, weights, seed)
+            return OnlineLibertySelfPlay(self.features, run, weights, seed, cascade=self.settings.cascade)
+        if self.settings.mode == "fast":
+            return FastSelfPlay(self.features, run, weights, seed)
+        return OnlineSelfPlay(self.features, run, weights, seed, cascade=self.settings.cascade)
+
+    @property
+    def games(self) -> int:
+        """The games played so far."""
+        return int(self.self_play.run["games"][0])
+
+    @property
+    def step_size(self) -> float:
+        """The step size of the next game."""
+        return float(step_size_at(self.self_play.run[0]))
+
+    @property
+    def weights(self) -> Floats:
+        """The weights as they are, [agents, features.size]; those that symmetry makes unused stay 0."""
+        return self._of_features(self.self_play.weights)
+
+    @property
+    def averaged_weights(self) -> Floats:
+        """The mean of the weights since averaging began; the weights as they are while it has not."""
+        games = int(self.self_play.run["averaged_games"][0])
+        return self._of_features(self.self_play.averages / games) if games else self.weights
+
+    def _of_features(self, weights: NDArray[np.float64]) -> Floats:
+        """The weights of self-play, which spreads those that are tied, as the features number them."""
+        tied = tie(self.features, weights) if isinstance(self.features, LocalShapes) else weights
+        return tied.astype(np.float32)
+
+    def train(self, games: int, tick: Ticker | None = None) -> Metrics:
+        """Play and learn from so many games more; how they are cut into slices does not matter.
+
+        ``tick`` is called now and then with the number of games played so far.
+        """
+        if not 0 <= games <= self.total_games - self.games:
+            raise ValueError(f"{games} games more: {self.games} of {self.total_games} are played")
+        before = self._totals()
+        for first in range(0, games, _SLICE):
+            self.self_play.train(min(_SLICE, games - first))
+            if tick is not None:
+                tick(self.games)
+        return _metrics(self._totals() - before, self.games)
+
+    def update(self, batch: int) -> Metrics:
+        """One step of a learner is a slice of games: ``train`` by its general name."""
+        return self.train(batch)
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """All that the next game depends on: a learner of the same settings that loads it goes on as this one would."""
+        return self.self_play.state()
+
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go to a saved state; raises ValueError if it is none of a learner with these settings."""
+        own = self.self_play.state()
+        if set(state) != set(own):
+            raise ValueError(f"the state has {', '.join(sorted(state))}, not {', '.join(sorted(own))}")
+        for name, array in own.items():
+            if (state[name].shape, state[name].dtype) != (array.shape, array.dtype):
+                raise ValueError(f"{name} of the state is {state[name].dtype} {list(state[name].shape)}")
+            if not np.isfinite(state[name]).all():
+                raise ValueError(f"{name} of the state holds a number that is not finite")
+        if not 0 <= int(state["progress"][0]) <= self.total_games:
+            raise ValueError(f"the state is after {state['progress'][0]} games of {self.total_games}")
+        if not state["random"][0]:
+            raise ValueError("the state of the random numbers is 0, from which none follow")
+        self.self_play.restore(state)
+
+    def _totals(self) -> NDArray[np.float64]:
+        names = ("games", "plies", "updates", "black_wins", "squared_errors")
+        return np.array([float(self.self_play.run[name][0]) for name in names])
+
+
+def _new_run(settings: TdSettings, total_games: int) -> NDArray[Any]:
+    """The record of settings and progress that the kernels take."""
+    run = np.zeros(1, dtype=RUN)
+    final = settings.step_size if settings.final_step_size is None else settings.final_step_size
+    schedule = STEP_SCHEDULES.index(settings.step_schedule)
+    values = {
+        "agents": settings.agents,
+        "logistic": settings.gradient == "logistic",
+        "update_after_exploring": settings.update_after_exploring,
+        "komi": settings.komi,
+        "move_cap": longest_game(settings.size) if settings.move_cap is None else settings.move_cap,
+        "explore": round(settings.epsilon * 2**32),
+        "trace_decay": settings.trace_decay,
+        "step_size": settings.step_size,
+        "step_schedule": schedule,
+        "step_decay": step_decay(schedule, settings.step_size, final, total_games),
+        "eye_rule": EYE_RULES[settings.eye_rule],
+        # A share of 1 means never, though a batch may end exactly with the last game.
+        "average_from": math.ceil(settings.average_from * total_games) + int(settings.average_from == 1),
+    }
+    for name, value in values.items():
+        run[name] = value
+    return run
+
+
+def _metrics(totals: NDArray[np.float64], games_so_far: int) -> Metrics:
+    games, plies, updates, black_wins, squared_errors = totals.tolist()
+    return Metrics(
+        {
+            "games": float(games_so_far),
+            "plies": plies / max(games, 1),
+            "black_wins": black_wins / max(games, 1),
+            "td_error": math.sqrt(squared_errors / max(updates, 1)),  # root of the mean square
+        }
+    )

@@ -1,0 +1,97 @@
+"""Fusing: all local shapes up to 3×3 as one table for each class of 3×3 windows, and liberty shapes by 2×2 windows.
+
+``shapes/window_parts.py`` says which shapes lie in a window. Tables are in fixed point, each part rounded before it
+is added: equal shapes get equal numbers whatever the order of adding. Liberty shapes up to 2×2
+(``shapes/liberty_windows.py``) have tables behind these, in the same unit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.core.contracts import Floats
+from katachi.features.windows import CODES
+from katachi.go.kernels.board import OFF
+from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.kernels import model as kernels
+from katachi.shapes.liberty_windows import build_liberty_windows, can_fuse_liberties
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.window_parts import Part, has_parts, part_windows
+
+Parameters = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+_TABLE_BITS: Final = 30  # of the 31 that an int32 has; rounding may add a little
+_UNIT_BITS: Final = 120  # no unit is finer than 2^-120 or coarser than 2^120: a float32 holds them all
+
+
+def can_fuse(features: object) -> bool:
+    """Whether these are local shapes that all lie in 3×3 windows, perhaps with liberty shapes in 2×2 windows."""
+    if isinstance(features, CombinedShapes):
+        return can_fuse(features.basic) and can_fuse_liberties(features.liberty)
+    return has_parts(features)
+
+
+def fuse(features: LocalShapes | CombinedShapes, weights: Floats) -> Parameters:
+    """What the kernels take: integers, and the unit that the tables among them count."""
+    basic = features.basic if isinstance(features, CombinedShapes) else features
+    windows = part_windows(basic, weights)
+    shares = _liberty_shares(features, weights)
+    unit = _unit([*(_largest(parts) for parts in windows.parts), float(np.abs(shares).sum(axis=1).max(initial=0.0))])
+    tables = np.stack([_table(parts, unit) for parts in windows.parts])
+    liberties = np.rint(shares / unit).astype(np.int64).sum(axis=1)
+    ints = _lay_out(basic.board_size, windows.cells, windows.class_of, tables, liberties)
+    return ints, np.array([unit], dtype=np.float32)
+
+
+def _liberty_shares(features: LocalShapes | CombinedShapes, weights: Floats) -> NDArray[np.float64]:
+    """What each liberty shape in a 2×2 window gives to it, [classes · codes, parts]; of no windows if there is none."""
+    if not isinstance(features, CombinedShapes):
+        return np.empty((0, 1))
+    windows = build_liberty_windows(features.liberty)
+    found = weights[features.basic.size :].astype(np.float64)[windows.weight]
+    codes = len(windows.weight) // len(windows.share)
+    return found * np.repeat(windows.share, codes, axis=0)
+
+
+def _largest(parts: list[Part]) -> float:
+    """The largest entry that the sum of some parts could have."""
+    return sum(float(np.abs(part.weights).max()) for part in parts)
+
+
+def _unit(largest: list[float]) -> float:
+    """The power of two that lets the largest entry that could occur fit."""
+    most = max(largest)
+    exponent = math.frexp(most)[1] - _TABLE_BITS if most > 0 else 0
+    return 2.0 ** max(-_UNIT_BITS, min(exponent, _UNIT_BITS))
+
+
+def _table(parts: list[Part], unit: float) -> NDArray[np.int64]:
+    """The sum of the parts for every code of a window, [3^9]."""
+    table = np.zeros(CODES, dtype=np.int64)
+    for part in parts:
+        table += np.rint(part.weights / unit).astype(np.int64)[part.codes()]
+    return table
+
+
+def _lay_out(
+    size: int,
+    cells: NDArray[np.uint16],
+    class_of: NDArray[np.int64],
+    tables: NDArray[np.int64],
+    liberties: NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """One array of header, cells (each window's last cell first), bases, contacts of every point, and both tables."""
+    window, cell = np.nonzero(cells < OFF)
+    point = cells[window, cell].astype(np.int64)
+    order = np.argsort(point, kind="stable")
+    starts = np.searchsorted(point[order], np.arange(size**2 + 1))
+    contacts = np.stack([window[order], 3 ** cell[order]], axis=1)
+    sections: list[NDArray[Any]] = [cells[:, ::-1], class_of, starts, contacts, tables, liberties]
+    begins = kernels.HEADER + np.cumsum([0, *(section.size for section in sections)])
+    header = np.array([len(cells), *begins[:4], begins[5]])
+    sections[1] = begins[4] + class_of * CODES
+    return np.concatenate([header, *(section.ravel() for section in sections)]).astype(np.int32)

@@ -1,0 +1,217 @@
+"""Self-play that learns, as objects: the arrays that the kernels work on, and what of them must be kept.
+
+``FastSelfPlay`` chooses moves with fused tables and learns after each game; ``OnlineSelfPlay`` is the paper's update
+after every move. Both hold a ``run`` record with settings and progress (``shapes/kernels/self_play.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.go.kernels.board import OFF, SIMPLE_EYES, SINGLE_POINT_EYES, new_boards
+from katachi.shapes.fused import build_fused_tables, levels_of
+from katachi.shapes.kernels.online_td import GAME, Shapes, train_online
+from katachi.shapes.kernels.player import PLIES_PER_POINT, TABLE, new_player
+from katachi.shapes.kernels.table_td import LEARNER, train_fast
+from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.tying import NO_INVERSES, inverse_weights, untie
+
+Weights = NDArray[np.float64]  # [agents, features.size]
+
+EyeRule = Literal["simple", "single-point"]
+EYE_RULES: Final[Mapping[EyeRule, int]] = {"simple": SIMPLE_EYES, "single-point": SINGLE_POINT_EYES}
+
+_PROGRESS: Final = ("games", "batch_games", "batch_left", "averaged_games", "plies", "updates")
+_TOTALS: Final = ("black_wins", "squared_errors")
+
+
+class SelfPlay(Protocol):
+    """Plays against itself and learns."""
+
+    run: NDArray[Any]
+    weights: Weights
+    averages: Weights  # sums, to be divided by the games that they are over
+
+    @property
+    def moves(self) -> NDArray[np.uint16]:
+        """The moves of the last game; MAX_POINTS is a pass."""
+        ...
+
+    @property
+    def explored(self) -> NDArray[np.bool_]:
+        """Which moves of the last game were explored at random."""
+        ...
+
+    def train(self, games: int) -> None: ...
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything that the next game depends on, and the weights."""
+        ...
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+
+
+class FastSelfPlay:
+    """Learns after each game; moves are chosen with tables that are fused again after every batch of games."""
+
+    def __init__(self, features: LocalShapes, run: NDArray[Any], weights: Weights, seed: np.uint64) -> None:
+        self._inverse = inverse_weights(features)
+        features, weights = untie(features, weights)
+        self.run = run
+        self.weights = weights
+        self.averages = np.zeros_like(weights)
+        self.tables = features.tables
+        self.fused = build_fused_tables(features)
+        self.levels = levels_of(self.fused)
+        self.learner = new_learner(features, len(features.sets))
+        self.player = new_player(features.board_size, self.fused.cells, self.fused.classes)
+        self.player["eye_rule"] = run["eye_rule"]
+        self.player["random"] = seed
+        self._boards = new_boards(2, features.board_size)
+
+    @property
+    def moves(self) -> NDArray[np.uint16]:
+        return _played(self.player, "moves")
+
+    @property
+    def explored(self) -> NDArray[np.bool_]:
+        return _played(self.player, "explored").astype(np.bool_)
+
+    def train(self, games: int) -> None:
+        tables = (self.tables.record, self.tables.canonical, self._inverse)
+        room = (self.learner, self.player, self._boards)
+        train_fast(self.run, *room, tables, self.weights, self.averages, *self.levels, games)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {**_common_state(self), "random": self.player["random"].copy(), "fused": self._tables_in_use().copy()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        _restore_common(self, state)
+        self.player["random"] = state["random"]
+        self._tables_in_use()[:] = state["fused"]
+
+    def _tables_in_use(self) -> NDArray[np.int32]:
+        """The tables in use, [agents, classes · CODES]: they are older than the weights."""
+        agents, entries = len(self.weights), self.levels[2].table.size
+        fused: NDArray[np.int32] = self.player["fused"][0].reshape(2, TABLE)[:agents, :entries]
+        return fused
+
+
+def new_learner(features: LocalShapes, sets: int) -> NDArray[Any]:
+    """The sets that see each window, where their weights for it begin, and its step if there are so many sets."""
+    tables = features.tables
+    learner = np.zeros(1, dtype=LEARNER)
+    record = learner[0]
+    record["windows"] = len(tables.cells)
+    for placement, window in enumerate(tables.placement_window.tolist()):
+        j = tables.placement_set[placement]
+        record["base"][window, record["sets"][window]] = tables.placement_base[placement]
+        record["sets"][window] += 1
+        record["step"][window] = 1 / (sets * features.active_counts[j])
+    return learner
+
+
+class OnlineSelfPlay:
+    """Learns after every move, as the paper says; slower by far, and the measure of the fast form."""
+
+    def __init__(
+        self, features: LocalShapes, run: NDArray[Any], weights: Weights, seed: np.uint64, *, cascade: bool
+    ) -> None:
+        inverse = inverse_weights(features)
+        features, weights = untie(features, weights)
+        self.run = run
+        self.weights = weights
+        self.averages = np.zeros_like(weights)
+        self.shapes = new_shapes(features, int(run["move_cap"][0]), inverse)
+        self.game = new_game(features, cascade=cascade)
+        self.game["eye_rule"] = run["eye_rule"]
+        self.game["random"] = seed
+        self._boards = new_boards(2, features.board_size)
+
+    @property
+    def moves(self) -> NDArray[np.uint16]:
+        return _played(self.game, "moves")
+
+    @property
+    def explored(self) -> NDArray[np.bool_]:
+        return _played(self.game, "explored").astype(np.bool_)
+
+    def train(self, games: int) -> None:
+        room = (self.game, self._boards)
+        train_online(self.run, self.shapes, self.weights, self.averages, *room, games)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {**_common_state(self), "random": self.game["random"].copy()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        _restore_common(self, state)
+        self.game["random"] = state["random"]
+
+
+def new_shapes(features: LocalShapes, move_cap: int, inverse: NDArray[np.uint32] = NO_INVERSES) -> Shapes:
+    """What the online kernels take besides the game, with room for the afterstates of so many plies."""
+    tables, tracker = features.tables, features.tracker()
+    afterstates, placements = move_cap // 2 + 1, tables.placement_set.size + tables.keyed_set.size
+    active = np.zeros((2, afterstates, placements), dtype=np.uint32)
+    slopes = np.zeros((2, afterstates, len(features.sets)))
+    return Shapes(tables.record, tracker.record, tracker.keys, tables.canonical, inverse, active, slopes)
+
+
+def new_game(features: LocalShapes, *, cascade: bool) -> NDArray[Any]:
+    """What the online kernels know of the shapes, and room for a game, [1] record."""
+    sets = features.sets
+    owners = np.concatenate([features.tables.placement_set, features.tables.keyed_set])
+    around = _placements_around(features)
+    game = np.zeros(1, dtype=GAME)
+    record = game[0]
+    record["points"], record["sets"], record["placements"] = features.board_size**2, len(sets), owners.size
+    record["set_of"][: owners.size] = owners
+    record["starts"][: len(around) + 1] = np.cumsum([0, *map(len, around)])
+    record["around"][: record["starts"][len(around)]] = [placement for row in around for placement in row]
+    record["step"][: len(sets)] = 1 / (len(sets) * features.active_counts)
+    record["general"][: len(sets), : len(sets)] = [[not cascade or j.is_as_general_as(i) for i in sets] for j in sets]
+    return game
+
+
+def _placements_around(features: LocalShapes) -> list[list[int]]:
+    """The placements around each point: those of the table sets, then the keyed ones."""
+    tables = features.tables
+    cells = [*tables.cells[tables.placement_window].tolist(), *tables.keyed_cells[tables.keyed_window].tolist()]
+    around: list[list[int]] = [[] for _ in range(features.board_size**2)]
+    for placement, points in enumerate(cells):
+        for point in points:
+            if point != OFF:
+                around[point].append(placement)
+    return around
+
+
+def _played(game: NDArray[Any], field: str) -> NDArray[Any]:
+    """A field that has an entry for each ply, as far as the last game went."""
+    entries: NDArray[Any] = game[field][0, : game["plies"][0]].copy()
+    return entries
+
+
+def _common_state(self_play: SelfPlay) -> dict[str, NDArray[Any]]:
+    return {
+        "weights": self_play.weights.copy(),
+        "averages": self_play.averages.copy(),
+        "progress": np.array([self_play.run[name][0] for name in _PROGRESS], dtype=np.int64),
+        "totals": np.array([self_play.run[name][0] for name in _TOTALS], dtype=np.float64),
+    }
+
+
+def _restore_common(self_play: SelfPlay, state: Mapping[str, NDArray[Any]]) -> None:
+    self_play.weights[:] = state["weights"]
+    self_play.averages[:] = state["averages"]
+    for names, values in ((_PROGRESS, state["progress"]), (_TOTALS, state["totals"])):
+        for name, value in zip(names, values, strict=True):
+            self_play.run[name] = value
+
+
+def longest_game(size: int) -> int:
+    """The most plies that a game may have."""
+    return PLIES_PER_POINT * size * size

@@ -1,0 +1,130 @@
+"""A DAG-RNN as an evaluator: ownership, the area and the wins that follow from it, and how likely each move is.
+
+E is the area that Black can expect: the sum over all points of the probability that he owns them. Black wins by a
+logistic of his expected lead, komi included. A move is the likelier the more of E it brings its player, in proportion
+to e^(E / temperature) (Wu and Baldi 2006); a network with policies of its own is asked for these instead.
+All afterstates of a position are judged in one batch.
+
+>>> from katachi.territory.inputs import PointInputs
+>>> from katachi.territory.propensity import TABLE_SHAPE
+>>> from katachi.territory.dag_rnn_config import DagRnnConfig
+>>> net = DagRnn.new(DagRnnConfig(), PointInputs(), seed=0)
+>>> evaluator = TerritoryEvaluator(Territory(net, np.zeros(TABLE_SHAPE, dtype=np.float32)))
+>>> sweep = evaluator.sweep_areas(Board(3))
+>>> sweep.shape, bool(((sweep > 0) & (sweep < 9)).all())
+((10,), True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from katachi.core.contracts import Doubles, Evaluation, Floats
+from katachi.core.evaluators import after, check_temperature, moves_of, softmax_policy
+from katachi.go.board import Board
+from katachi.go.points import BLACK
+from katachi.go.rules import DEFAULT_KOMI
+from katachi.territory.dag_rnn import DagRnn
+
+DEFAULT_POINTS: Final = 5.0  # of a lead that make e : 1 of the odds of a win
+DEFAULT_AREA_TEMPERATURE: Final = 1.0  # points of expected area that make a move e times as likely
+_BATCH: Final = 64  # boards at a time: their inputs, 6 MB on 19×19, stay near the processor
+
+
+@dataclass(frozen=True)
+class Territory:
+    """A network, and the table of propensities that its inputs are made with."""
+
+    net: DagRnn
+    propensity: Floats
+
+    def logits(self, boards: Sequence[Board]) -> Floats:
+        """What the network says of boards of one size, [B, n², 1 or 3] (see ``DagRnn.logits``)."""
+        parts = [boards[first : first + _BATCH] for first in range(0, len(boards), _BATCH)]
+        return np.concatenate([self._logits(part) for part in parts])
+
+    def _logits(self, boards: Sequence[Board]) -> Floats:
+        inputs, size = self.net.inputs.encode(boards, self.propensity), boards[0].size
+        if not self.net.config.by_mover:
+            return self.net.logits(inputs, size)
+        moved_by_white = [board.to_play == BLACK for board in boards]
+        inputs[moved_by_white] = self.net.inputs.exchange(inputs[moved_by_white])
+        logits = self.net.logits(inputs, size)
+        logits[moved_by_white] = exchange_logits(logits[moved_by_white])
+        return logits
+
+    def ownership(self, boards: Sequence[Board]) -> Floats:
+        """Who will own each point of boards of one size, [B, n²] in [−1, 1]; +1 is Black's."""
+        return np.tanh(self.logits(boards)[:, :, 0] / 2)
+
+
+class TerritoryEvaluator:
+    """Meets ``OwnershipEvaluator`` and ``AfterstateEvaluator``, on boards of any size."""
+
+    def __init__(
+        self,
+        territory: Territory,
+        komi: float = DEFAULT_KOMI,
+        points: float = DEFAULT_POINTS,
+        temperature: float = DEFAULT_AREA_TEMPERATURE,
+    ) -> None:
+        """So many ``points`` of a lead make e : 1 of the odds of a win; the temperature is one of expected areas."""
+        self.territory = territory
+        self._komi = komi
+        self._points = check_temperature(points)
+        self._temperature = check_temperature(temperature)
+
+    def evaluate(self, boards: Sequence[Board]) -> Evaluation:
+        """P(Black wins) of the boards, and how likely each move is."""
+        logits = self.territory.logits(boards)
+        areas = expected_areas(logits)
+        if self.territory.net.config.policy:
+            policy = np.stack([_mask(board, ends) for board, ends in zip(boards, logits, strict=True)])
+        else:
+            policy = np.stack(
+                [softmax_policy(self.sweep_areas(board), board.to_play, self._temperature) for board in boards]
+            )
+        return Evaluation(self._wins(areas, boards[0].size).astype(np.float32), policy)
+
+    def evaluate_afterstates(self, board: Board) -> Doubles:
+        """P(Black wins) after each legal move, [n²+1]; NaN elsewhere."""
+        return self._wins(self.sweep_areas(board), board.size)
+
+    def sweep_areas(self, board: Board) -> Doubles:
+        """The area that Black can expect after each legal move, [n²+1]; NaN elsewhere."""
+        legal = board.legal_moves()
+        sweep = np.full(legal.size, np.nan)
+        sweep[legal] = expected_areas(self.territory.logits([after(board, move) for move in moves_of(legal)]))
+        return sweep
+
+    def ownership(self, boards: Sequence[Board]) -> Floats:
+        """Who will own each point, [B, n²]; +1 is Black's."""
+        return self.territory.ownership(boards)
+
+    def _wins(self, areas: Doubles, size: int) -> Doubles:
+        lead = 2 * areas - size * size - self._komi
+        return np.asarray(1 / (1 + np.exp(-lead / self._points)))
+
+
+def exchange_logits(logits: Floats) -> Floats:
+    """Of what a network says of boards what it says of them with colors exchanged, [B, n², 1 or 3]."""
+    return np.concatenate([-logits[:, :, :1], logits[:, :, :0:-1]], axis=2)
+
+
+def expected_areas(logits: Floats) -> Doubles:
+    """The area that Black can expect on each board, [B], from what a network says of it."""
+    return np.asarray((1 / (1 + np.exp(-logits[:, :, 0].astype(np.float64)))).sum(axis=1))
+
+
+def _mask(board: Board, logits: Floats) -> Floats:
+    """The network's policy of the player to move over legal moves, [n²+1]; the pass is the last resort."""
+    legal = board.legal_moves()
+    ends = np.append(logits[:, 1 if board.to_play == BLACK else 2].astype(np.float64), 0.0)
+    legal[-1] = not legal[:-1].any()
+    weights = np.where(legal, np.exp(ends - ends[legal].max(), where=legal, out=np.zeros(ends.size)), 0.0)
+    policy: Floats = (weights / weights.sum()).astype(np.float32)
+    return policy

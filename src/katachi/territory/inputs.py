@@ -1,0 +1,208 @@
+"""Point inputs: what a network is told of each point of a board and of its neighborhood (Wu and Baldi 2006).
+
+Of the point and of those around it: its stone, the influence of both colors, its propensity. Of the group that the
+point's stone belongs to: eyes, liberties of order 1 to 4, and the weakest and the second weakest adjacent enemy group.
+All numbers are from 0 to 1, the propensity from −1 to 1. Neighbors off the board are all zeros, and so is what is told
+of groups where no stone is; of an enemy group that is not there, ``none`` is 1. Whose turn it is, is not told; but
+``exchange`` makes of a board's inputs those of the board with its colors exchanged, and whoever shows all boards as
+one of the players sees them has told it.
+
+The order is that of ``names``: each thing for the point itself and then for its neighbors by rows. When a board is
+turned its neighborhoods turn too: ``flip`` makes of its inputs those of the turned board, to the last bit.
+
+>>> inputs = PointInputs()
+>>> inputs.d, inputs.names[0], inputs.names[-1]
+(69, 'black', 'second weakest enemy: eyes')
+>>> board = Board.parse(". X . / X O . / . . .")
+>>> encoded = inputs.encode([board])[0]
+>>> dict(zip(inputs.names, encoded[4].tolist()))["liberties of order 1"]
+0.25
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from katachi.core.contracts import Floats, Ints
+from katachi.features.chains import GroupKind
+from katachi.features.influence import INFLUENCES, Influence
+from katachi.features.kernels._chains import ORDERS
+from katachi.go.board import Board
+from katachi.go.points import Symmetry
+from katachi.territory.kernels.inputs import GROUP, LOCAL, MARGIN, fill_inputs
+from katachi.territory.propensity import TABLE_SHAPE, check_table, classify_windows
+
+_LAYOUT: Final = 1  # raise it when an input changes its meaning but not its name
+
+
+class InputPart(NamedTuple):
+    """Inputs that tell one thing: of the point alone, or of every place of its neighborhood."""
+
+    title: str
+    meaning: str
+    values: tuple[str, ...]
+    of_places: bool = False
+
+
+_OTHER: Final = {"black": "white", "white": "black", "Black": "White", "White": "Black"}
+_ENEMY: Final = ("black", "white", "none", "liberties", "eyes")
+_PARTS: Final = (
+    InputPart("stone", "which stone is there", ("black", "white", "empty"), of_places=True),
+    InputPart(
+        "influence", "how much it feels of the color", ("influence of Black", "influence of White"), of_places=True
+    ),
+    InputPart("propensity", "whose it usually becomes, +1 Black, −1 White", ("propensity",), of_places=True),
+    InputPart("eyes", "true eyes of the group, 1 for two", ("eyes",)),
+    InputPart(
+        "liberties",
+        "of the group: 1 for 8 of order 1, for 16 of a higher one",
+        tuple(f"liberties of order {order}" for order in range(1, ORDERS + 1)),
+    ),
+    InputPart("weakest enemy", "the weakest adjacent enemy group", tuple(f"weakest enemy: {of}" for of in _ENEMY)),
+    InputPart("second weakest enemy", "the next", tuple(f"second weakest enemy: {of}" for of in _ENEMY)),
+)
+
+
+class PointInputs(BaseModel):
+    """Which inputs there are, and how they are computed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    group: GroupKind = "chain"
+    influence: Influence = INFLUENCES["exact"]
+    neighborhood: Literal[1, 5, 9, 13] = 9  # places: the point, what touches it, what is around it, or two steps away
+
+    @property
+    def d(self) -> int:
+        """How many inputs a point has."""
+        return LOCAL * self.neighborhood + GROUP
+
+    @cached_property
+    def parts(self) -> dict[str, slice]:
+        """Where the inputs of each part stand."""
+        found, start = {}, 0
+        for part in _PARTS:
+            stop = start + len(part.values) * (self.neighborhood if part.of_places else 1)
+            found[part.title] = slice(start, stop)
+            start = stop
+        return found
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name of every input: ``empty`` is told of the point itself, ``empty: above left`` of a neighbor."""
+        places = [_name_place(place) for place in _places(self.neighborhood)]
+        return tuple(
+            f"{value}: {place}" if place else value
+            for part in _PARTS
+            for place in (places if part.of_places else [""])
+            for value in part.values
+        )
+
+    @property
+    def own(self) -> list[int]:
+        """The inputs that tell of the point itself, not of a neighbor."""
+        starts = ((self.parts[part.title].start, len(part.values)) for part in _PARTS)
+        return [start + i for start, values in starts for i in range(values)]
+
+    @property
+    def digest(self) -> str:
+        """A short text that changes with anything that fixes the meaning of an input."""
+        described = repr((_LAYOUT, self.model_dump_json(), self.names))
+        return hashlib.sha256(described.encode()).hexdigest()[:16]
+
+    def describe(self, index: int) -> str:
+        """An input in words: its name, and what its number means."""
+        if not 0 <= index < self.d:
+            raise ValueError(f"{index} is no input: there are {self.d}")
+        part = next(part for part in _PARTS if index < self.parts[part.title].stop)
+        return f"{self.names[index]} ({part.meaning})"
+
+    def fill(self, records: NDArray[Any], propensity: Floats, out: Floats) -> None:
+        """Write the inputs of boards [B] to ``out`` [B, n², d]; ``propensity`` is a table of ``territory/propensity.py``."""
+        points = out.shape[1] if out.ndim == 3 else 0
+        size = math.isqrt(points)
+        if out.shape != (records.size, size * size, self.d) or out.dtype != np.float32 or not out.flags.c_contiguous:
+            raise ValueError(f"{records.size} boards need a contiguous array [{records.size}, n², {self.d}] of float32")
+        if (records["lines"] != size).any():
+            raise ValueError(f"not all of these boards are {size}×{size}")
+        rows, columns = np.array(_places(self.neighborhood)).T
+        shifts = rows * (size + 2 * MARGIN) + columns
+        influence = self.influence
+        method = (influence.kernel, influence.constants, influence.maximum)
+        windows = classify_windows(size)
+        fill_inputs(records, self.group == "loose", *method, shifts, *windows, check_table(propensity), out)
+
+    def encode(self, boards: Sequence[Board], propensity: Floats | None = None) -> Floats:
+        """The inputs of boards of one size, [B, n², d]; without a table all propensities are 0."""
+        if not boards:
+            raise ValueError("there are no boards to encode")
+        table = np.zeros(TABLE_SHAPE, dtype=np.float32) if propensity is None else propensity
+        out = np.empty((len(boards), boards[0].size ** 2, self.d), dtype=np.float32)
+        self.fill(np.concatenate([board.record for board in boards]), table, out)
+        return out
+
+    def flip(self, inputs: Floats, symmetry: Symmetry) -> Floats:
+        """Of the inputs [..., n², d] of boards those of the boards that a symmetry makes of them."""
+        size = math.isqrt(inputs.shape[-2])
+        comes_from = symmetry.inverse.points(size)
+        return inputs[..., comes_from[:, None], self.flip_order(symmetry)]
+
+    def exchange(self, inputs: Floats) -> Floats:
+        """Of the inputs [..., n², d] of boards those of the same boards with their colors exchanged."""
+        exchanged = inputs[..., self._exchange_order]
+        exchanged[..., self.parts["propensity"]] *= -1
+        return exchanged
+
+    @cached_property
+    def _exchange_order(self) -> Ints:
+        """Which input tells of Black what each one tells of White, and the other way round, [d]."""
+        words = re.compile("|".join(_OTHER))
+        return np.array([self.names.index(words.sub(lambda word: _OTHER[word[0]], name)) for name in self.names])
+
+    def flip_order(self, symmetry: Symmetry) -> Ints:
+        """Which input of a point becomes which when the board is turned, [d]: ``turned[d] = inputs[order[d]]``."""
+        places = _places(self.neighborhood)
+        sources = [places.index(_turn(place, symmetry.inverse)) for place in places]
+        order = np.arange(self.d)
+        for part in _PARTS:
+            if part.of_places:
+                inputs = order[self.parts[part.title]].reshape(len(places), len(part.values))
+                order[self.parts[part.title]] = inputs[sources].ravel()
+        return order
+
+
+# Places of a neighborhood, as steps down and to the right
+
+
+@cache
+def _places(count: int) -> tuple[tuple[int, int], ...]:
+    """The point itself, then the others by rows."""
+    steps = [(down, right) for down in range(-MARGIN, MARGIN + 1) for right in range(-MARGIN, MARGIN + 1)]
+    if count == 9:
+        near = [step for step in steps if max(map(abs, step)) == 1]
+    else:
+        reach = {1: 0, 5: 1, 13: 2}[count]
+        near = [step for step in steps if 0 < abs(step[0]) + abs(step[1]) <= reach]
+    return ((0, 0), *near)
+
+
+def _name_place(place: tuple[int, int]) -> str:
+    down, right = place
+    words = [("below" if down > 0 else "above", abs(down)), ("right" if right > 0 else "left", abs(right))]
+    return " ".join(word if steps == 1 else f"{steps} {word}" for word, steps in words if steps)
+
+
+def _turn(place: tuple[int, int], symmetry: Symmetry) -> tuple[int, int]:
+    """Where a symmetry takes a step."""
+    across = 2 * MARGIN + 1
+    row, column = divmod(symmetry.apply((place[0] + MARGIN) * across + place[1] + MARGIN, across), across)
+    return row - MARGIN, column - MARGIN

@@ -1,0 +1,281 @@
+"""The compiled gradient of a DAG-RNN: back through all that ``territory/kernels/network.py`` makes of a board.
+
+Slopes are those of the loss: with respect to logits, hidden units, states, what is seen of points, and weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from katachi.features.kernels.simd import load, spread, store
+from katachi.territory.kernels._dag_rnn_products import (
+    BLOCK,
+    add,
+    add_outer,
+    add_products,
+    add_rows,
+    copy,
+    times_logistic_slope,
+    times_rectified_slope,
+    transform,
+)
+from katachi.territory.kernels.network import (
+    CORNER,
+    FLIPS,
+    INTERIOR,
+    LANES,
+    OUTPUT,
+    SIDE,
+    forward,
+    hidden_bias,
+    output_matrix,
+)
+
+_HALF = np.float32(0.5)
+_QUARTER = np.float32(0.25)
+_ONE = np.float32(1)
+_TWO = np.float32(2)
+
+
+@njit(cache=True, nogil=True)
+def _turn(weights, first, rows, columns, turned):
+    for i in range(rows):
+        for j in range(columns):
+            turned[first + j * rows + i] = weights[first + i * columns + j]
+
+
+@njit(cache=True, nogil=True)
+def _turn_weights(net, weights, turned):
+    """Transpose, each in its place, the matrices through which gradients go back."""
+    for network in range(3 * net.sweeps + 1):
+        sweep, kind = network // 3, network % 3 if network < 3 * net.sweeps else OUTPUT
+        first = net.networks[network]
+        for character in range(FLIPS):
+            first += net.own[character] * net.hidden
+            _turn(weights, first, sweep * net.channels, net.hidden, turned)
+            first += sweep * net.channels * net.hidden
+        if kind != OUTPUT:
+            _turn(weights, first + net.hidden, 2 * net.channels, net.hidden, turned)
+            _turn(weights, output_matrix(net, sweep, kind), net.hidden, net.ends, turned)
+
+
+@njit(cache=True, nogil=True)
+def _slope_units(net, slopes, at, units, first, count):
+    if net.gated:
+        times_rectified_slope(slopes, at, units, first, count)
+    else:
+        times_logistic_slope(slopes, at, units, first, count)
+
+
+@njit(cache=True, nogil=True)
+def _output_back(net, grid, weights, logit_slopes, memory, gradient):
+    """From the slopes of the logits to those of the output network's hidden units."""
+    hidden, slopes = net.hidden, memory.unit_slopes
+    first = net.sweeps * grid.points * FLIPS * hidden
+    matrix = output_matrix(net, net.sweeps, OUTPUT)
+    for p in range(grid.points):
+        at = p * FLIPS * hidden
+        slopes[at : at + hidden] = 0
+        for o in range(net.outputs):
+            slope = logit_slopes[p * net.outputs + o]
+            gradient[matrix + net.outputs * hidden + o] += slope
+            for c in range(0, hidden, LANES):
+                w = matrix + o * hidden + c
+                store(gradient, w, load(gradient, w) + slope * load(memory.means, p * hidden + c))
+                store(slopes, at + c, load(slopes, at + c) + (slope * _QUARTER) * load(weights, w))
+        for flip in range(1, FLIPS):
+            copy(slopes, at, slopes, at + flip * hidden, hidden)
+    _slope_units(net, slopes, 0, memory.units, first, grid.points * FLIPS * hidden)
+
+
+@njit(cache=True, nogil=True)
+def _see_back(net, grid, sweep, kind, memory, gradient):
+    """From the slopes of a network's hidden units to those of its weights, and of what it sees of earlier sweeps."""
+    hidden, spectrum = net.hidden, memory.spectrum
+    part_size = (grid.points + 1) * hidden
+    points = grid.seen[grid.seen_first[kind] : grid.seen_first[kind] + grid.seen_count[kind]]
+    for p in points:
+        x0, x1 = grid.places[kind, 0, p] * hidden, grid.places[kind, 1, p] * hidden
+        x2, x3 = grid.places[kind, 2, p] * hidden, grid.places[kind, 3, p] * hidden
+        o = p * hidden
+        o1, o2, o3 = o + part_size, o + 2 * part_size, o + 3 * part_size
+        transform(memory.unit_slopes, x0, x1, x2, x3, spectrum, o, o1, o2, o3, hidden, _ONE)
+    first = net.networks[3 * sweep + kind % OUTPUT]
+    for character in range(FLIPS):
+        length, shift = net.own[character] + sweep * net.channels, character * part_size
+        part = net.parts[character]
+        add_outer(memory.seen, points, net.width, part, length, spectrum, points, shift, hidden, gradient, first)
+        if sweep > 0:
+            _see_states_back(net, grid, sweep, kind, first + net.own[character] * hidden, character, memory)
+        first += length * hidden
+
+
+@njit(cache=True, nogil=True)
+def _see_states_back(net, grid, sweep, kind, first, character, memory):
+    """Add to the slopes of what is seen, of one character, what comes through the matrix that begins at ``first``."""
+    hidden, columns = net.hidden, sweep * net.channels
+    wide = net.sweeps * net.channels
+    x = character * (grid.points + 1) * hidden
+    o = character * wide
+    for i in range(grid.seen_first[kind], grid.seen_first[kind + 1], BLOCK):
+        p0, p1, p2, p3 = grid.seen[i], grid.seen[i + 1], grid.seen[i + 2], grid.seen[i + 3]
+        x0, x1, x2, x3 = x + p0 * hidden, x + p1 * hidden, x + p2 * hidden, x + p3 * hidden
+        row = FLIPS * wide
+        o0, o1, o2, o3 = o + p0 * row, o + p1 * row, o + p2 * row, o + p3 * row
+        add_products(
+            memory.spectrum, x0, x1, x2, x3, hidden, memory.turned, first, columns, memory.seen_slopes, o0, o1, o2, o3
+        )
+
+
+@njit(cache=True, nogil=True)
+def _begin_state_slopes(net, grid, sweep, memory):
+    """Set the slopes of a sweep's states to what comes from those who saw them."""
+    channels, wide = net.channels, net.sweeps * net.channels
+    memory.state_slopes[:] = 0
+    for p in range(grid.points):
+        x = p * FLIPS * wide + sweep * channels
+        o0 = grid.frames[grid.steps[0, p]] * FLIPS * channels
+        o1 = grid.frames[grid.steps[1, p]] * FLIPS * channels + channels
+        o2 = grid.frames[grid.steps[2, p]] * FLIPS * channels + 2 * channels
+        o3 = grid.frames[grid.steps[3, p]] * FLIPS * channels + 3 * channels
+        x1, x2, x3 = x + wide, x + 2 * wide, x + 3 * wide
+        transform(memory.seen_slopes, x, x1, x2, x3, memory.state_slopes, o0, o1, o2, o3, channels, _HALF)
+
+
+@njit(cache=True, nogil=True)
+def _sweep_back(net, grid, sweep, memory):
+    """Go back from step to step, from the slopes of the states to those of all units of a sweep."""
+    hidden, channels, ends = net.hidden, net.channels, net.ends
+    scratch, unit_slopes, end_slopes = memory.scratch, memory.unit_slopes, memory.end_slopes
+    plane = FLIPS * channels
+    base = sweep * grid.frame_width * grid.frame_width
+    for t in range(grid.points - 1, -1, -1):
+        kind = grid.kinds[t]
+        before = hidden_bias(net, sweep, kind) + hidden
+        matrix = before + 2 * channels * hidden
+        own = grid.frames[t] * plane
+        above, left = own - grid.frame_width * plane, own - plane
+        e, u = t * FLIPS * ends, t * FLIPS * hidden
+        if net.gated:
+            share = _HALF if kind == INTERIOR else _ONE
+            _pass_gates_back(net, grid, sweep, t, base * plane, own, above, left, share, memory)
+        else:
+            copy(memory.state_slopes, own, end_slopes, e, plane)
+            times_logistic_slope(end_slopes, e, memory.states, base * plane + own, plane)
+        unit_slopes[u : u + FLIPS * hidden] = 0
+        e1, e2, e3 = e + ends, e + 2 * ends, e + 3 * ends
+        u1, u2, u3 = u + hidden, u + 2 * hidden, u + 3 * hidden
+        add_products(end_slopes, e, e1, e2, e3, ends, memory.turned, matrix, hidden, unit_slopes, u, u1, u2, u3)
+        _slope_units(net, unit_slopes, u, memory.units, sweep * grid.points * FLIPS * hidden + u, FLIPS * hidden)
+        two = 2 * channels
+        scratch[: FLIPS * two] = 0
+        add_products(unit_slopes, u, u1, u2, u3, hidden, memory.turned, before, two, scratch, 0, two, 2 * two, 3 * two)
+        for flip in range(FLIPS):
+            add(scratch, flip * two, memory.state_slopes, above + flip * channels, channels)
+            add(scratch, flip * two + channels, memory.state_slopes, left + flip * channels, channels)
+
+
+@njit(cache=True, nogil=True)
+def _pass_gates_back(net, grid, sweep, t, base, own, above, left, share, memory):
+    """From the slopes of gated states to those of gates, proposals and predecessors."""
+    channels = net.channels
+    states, slopes, ends = memory.states, memory.state_slopes, memory.ends
+    one = spread(_ONE)
+    for flip in range(FLIPS):
+        e = (t * FLIPS + flip) * net.ends
+        y = sweep * grid.points * FLIPS * net.ends + e
+        for s in range(flip * channels, (flip + 1) * channels, LANES):
+            c = s - flip * channels
+            slope = load(slopes, own + s)
+            gate, proposal = load(ends, y + c), _TWO * load(ends, y + channels + c) - one
+            mean = share * (load(states, base + above + s) + load(states, base + left + s))
+            store(memory.end_slopes, e + c, slope * (mean - proposal) * (gate * (one - gate)))
+            store(memory.end_slopes, e + channels + c, slope * (one - gate) * (one - proposal * proposal))
+            passed = share * (slope * gate)
+            store(slopes, above + s, load(slopes, above + s) + passed)
+            store(slopes, left + s, load(slopes, left + s) + passed)
+
+
+@njit(cache=True, nogil=True)
+def _add_sweep_gradient(net, grid, sweep, kind, memory, gradient):
+    """Add the gradient of a network that makes states, but for what it sees of the points."""
+    hidden, channels = net.hidden, net.channels
+    part = slice(grid.rows_first[kind], grid.rows_first[kind + 1])
+    rows, above, left = grid.rows[part], grid.above[part], grid.left[part]
+    base = sweep * grid.frame_width * grid.frame_width * FLIPS * channels
+    bias = hidden_bias(net, sweep, kind)
+    before, matrix = bias + hidden, output_matrix(net, sweep, kind)
+    slopes, ends = memory.unit_slopes, memory.end_slopes
+    add_rows(slopes, rows, hidden, gradient, bias)
+    add_outer(memory.states, above, channels, base, channels, slopes, rows, 0, hidden, gradient, before)
+    after = before + channels * hidden
+    add_outer(memory.states, left, channels, base, channels, slopes, rows, 0, hidden, gradient, after)
+    u = sweep * grid.points * FLIPS * hidden
+    add_outer(memory.units, rows, hidden, u, hidden, ends, rows, 0, net.ends, gradient, matrix)
+    add_rows(ends, rows, net.ends, gradient, matrix + hidden * net.ends)
+
+
+@njit(cache=True, nogil=True)
+def _backward(net, grid, weights, logit_slopes, memory, gradient):
+    """Add the gradient of one board, of which everything is in memory."""
+    memory.seen_slopes[:] = 0
+    _output_back(net, grid, weights, logit_slopes, memory, gradient)
+    all_rows = np.arange(grid.points * FLIPS)
+    add_rows(memory.unit_slopes, all_rows, net.hidden, gradient, hidden_bias(net, net.sweeps, OUTPUT))
+    _see_back(net, grid, net.sweeps, OUTPUT, memory, gradient)
+    for sweep in range(net.sweeps - 1, -1, -1):
+        _begin_state_slopes(net, grid, sweep, memory)
+        _sweep_back(net, grid, sweep, memory)
+        for kind in (INTERIOR, SIDE, CORNER):
+            _add_sweep_gradient(net, grid, sweep, kind, memory, gradient)
+            _see_back(net, grid, sweep, kind, memory, gradient)
+
+
+@njit(cache=True, nogil=True)
+def add_gradient(net, grid, weights, inputs, targets, moves, policy_loss, memory, gradient, losses):
+    """Add the gradient of the loss over boards, and to ``losses`` what ownership and moves add to it.
+
+    ``targets`` are probabilities that Black owns a point, [B, points]. ``moves`` are next moves, each with ``points``
+    added if White makes it, or −1; they count ``policy_loss`` times, and not at all in a network without policies.
+    """
+    _turn_weights(net, weights, memory.turned)
+    slopes = np.empty(grid.points * net.outputs, dtype=np.float32)
+    for b in range(inputs.shape[0]):
+        forward(net, grid, weights, inputs[b], memory)
+        slopes[:] = 0
+        losses[0] += _ownership_loss(net, grid, memory.logits, targets[b], slopes)
+        if net.outputs > 1 and moves[b] >= 0:
+            losses[1] += _move_loss(net, grid, memory.logits, moves[b], policy_loss, slopes)
+        _backward(net, grid, weights, slopes, memory, gradient)
+
+
+@njit(cache=True, nogil=True)
+def _ownership_loss(net, grid, logits, targets, slopes):
+    """The relative entropy of targets T and outputs O, Σ T log(T/O) + (1 − T) log((1 − T)/(1 − O)), and its slopes."""
+    total = 0.0
+    for p in range(grid.points):
+        x, target = np.float64(logits[p * net.outputs]), np.float64(targets[p])
+        softplus = max(x, 0.0) + np.log1p(np.exp(-abs(x)))  # −log(1 − O)
+        total += softplus - target * x
+        if 0 < target < 1:
+            total += target * np.log(target) + (1 - target) * np.log(1 - target)
+        slopes[p * net.outputs] = 1 / (1 + np.exp(-x)) - target
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _move_loss(net, grid, logits, move, share, slopes):
+    """−log p of a move by the mover's softmax over all points, and its slopes, ``share`` times as large."""
+    output = 1 + move // grid.points
+    most = -np.inf
+    for p in range(grid.points):
+        most = max(most, logits[p * net.outputs + output])
+    total = 0.0
+    for p in range(grid.points):
+        total += np.exp(np.float64(logits[p * net.outputs + output]) - most)
+    for p in range(grid.points):
+        slopes[p * net.outputs + output] = share * np.exp(np.float64(logits[p * net.outputs + output]) - most) / total
+    played = move % grid.points * net.outputs + output
+    slopes[played] -= share
+    return np.log(total) + most - logits[played]

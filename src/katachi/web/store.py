@@ -1,0 +1,134 @@
+"""The shelf: the tables of every visitor on disk, so that they outlive the server.
+
+```
+DATA/token                                what gets one through the gate, readable by its owner alone
+DATA/visitors/VISITOR/TABLE/record.sgf    the game with all its variations
+DATA/visitors/VISITOR/TABLE/table.json    settings, how far it is, clocks
+DATA/visitors/VISITOR/pupil/              the player that this visitor teaches
+```
+
+Names come from us, never from a file or a visitor: what does not look like one of ours is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from katachi.core.disk import write_atomically
+from katachi.sgf import SgfError, format_sgf, load_sgf
+from katachi.web import texts
+from katachi.web.settings import TableError
+from katachi.web.table import Table
+
+_RECORD: Final = "record.sgf"
+_STATE: Final = "table.json"
+_TOKEN: Final = "token"
+_NAME: Final = re.compile(r"[0-9a-f]{16}([0-9a-f]{16})?")
+MOST_TABLES: Final = 200  # of one visitor
+
+
+class ListedTable(NamedTuple):
+    """A table in the list of a visitor's."""
+
+    name: str
+    black: str
+    white: str
+    size: int
+    moves: int
+    result: str
+    changed: float  # seconds since the epoch
+
+
+class SavedTable(NamedTuple):
+    """The content of both files."""
+
+    record: str
+    state: str
+
+
+class Shelf:
+    """Tables on disk, by visitor and name."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        (folder / "visitors").mkdir(parents=True, exist_ok=True)
+
+    def token(self) -> str:
+        """The token of this shelf. It stays the same, so that an open page finds its server again."""
+        path = self._folder / _TOKEN
+        if path.is_file() and len(token := path.read_text(encoding="ascii").strip()) >= 32:
+            return token
+        token = secrets.token_urlsafe(32)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(token)
+        return token
+
+    def new_name(self) -> str:
+        return secrets.token_hex(8)
+
+    def save(self, visitor: str, name: str, content: SavedTable) -> None:
+        """Write both files; each is seen whole or as it was."""
+        folder = self._path(visitor, name)
+        if not folder.exists() and len(self._names(visitor)) >= MOST_TABLES:
+            raise TableError(texts.TOO_MANY_TABLES.format(most=MOST_TABLES))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / _RECORD, content.record)
+        write_atomically(folder / _STATE, content.state)
+
+    def load(self, visitor: str, name: str) -> Table:
+        """A table; raises TableError if there is none that can be read."""
+        folder = self._path(visitor, name)
+        try:
+            state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+            return Table.restore(state, load_sgf(folder / _RECORD)[0])
+        except FileNotFoundError:
+            raise TableError(texts.NO_TABLE) from None
+        except (OSError, SgfError, ValueError, KeyError, TypeError) as error:
+            raise TableError(texts.DAMAGED_TABLE.format(reason=error)) from None
+
+    def delete(self, visitor: str, name: str) -> None:
+        shutil.rmtree(self._path(visitor, name), ignore_errors=True)
+
+    def list_tables(self, visitor: str) -> list[ListedTable]:
+        """The tables of a visitor, the last changed first; what cannot be read is left out."""
+        found = [self._describe(visitor, name) for name in self._names(visitor)]
+        return sorted((one for one in found if one is not None), key=lambda one: -one.changed)
+
+    def _describe(self, visitor: str, name: str) -> ListedTable | None:
+        path = self._path(visitor, name) / _RECORD
+        try:
+            record = load_sgf(path)[0]
+            moves = sum(not {"B", "W"}.isdisjoint(node.properties) for node in record.main_line())
+            result = str(record.result or "")
+            return ListedTable(name, record.black, record.white, record.size, moves, result, path.stat().st_mtime)
+        except (OSError, SgfError, IndexError):
+            return None
+
+    def pupil_folder(self, visitor: str) -> Path:
+        """Where what a visitor teaches is kept; it need not be there."""
+        return self._visitor_folder(visitor) / "pupil"
+
+    def _names(self, visitor: str) -> list[str]:
+        folder = self._visitor_folder(visitor)
+        return [path.name for path in folder.iterdir() if _NAME.fullmatch(path.name)] if folder.is_dir() else []
+
+    def _path(self, visitor: str, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise TableError(texts.NO_TABLE)
+        return self._visitor_folder(visitor) / name
+
+    def _visitor_folder(self, visitor: str) -> Path:
+        if not _NAME.fullmatch(visitor):
+            raise TableError(texts.NO_TABLE)
+        return self._folder / "visitors" / visitor
+
+
+def format_table(table: Table) -> SavedTable:
+    """A table as what is kept of it."""
+    return SavedTable(format_sgf(table.opened.record), json.dumps(table.state(), indent=1) + "\n")
