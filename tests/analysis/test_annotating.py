@@ -6,7 +6,7 @@ import pytest
 from sgfmill import sgf as sgfmill
 
 from katachi.analysis.annotating import MARK, annotate, strip
-from katachi.analysis.games import analyze_game
+from katachi.analysis.batches import analyze_game
 from katachi.analysis.records import CandidateRecord, GameRecord, MoveRecord, PositionRecord, TerritoryRecord
 from katachi.sgf import SgfGame, format_sgf, parse_sgf
 

@@ -6,10 +6,20 @@ import json
 
 import pytest
 
-from katachi.analysis.batches import find_games, find_records
-from katachi.analysis.journal import LINES, RUN, AnalysisError, Journal, read_lines
-from katachi.analysis.outputs import REPORT, TABLE, Outputs
-from katachi.analysis.settings import JudgeSettings, default_models
+from katachi.analysis.batches import (
+    LINES,
+    REPORT,
+    RUN,
+    TABLE,
+    AnalysisError,
+    Journal,
+    JudgeSettings,
+    Outputs,
+    default_models,
+    find_games,
+    find_records,
+    read_lines,
+)
 from katachi.core.cards import ModelError
 from katachi.players.specs import SpecError
 from katachi.sgf import load_sgf, parse_sgf

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from katachi.analysis.batches import analyze_game
 from katachi.analysis.explaining import link_turns
-from katachi.analysis.games import analyze_game
 from katachi.analysis.graphs import draw_graph
 from katachi.analysis.mistakes import count_losses, find_mistakes
 from katachi.analysis.pictures import draw_layer

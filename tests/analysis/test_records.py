@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from katachi.analysis.games import analyze_game
+from katachi.analysis.batches import analyze_game
 from katachi.analysis.judges import Judges
 from katachi.analysis.records import format_schema, json_schema, parse_line
 from katachi.policy.evaluator import open_cnn

@@ -2,28 +2,337 @@
 
 A batch is a few turns of one game. Batches do not depend on each other, so that it does not matter who judges them;
 this process alone compares the turns and writes, in the order of the games.
+
+A game explained: every position judged, every move compared with the best, the biggest mistakes first.
+
+>>> from katachi.players.specs import load_player
+>>> from katachi.sgf import parse_sgf
+>>> record = parse_sgf("(;SZ[5];B[cc];W[aa];B[bb])")[0]
+>>> analysis = analyze_game(record, Judges(load_player("level-3", seed=1)))
+>>> [position.move.move for position in analysis.positions[1:]]
+['C3', 'A5', 'B4']
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
 
-from katachi.analysis.annotating import strip
+from pydantic import BaseModel, ConfigDict, Field
+
+from katachi.analysis.annotating import annotate, strip
 from katachi.analysis.explaining import judge_turn, link_turns
-from katachi.analysis.games import GameAnalysis, describe_game, digest_game
-from katachi.analysis.journal import Journal
-from katachi.analysis.records import GameRecord, PositionRecord
-from katachi.analysis.settings import JudgeSettings
-from katachi.analysis.turns import turns_of
+from katachi.analysis.judges import Judges
+from katachi.analysis.mistakes import LEAST_MISTAKE, find_mistakes
+from katachi.analysis.records import GameRecord, Line, MoveRecord, PositionRecord, format_line, parse_line
+from katachi.analysis.report import STYLE, draw_game, format_report
+from katachi.analysis.turns import count_turns, turns_of
+from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
+from katachi.core.disk import temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
+from katachi.core.locking import DirectoryLock
+from katachi.core.models import find_model, load_model, shipped_models
 from katachi.core.processes import end_with_parent
-from katachi.sgf import SgfError, SgfGame, format_sgf, iter_sgf, parse_sgf
+from katachi.core.provenance import provenance
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.players.specs import load_player
+from katachi.sgf import SgfError, SgfGame, format_sgf, game_to_tree, iter_sgf, parse_sgf, save_sgf
+
+# Games
+
+
+@dataclass(frozen=True, slots=True)
+class GameAnalysis:
+    """A record, and the records of its positions."""
+
+    record: SgfGame
+    game: GameRecord
+    positions: tuple[PositionRecord, ...]
+
+    def mistakes(self, least: float = LEAST_MISTAKE) -> list[MoveRecord]:
+        """The moves that lost at least so much of the chance to win, the biggest first."""
+        return find_mistakes(self.positions, least)
+
+    def annotated(self) -> SgfGame:
+        """The record with the analysis written into it."""
+        return annotate(self.record, self.game, self.positions)
+
+    def to_sgf(self) -> str:
+        """The same as text."""
+        return format_sgf(self.annotated())
+
+    def to_json_lines(self) -> str:
+        """The game and its positions, a line each."""
+        return "".join([format_line(self.game), *map(format_line, self.positions)])
+
+    def to_html(self) -> str:
+        """The game as a section of a page."""
+        return draw_game(self.record, self.game, self.positions)
+
+    def _repr_html_(self) -> str:
+        return f"<style>{STYLE}</style>{self.to_html()}"
+
+
+def analyze_game(game: Game | SgfGame, judges: Judges) -> GameAnalysis:
+    """Judge every position of a game; of a record it is the main line.
+
+    Raises SgfError if a record cannot be played, and WrongBoardSize if a judge cannot judge boards of its size.
+    """
+    record = strip(game) if isinstance(game, SgfGame) else SgfGame(game_to_tree(game))
+    positions = link_all(judge_turn(judges, turn) for turn in turns_of(record))
+    return GameAnalysis(record, describe_game(record, judges), tuple(positions))
+
+
+def link_all(positions: Iterable[PositionRecord]) -> Iterator[PositionRecord]:
+    """Positions of one game in their order, each compared with the one before."""
+    previous: PositionRecord | None = None
+    for position in positions:
+        previous = position if previous is None else link_turns(previous, position)
+        yield previous
+
+
+def describe_game(record: SgfGame, judges: Judges, name: str = "", source: str = "", seed: int = 0) -> GameRecord:
+    """The line that tells of a game and its judges."""
+    limit = judges.limit_in_force
+    return GameRecord(
+        game=name,
+        source=source,
+        sha256=digest_game(record),
+        size=record.size,
+        komi=record.rules.komi,
+        handicap=record.handicap,
+        rules=record.rules.name,
+        black=record.black,
+        white=record.white,
+        black_rank=record.black_rank,
+        white_rank=record.white_rank,
+        result=None if record.result is None else str(record.result),
+        positions=count_turns(record),
+        player=None if judges.player is None else judges.player.name,
+        evaluators=tuple(judges.all_evaluators),
+        simulations=limit.simulations,
+        seconds=limit.seconds,
+        seed=seed,
+        program=f"katachi {version('katachi')}",
+    )
+
+
+def digest_game(record: SgfGame) -> str:
+    """A text that changes with anything in a record."""
+    return sha256(format_sgf(record).encode(errors="surrogatepass")).hexdigest()
+
+
+# Judges by name: which player and which models judge, for how long, and from which seed; the same every time.
+#
+# Every position has judges of its own, whose randomness depends on the game and the turn alone, and a search runs on
+# one thread. So it does not matter in which process, in which order or after which interruption a position is judged;
+# only limits of time give up on that.
+
+DEFAULT_PLAYER: Final = "level-8"
+_THREADS: Final = "search.threads"
+
+
+class JudgeSettings(BaseModel):
+    """Names as ``load_player`` and ``find_model`` take them; without any, what ships for the size of a board judges."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    player: str | None = None
+    models: tuple[str, ...] = ()
+    simulations: int | None = Field(default=None, ge=1)
+    seconds: float | None = Field(default=None, gt=0)
+    seed: int = 0
+
+    @property
+    def player_name(self) -> str | None:
+        """The player that looks ahead, if one does."""
+        return DEFAULT_PLAYER if self.player is None and not self.models else self.player
+
+    @contextmanager
+    def judges(self, size: int, game: str, turn: int) -> Iterator[Judges]:
+        """The judges of one position, to be let go afterwards; ``game`` is the digest of its record.
+
+        Raises SpecError or ModelError if one of them cannot be loaded.
+        """
+        name = self.player_name
+        player = None if name is None else self._load_player(name, game, turn)
+        is_default = self.player is None and not self.models
+        models = fitting_models(default_models(size) if is_default else self.models, size)
+        try:
+            yield Judges(player, Limit(simulations=self.simulations, seconds=self.seconds), models)
+        finally:
+            if isinstance(player, ClosingPlayer):
+                player.close()
+
+    def _load_player(self, name: str, game: str, turn: int) -> Player:
+        digest = sha256(f"{self.seed} {game} {turn}".encode()).digest()
+        player = load_player(name, int.from_bytes(digest[:8], "big"))
+        if isinstance(player, TunablePlayer) and _THREADS in player.parameters:
+            player.set_parameter(_THREADS, "1")
+        return player
+
+
+def default_models(size: int) -> tuple[str, ...]:
+    """The model of local shapes that ships for boards of a size, if there is one."""
+    name = f"shapes-{size}"
+    return (name,) if any(path.name == name for path in shipped_models()) else ()
+
+
+def fitting_models(names: tuple[str, ...], size: int) -> dict[str, Evaluator]:
+    """Models by the last part of their names, without those that judge boards of other sizes."""
+    models = {Path(name).name: _load_fitting(name, size) for name in names}
+    return {name: model for name, model in models.items() if model is not None}
+
+
+@lru_cache(maxsize=8)
+def _load_fitting(name: str, size: int) -> Evaluator | None:
+    """A model, None if it judges boards of another size."""
+    model = load_model(find_model(name))[0]
+    try:
+        model.evaluate([Board(size)])
+    except WrongBoardSize:
+        return None
+    return model
+
+
+# What an analysis of many games leaves on disk, and how it goes on after a kill at any moment.
+#
+# ```
+# OUT/run.json           the judges, and the program that asked them
+# OUT/analysis.jsonl     every game and its positions, a line each, in the order of the games (``analysis/records.py``)
+# OUT/NAME.sgf           the games with their analyses written in
+# OUT/report.html        all games as one page
+# OUT/analysis.parquet   the positions as a table, if it was asked for
+# ```
+#
+# The lines are the truth, and everything else is made from them. They are synced to the disk as they come; a line torn
+# by a kill is dropped, and its position judged again, to the same result. One process at a time holds a folder.
+
+RUN: Final = "run.json"
+LINES: Final = "analysis.jsonl"
+
+
+class AnalysisError(ValueError):
+    """An analysis that cannot begin or go on, and why."""
+
+
+class Journal:
+    """The lines of an analysis, read and written in order; a context manager that lets the folder go."""
+
+    def __init__(self, folder: Path, settings: JudgeSettings, *, resume: bool) -> None:
+        """Begin, or go on if told to; raises AnalysisError if the folder holds something else."""
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = DirectoryLock(folder)
+        except OSError as error:
+            raise AnalysisError(f"cannot write to {folder}: {error.strerror}") from None
+        try:
+            self._begin(settings, resume)
+            self.kept = _drop_torn_line(folder / LINES)
+            self._reader = (folder / LINES).open("rb")
+            self._writer = (folder / LINES).open("ab")
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _begin(self, settings: JudgeSettings, resume: bool) -> None:
+        if (self.folder / RUN).exists():
+            if not resume:
+                raise AnalysisError(f"{self.folder} holds an analysis: --resume goes on with it, or give another --out")
+            self._refuse_other_settings(settings)
+            return
+        if (self.folder / LINES).exists():
+            raise AnalysisError(f"{self.folder / LINES} is not of an analysis that can go on: give another --out")
+        state = {"settings": settings.model_dump(mode="json"), "program": provenance()}
+        write_atomically(self.folder / RUN, json.dumps(state, indent=2) + "\n")
+
+    def _refuse_other_settings(self, settings: JudgeSettings) -> None:
+        try:
+            there = json.loads((self.folder / RUN).read_bytes())["settings"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise AnalysisError(f"{self.folder / RUN} is damaged: give another --out ({error})") from None
+        here = settings.model_dump(mode="json")
+        changed = [key for key in {**there, **here} if there.get(key) != here.get(key)]
+        if changed:
+            others = ", another ".join(changed)
+            raise AnalysisError(f"{self.folder} was begun with another {others}: give that, or another --out")
+
+    def read(self, game: GameRecord) -> list[PositionRecord]:
+        """The positions of the next game that are there already; raises AnalysisError if another game is.
+
+        If nothing is there, the game's own line is written.
+        """
+        if not self.kept:
+            self.write([game])
+            return []
+        count = self.kept.pop(0)
+        first, *positions = (_parse(line, self.folder) for line in islice(self._reader, count))
+        if first != game:
+            raise AnalysisError(f"{self.folder} holds an analysis of other games, or by others: give another --out")
+        return [position for position in positions if isinstance(position, PositionRecord)]
+
+    def write(self, records: Sequence[Line]) -> None:
+        """Add lines; when this returns they survive a power cut."""
+        self._writer.write("".join(map(format_line, records)).encode())
+        self._writer.flush()
+        os.fsync(self._writer.fileno())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._reader.close()
+        self._writer.close()
+        self._lock.release()
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The lines of an analysis; raises AnalysisError if one of them is none."""
+    with path.open("rb") as file:
+        yield from (_parse(line, path) for line in file)
+
+
+def _parse(line: bytes, where: Path) -> Line:
+    try:
+        return parse_line(line)
+    except ValueError:
+        raise AnalysisError(f"{where}: a line of the analysis is damaged: give another --out") from None
+
+
+def _drop_torn_line(path: Path) -> list[int]:
+    """How many lines each game has, its own included; what follows the last line break is cut off."""
+    counts: list[int] = []
+    length = 0
+    with path.open("a+b") as file:
+        file.seek(0)
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            length += len(line)
+            if line.startswith(b'{"kind":"game"') or not counts:
+                counts.append(0)
+            counts[-1] += 1
+        file.truncate(length)
+    return counts
+
+
+# Batches
 
 TURNS: Final = 8  # in a batch: a kill loses no more of them for each process
 
@@ -165,3 +474,133 @@ def judge_batch(batch: Batch, settings: JudgeSettings) -> tuple[Batch, list[Posi
         with settings.judges(batch.game.size, batch.game.sha256, turn.turn) as judges:
             positions.append(judge_turn(judges, turn, batch.game.game))
     return batch, positions
+
+
+# The positions of an analysis as a table in Parquet, a row each; pyarrow is an extra.
+#
+# Columns are those of the lines (``analysis/records.py``) that are numbers or texts; ``ownership`` is a list, and what
+# is listed there in full is here as the best move and as sums.
+
+_ROWS: Final = 1000  # in memory at a time
+COLUMNS: Final = {
+    "game": "text",
+    "source": "text",
+    "size": "whole",
+    "turn": "whole",
+    "to_play": "text",
+    "black_wins": "real",
+    "black_lead": "real",
+    "best": "text",
+    "ownership": "reals",
+    "number": "whole",
+    "color": "text",
+    "move": "text",
+    "loss": "real",
+    "points_lost": "real",
+    "order": "whole",
+    "black_gain": "real",
+    "logit_change": "real",
+}
+
+
+def check_parquet() -> None:
+    """Raise AnalysisError now if pyarrow is not installed, not after a night of work."""
+    if find_spec("pyarrow") is None:
+        raise AnalysisError('Parquet needs pyarrow: pip install "katachi[parquet]"')
+
+
+def write_parquet(path: Path, lines: Iterable[Line]) -> None:
+    """Write a table of positions, whole or not at all; raises AnalysisError if pyarrow is not installed."""
+    check_parquet()
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = pyarrow.schema([(name, _types(pyarrow)[kind]) for name, kind in COLUMNS.items()])
+    temporary = temporary_path(path)
+    with parquet.ParquetWriter(temporary, schema) as writer:
+        for rows in _chunks(_rows(lines)):
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+    temporary.replace(path)
+
+
+def _types(pyarrow: Any) -> dict[str, Any]:
+    reals = pyarrow.list_(pyarrow.float32())
+    return {"text": pyarrow.string(), "whole": pyarrow.int32(), "real": pyarrow.float64(), "reals": reals}
+
+
+def _rows(lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+    game: GameRecord | None = None
+    for line in lines:
+        if isinstance(line, GameRecord):
+            game = line
+        elif game is not None:
+            yield _row(game, line)
+
+
+def _row(game: GameRecord, position: PositionRecord) -> dict[str, Any]:
+    row: dict[str, Any] = {"game": game.game, "source": game.source, "size": game.size}
+    row |= {name: getattr(position, name) for name in ("turn", "to_play", "black_wins", "black_lead", "ownership")}
+    row["best"] = position.candidates[0].move if position.candidates else None
+    move = position.move
+    if move is not None:
+        row |= {name: getattr(move, name) for name in ("number", "color", "move", "loss", "points_lost", "order")}
+        row["black_gain"] = None if move.territory is None else move.territory.black_gain
+        row["logit_change"] = move.shapes[0].logit_after - move.shapes[0].logit_before if move.shapes else None
+    return row
+
+
+def _chunks(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    chunk: list[dict[str, Any]] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == _ROWS:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+# Everything that an analysis of many files writes, from the lines of its journal (``analysis/batches.py`` lists the
+# files).
+
+REPORT: Final = "report.html"
+TABLE: Final = "analysis.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """A folder, and what is wanted in it beside the lines and the records."""
+
+    folder: Path
+    html: bool = True
+    parquet: bool = False
+
+    def write(
+        self,
+        files: Sequence[Path],
+        settings: JudgeSettings,
+        *,
+        resume: bool = False,
+        jobs: int = 1,
+        watch: Watcher | None = None,
+    ) -> int:
+        """Judge the games of files, write it all, and tell how many games there are.
+
+        Raises AnalysisError if there is none, or the folder holds another analysis, or one that is not to be resumed.
+        """
+        if self.parquet:
+            check_parquet()
+        if not any(found.game for found in find_games(files, settings)):  # before there is a folder that is in the way
+            raise AnalysisError("there is no game that can be judged")
+        sections: list[str] = []
+        count = 0
+        with Journal(self.folder, settings, resume=resume) as journal:
+            for analysis in analyze_files(files, settings, journal, jobs=jobs, watch=watch):
+                save_sgf(self.folder / f"{analysis.game.game}.sgf", analysis.annotated())
+                sections += [analysis.to_html()] if self.html else []
+                count += 1
+            if self.html:
+                write_atomically(self.folder / REPORT, format_report("Games explained", sections))
+            if self.parquet:
+                write_parquet(self.folder / TABLE, read_lines(self.folder / LINES))
+        return count

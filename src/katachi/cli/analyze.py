@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from katachi.analysis.settings import JudgeSettings
+    from katachi.analysis.batches import JudgeSettings
 
 
 def analyze(
@@ -48,8 +48,7 @@ def analyze(
       katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out judged --resume
       katachi analyze judged/game.sgf --strip --out plain
     """
-    from katachi.analysis.outputs import Outputs
-    from katachi.analysis.settings import JudgeSettings
+    from katachi.analysis.batches import JudgeSettings, Outputs
 
     if strip:
         _strip_files(files, out)

@@ -11,8 +11,8 @@ from threading import Event
 from typing import Final, NamedTuple, Protocol
 
 from katachi.analysis.annotating import strip
+from katachi.analysis.batches import describe_game
 from katachi.analysis.explaining import judge_turn, link_turns
-from katachi.analysis.games import describe_game
 from katachi.analysis.judges import Judges
 from katachi.analysis.layers import Layer, layers_of
 from katachi.analysis.people import at_rank
