@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from katachi.analysis.explaining import compare_ownership
 from katachi.analysis.judges import Judges, analyze_by
 from katachi.analysis.people import at_rank, predict_people
-from katachi.analysis.territory_changes import compare_ownership
 from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.core.evaluators import OwnershipValueEvaluator
 from katachi.go.game import Game

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.analysis.tactics import find_tactics
+from katachi.analysis.explaining import find_tactics
 from katachi.go.board import Board
 from katachi.go.points import format_vertex, parse_vertex
 

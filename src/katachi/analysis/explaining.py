@@ -1,12 +1,29 @@
-"""From judgments to records: what is told of a position, and of the move that led to it."""
+"""From judgments to records: what is told of a position, and of the move that led to it.
+
+What a move does at once: what it takes, puts in atari or saves, and the ladders that it begins or runs in.
+
+>>> from katachi.go.points import parse_vertex
+>>> board = Board.parse('''
+... . . . . . .
+... . . X . . .
+... . X O . . .
+... . X . . . .
+... . . . . . .
+... . . . . . .''')
+>>> [(fact.tactic.value, fact.stones) for fact in find_tactics(board, parse_vertex("D4", 6))]
+[('catches in a ladder', (14,))]
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
 from math import fsum, isqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from katachi.analysis.judges import Judges, has_value
 from katachi.analysis.people import predict_people
@@ -23,13 +40,108 @@ from katachi.analysis.records import (
     TerritoryRecord,
 )
 from katachi.analysis.shapes import explain_change, sum_by_side, whose
-from katachi.analysis.tactics import find_tactics
-from katachi.analysis.territory_changes import compare_ownership
 from katachi.analysis.turns import Turn
 from katachi.core.contracts import Analysis, Candidate, LinearEvaluator
+from katachi.core.evaluators import after
 from katachi.go.board import Board
-from katachi.go.points import BLACK, format_vertex
+from katachi.go.points import BLACK, EMPTY, PASS, format_vertex
+from katachi.go.reading import is_ladder_capture, read_ladder
 from katachi.policy.evaluator import CnnEvaluator
+
+# Tactics
+
+
+class Tactic(Enum):
+    """What can be said of a move."""
+
+    CAPTURES = "captures"
+    ATARI = "puts in atari"
+    LADDER = "catches in a ladder"
+    SAVES = "saves from atari"
+    RUNS_IN_VAIN = "runs in vain with"
+    SELF_ATARI = "puts into atari itself"
+    LEAVES = "leaves in atari"
+
+
+class TacticalFact(NamedTuple):
+    """A tactic and the stones that it is about."""
+
+    tactic: Tactic
+    stones: tuple[int, ...]
+
+
+def find_tactics(board: Board, move: int) -> list[TacticalFact]:
+    """What a move of the player to move does at once; raises IllegalMove if simple ko or suicide forbids it."""
+    played = after(board, move)
+    taken = tuple(np.flatnonzero((board.stones != EMPTY) & (played.stones == EMPTY)).tolist())
+    facts = [TacticalFact(Tactic.CAPTURES, taken)] if taken else []
+    return [*facts, *_threats(board, played), *_rescues(board, played, move), *_self_atari(board, played, move)]
+
+
+def _chains_in_atari(board: Board, color: int) -> list[tuple[int, ...]]:
+    chains = (tuple(chain) for chain in board.chains())
+    return [chain for chain in chains if board[chain[0]] == color and board.liberty_count(chain[0]) == 1]
+
+
+def _threats(board: Board, played: Board) -> list[TacticalFact]:
+    """The enemy's chains that are in atari now and were not."""
+    chains = [chain for chain in _chains_in_atari(played, -board.to_play) if board.liberty_count(chain[0]) > 1]
+    caught = [read_ladder(played, chain[0], attacker_first=False).captured for chain in chains]
+    return [
+        TacticalFact(Tactic.LADDER if is_caught else Tactic.ATARI, chain)
+        for chain, is_caught in zip(chains, caught, strict=True)
+    ]
+
+
+def _rescues(board: Board, played: Board, move: int) -> list[TacticalFact]:
+    """What becomes of our chains that were in atari."""
+    facts = []
+    for chain in _chains_in_atari(board, board.to_play):
+        is_lost = is_ladder_capture(played, chain[0])
+        runs = move in played.chain(chain[0])
+        tactic = Tactic.SAVES if not is_lost else Tactic.RUNS_IN_VAIN if runs else Tactic.LEAVES
+        facts.append(TacticalFact(tactic, chain))
+    return facts
+
+
+def _self_atari(board: Board, played: Board, move: int) -> list[TacticalFact]:
+    """Our chain that the move puts into atari; one that was in atari runs in vain, and a ko is no mistake."""
+    if move == PASS or played.liberty_count(move) > 1 or played.ko_point is not None:
+        return []
+    chain = tuple(played.chain(move))
+    ran = any(board[stone] != EMPTY and board.liberty_count(stone) == 1 for stone in chain)
+    return [] if ran else [TacticalFact(Tactic.SELF_ATARI, chain)]
+
+
+# Which territory a move moved: the points that became more Black's or more White's, and by how much together.
+
+Ownership = NDArray[np.floating]
+
+MOVED: Final = 0.5  # of the way from one color to the other is 2: so much is told of a single point
+
+
+@dataclass(frozen=True, slots=True)
+class TerritoryChange:
+    """What became of the points: ``black_gain`` is their sum, all of them counted."""
+
+    black_gain: float
+    to_black: tuple[int, ...]  # points that moved far, the farthest first
+    to_white: tuple[int, ...]
+
+
+def compare_ownership(before: Ownership, now: Ownership) -> TerritoryChange:
+    """What changed between two judgments of who will own each point, [n²] in [−1, 1]."""
+    change = now.astype(np.float64) - before
+    order = np.argsort(-np.abs(change), kind="stable").tolist()
+    moved = [point for point in order if abs(change[point]) >= MOVED]
+    return TerritoryChange(
+        float(change.sum()),
+        tuple(point for point in moved if change[point] > 0),
+        tuple(point for point in moved if change[point] < 0),
+    )
+
+
+# Explaining
 
 SHAPES_TOLD: Final = 8
 CANDIDATES_TOLD: Final = 10
