@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from katachi.analysis.explaining import compare_ownership
-from katachi.analysis.judges import Judges, analyze_by
-from katachi.analysis.people import at_rank, predict_people
+from katachi.analysis.judges import Judges, analyze_by, at_rank, predict_people
 from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.core.evaluators import OwnershipValueEvaluator
 from katachi.go.game import Game

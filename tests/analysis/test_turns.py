@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.analysis.turns import count_turns, last_turn, turns_of
+from katachi.analysis.judges import count_turns, last_turn, turns_of
 from katachi.go.game import Game, Play
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.sgf import SgfError, parse_sgf

@@ -25,8 +25,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.analysis.judges import Judges, has_value
-from katachi.analysis.people import predict_people
+from katachi.analysis.judges import Judges, Turn, has_value, predict_people
 from katachi.analysis.records import (
     CandidateRecord,
     Color,
@@ -40,7 +39,6 @@ from katachi.analysis.records import (
     TerritoryRecord,
 )
 from katachi.analysis.shapes import explain_change, sum_by_side, whose
-from katachi.analysis.turns import Turn
 from katachi.core.contracts import Analysis, Candidate, LinearEvaluator
 from katachi.core.evaluators import after
 from katachi.go.board import Board

@@ -6,10 +6,10 @@ there is none, the evaluators are asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,17 +18,20 @@ from katachi.core.contracts import (
     Analysis,
     Candidate,
     Evaluator,
+    Floats,
     Limit,
     OwnershipEvaluator,
     Player,
     TunablePlayer,
 )
 from katachi.core.evaluators import moves_of
+from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board
-from katachi.go.game import Game
+from katachi.go.game import Game, Play
 from katachi.go.points import PASS
 from katachi.players.asking import find_evaluator, watch_analyses
-from katachi.policy.evaluator import CnnEvaluator
+from katachi.policy.evaluator import CnnEvaluator, knows_ranks
+from katachi.sgf import SgfGame
 
 CANDIDATES: Final = 10
 
@@ -112,3 +115,87 @@ def _complete(analysis: Analysis, evaluator: Evaluator, game: Game) -> Analysis:
         lead = float(analysis.ownership.sum(dtype=np.float64)) - game.komi
         analysis = replace(analysis, black_lead=lead)
     return analysis
+
+
+# What people would play: a move predictor asked about players of several ranks.
+
+MOVES_TOLD: Final = 3
+
+
+class Prediction(NamedTuple):
+    """What players of a dan rank would play, [n²+1]; rank None where the network was not told of ranks."""
+
+    rank: int | None
+    policy: Floats
+
+    def best(self, count: int = MOVES_TOLD) -> list[tuple[int, float]]:
+        """The likeliest moves and their shares, likeliest first."""
+        moves = sorted(moves_of(self.policy > 0), key=lambda move: -self.policy[move])[:count]
+        return [(move, float(self.policy[move])) for move in moves]
+
+
+def at_rank(evaluator: CnnEvaluator, rank: int) -> CnnEvaluator:
+    """The same network asked about players of another dan rank; as it is if it knows no ranks."""
+    if not knows_ranks(evaluator.config):
+        return evaluator
+    options = evaluator.options.model_copy(update={"rank": rank})
+    return type(evaluator)(evaluator.config, evaluator.network, options)
+
+
+def predict_people(evaluator: CnnEvaluator, board: Board) -> list[Prediction]:
+    """What a first dan and a ninth dan would play, or people in general if the network knows no ranks."""
+    ranks = (1, HIGHEST_RANK) if knows_ranks(evaluator.config) else (None,)
+    asked = [(rank, evaluator if rank is None else at_rank(evaluator, rank)) for rank in ranks]
+    return [Prediction(rank, network.evaluate([board]).policy[0]) for rank, network in asked]
+
+
+# The turns of a record: the positions of its main line that are judged, each with the move that led there.
+
+
+class Turn(NamedTuple):
+    """A position: the game goes on when the next turn is asked for."""
+
+    turn: int  # 0 is where the game begins
+    node: int  # of the main line
+    game: Game
+    number: int  # how many moves were played
+    play: Play | None  # the move that led here; None after a set-up, and after moves that the rules forbid
+    before: Board | None  # where it was played, with its player to move
+
+
+def turns_of(record: SgfGame) -> Iterator[Turn]:
+    """The beginning of a game, and every node that changes something; raises SgfError if it cannot be played."""
+    turn = steps = 0
+    before: Board | None = None
+    for number, (_, game) in enumerate(record.positions()):
+        added = game.steps[steps:]
+        steps += len(added)
+        if before is None or added:
+            step = added[0] if len(added) == 1 and before is not None else None
+            play = step if isinstance(step, Play) and before is not None and _may_play(before, step) else None
+            yield Turn(turn, number, game, len(game.moves), play, before if play else None)
+            turn += 1
+        before = game.board.copy()
+
+
+def last_turn(game: Game) -> Turn:
+    """The position of a game as a turn, with the move that led there if the last step was one."""
+    steps, plays = game.steps, game.moves
+    step = steps[-1] if steps else None
+    earlier = game.copy()
+    while steps and len(earlier.steps) == len(steps):
+        earlier.undo()  # first a resignation, if there is one
+    play = step if isinstance(step, Play) and _may_play(earlier.board, step) else None
+    return Turn(len(steps), len(steps), game, len(plays), play, earlier.board if play else None)
+
+
+def count_turns(record: SgfGame) -> int:
+    """How many turns there are."""
+    return sum(1 for _ in turns_of(record))
+
+
+def _may_play(board: Board, play: Play) -> bool:
+    """Whether a move can be explained: legal under simple ko and no suicide; its player becomes the one to move."""
+    if board.to_play != play.color:
+        board.to_play = play.color
+    return board.is_legal(play.move)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from html import escape
 
 from katachi.analysis.explaining import record_turn
-from katachi.analysis.judges import Judges
+from katachi.analysis.judges import Judges, last_turn
 from katachi.analysis.layers import Layer, layers_of
 from katachi.analysis.pictures import draw_layer
 from katachi.analysis.records import PositionRecord
-from katachi.analysis.turns import last_turn
 from katachi.analysis.words import tell_position
 from katachi.go.game import Game
 
