@@ -9,8 +9,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from katachi.analysis.layers import Layer
-from katachi.analysis.pictures import RGB, shade_color
+from katachi.analysis.layers import RGB, Layer, shade_color
 from katachi.go.board import Board
 from katachi.go.diagrams import format_diagram
 from katachi.go.game import Game

@@ -7,8 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from katachi.analysis.layers import Layer
-from katachi.analysis.pictures import draw_layer
+from katachi.analysis.layers import Layer, draw_layer
 from katachi.core.disk import write_atomically
 from katachi.core.evaluators import after
 from katachi.core.models import load_dag_rnn
