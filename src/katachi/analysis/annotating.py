@@ -24,8 +24,7 @@ from typing import Final
 
 import numpy as np
 
-from katachi.analysis.mistakes import LEAST_BLUNDER, LEAST_MISTAKE
-from katachi.analysis.records import CandidateRecord, GameRecord, PositionRecord
+from katachi.analysis.records import LEAST_BLUNDER, LEAST_MISTAKE, CandidateRecord, GameRecord, PositionRecord
 from katachi.analysis.words import MOVES_TOLD, tell_candidate, tell_game, tell_position
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex

@@ -35,8 +35,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from katachi.analysis.annotating import annotate, strip
 from katachi.analysis.explaining import judge_turn, link_turns
 from katachi.analysis.judges import Judges, count_turns, turns_of
-from katachi.analysis.mistakes import LEAST_MISTAKE, find_mistakes
-from katachi.analysis.records import GameRecord, Line, MoveRecord, PositionRecord, format_line, parse_line
+from katachi.analysis.records import (
+    LEAST_MISTAKE,
+    GameRecord,
+    Line,
+    MoveRecord,
+    PositionRecord,
+    find_mistakes,
+    format_line,
+    parse_line,
+)
 from katachi.analysis.report import STYLE, draw_game, format_report
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import temporary_path, write_atomically

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from katachi.analysis.mistakes import LEAST_MISTAKE
-from katachi.analysis.records import PositionRecord
+from katachi.analysis.records import LEAST_MISTAKE, PositionRecord
 from katachi.analysis.words import tell_loss, tell_value
 
 _WIDTH: Final = 720.0

@@ -12,8 +12,7 @@ from typing import Final
 
 from katachi.analysis.graphs import draw_graph
 from katachi.analysis.judges import turns_of
-from katachi.analysis.mistakes import find_mistakes
-from katachi.analysis.records import GameRecord, MoveRecord, PositionRecord
+from katachi.analysis.records import GameRecord, MoveRecord, PositionRecord, find_mistakes
 from katachi.analysis.words import tell_game, tell_move
 from katachi.core.html import frame_page
 from katachi.go.board import Board

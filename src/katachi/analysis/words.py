@@ -7,8 +7,8 @@ from itertools import groupby
 from math import exp
 from typing import Final
 
-from katachi.analysis.mistakes import LEAST_MISTAKE, count_losses, find_mistakes
 from katachi.analysis.records import (
+    LEAST_MISTAKE,
     CandidateRecord,
     GameRecord,
     MoveRecord,
@@ -16,6 +16,8 @@ from katachi.analysis.records import (
     PositionRecord,
     ShapesRecord,
     TerritoryRecord,
+    count_losses,
+    find_mistakes,
 )
 
 MOVES_TOLD: Final = 3

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
-from katachi.analysis.mistakes import LEAST_MISTAKE
-from katachi.analysis.records import PositionRecord
+from katachi.analysis.records import LEAST_MISTAKE, PositionRecord
 from katachi.analysis.words import tell_value
 from katachi.web import texts
 

@@ -9,8 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from katachi.analysis.judges import count_turns
-from katachi.analysis.mistakes import find_mistakes
-from katachi.analysis.records import MoveRecord, PositionRecord
+from katachi.analysis.records import MoveRecord, PositionRecord, find_mistakes
 from katachi.analysis.words import tell_position
 from katachi.sgf import Node, format_sgf
 from katachi.web import texts
