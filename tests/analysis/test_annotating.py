@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sgfmill import sgf as sgfmill
 
-from katachi.analysis.annotating import MARK, annotate, strip
 from katachi.analysis.batches import analyze_game
 from katachi.analysis.records import CandidateRecord, GameRecord, MoveRecord, PositionRecord, TerritoryRecord
+from katachi.analysis.report import MARK, annotate, strip
 from katachi.sgf import SgfGame, format_sgf, parse_sgf
 
 HEADING = GameRecord(game="g", source="", sha256="", size=5, komi=0.5, rules="", positions=2, program="katachi")

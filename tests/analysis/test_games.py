@@ -10,11 +10,10 @@ import pytest
 
 from katachi.analysis.batches import analyze_game
 from katachi.analysis.explaining import link_turns
-from katachi.analysis.graphs import draw_graph
 from katachi.analysis.layers import draw_layer
 from katachi.analysis.positions import analyze_position
 from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord, count_losses, find_mistakes
-from katachi.analysis.words import tell_game, tell_position
+from katachi.analysis.report import draw_graph, tell_game, tell_position
 from katachi.go.game import Game
 
 

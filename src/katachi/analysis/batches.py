@@ -32,7 +32,6 @@ from typing import Any, Final, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from katachi.analysis.annotating import annotate, strip
 from katachi.analysis.explaining import judge_turn, link_turns
 from katachi.analysis.judges import Judges, count_turns, turns_of
 from katachi.analysis.records import (
@@ -45,7 +44,7 @@ from katachi.analysis.records import (
     format_line,
     parse_line,
 )
-from katachi.analysis.report import STYLE, draw_game, format_report
+from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize

@@ -9,7 +9,7 @@ from katachi.analysis.explaining import record_turn
 from katachi.analysis.judges import Judges, last_turn
 from katachi.analysis.layers import Layer, draw_layer, layers_of
 from katachi.analysis.records import PositionRecord
-from katachi.analysis.words import tell_position
+from katachi.analysis.report import tell_position
 from katachi.go.game import Game
 
 

@@ -6,19 +6,370 @@ The page works without a network and without scripts, in light and dark and on p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import cycle, groupby
+from math import exp
 from typing import Final
 
-from katachi.analysis.graphs import draw_graph
+import numpy as np
+
 from katachi.analysis.judges import turns_of
-from katachi.analysis.records import GameRecord, MoveRecord, PositionRecord, find_mistakes
-from katachi.analysis.words import tell_game, tell_move
+from katachi.analysis.records import (
+    LEAST_BLUNDER,
+    LEAST_MISTAKE,
+    CandidateRecord,
+    GameRecord,
+    MoveRecord,
+    PeopleRecord,
+    PositionRecord,
+    ShapesRecord,
+    TerritoryRecord,
+    count_losses,
+    find_mistakes,
+)
 from katachi.core.html import frame_page
 from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
-from katachi.go.points import PASS, parse_vertex
-from katachi.sgf import SgfGame
+from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex
+from katachi.sgf import Node, SgfGame
+from katachi.sgf.escaping import escape as escape_sgf
+
+# An analysis in words: a few lines for each position, as comments, pages and the terminal show them.
+
+MOVES_TOLD: Final = 3
+_SHAPES_TOLD: Final = 4
+_POINTS_TOLD: Final = 8
+_LEAST_TOLD: Final = 0.01  # of the chance to win: less is no loss worth a word
+_MISTAKES_TOLD: Final = 10
+
+
+def tell_position(position: PositionRecord) -> list[str]:
+    """The lines about a position and the move that led to it."""
+    lines = [tell_value(position.black_wins, position.black_lead)]
+    if position.move is not None:
+        lines += tell_move(position.move)
+    if position.candidates:
+        moves = ", ".join(tell_candidate(candidate, position) for candidate in position.candidates[:MOVES_TOLD])
+        lines.append(f"{position.to_play.capitalize()} to play: {moves}.")
+    return [line for line in lines if line]
+
+
+def tell_value(black_wins: float | None, black_lead: float | None) -> str:
+    """``Black wins 53.2 %, White leads by 1.5.``, as far as it is known."""
+    parts = [] if black_wins is None else [f"Black wins {black_wins:.1%}".replace("%", " %")]
+    if black_lead is not None:
+        leader = "Black" if black_lead >= 0 else "White"
+        parts.append(f"{leader} leads by {abs(black_lead):.1f}")
+    return ", ".join(parts) + "." if parts else ""
+
+
+def tell_candidate(candidate: CandidateRecord, position: PositionRecord) -> str:
+    """``D4 (57 %, 120 visits)``; the chance is that of the player to move."""
+    notes = []
+    if candidate.black_wins is not None:
+        wins = candidate.black_wins if position.to_play == "black" else 1 - candidate.black_wins
+        notes.append(f"{100 * wins:.0f} %")
+    if candidate.visits > 1:
+        notes.append(f"{candidate.visits} visits")
+    elif candidate.prior is not None and candidate.black_wins is None:
+        notes.append(f"{100 * candidate.prior:.0f} % likely")
+    return candidate.move + (f" ({', '.join(notes)})" if notes else "")
+
+
+def tell_move(move: MoveRecord) -> list[str]:
+    """The lines about a move: what it lost, did, changed, and what people would have played."""
+    lines = [tell_loss(move), tell_tactics(move)]
+    lines += [line for shapes in move.shapes for line in tell_shapes(shapes, move.color.capitalize())]
+    if move.territory is not None:
+        lines.append(tell_territory(move.territory))
+    lines += tell_people(move.people)
+    return [line for line in lines if line]
+
+
+def tell_loss(move: MoveRecord) -> str:
+    """What a move lost, and what was better; empty if it lost nothing worth a word."""
+    if move.loss is None or move.loss < _LEAST_TOLD:
+        return ""
+    points = f" and {move.points_lost:.1f} points" if move.points_lost and move.points_lost > 0 else ""
+    better = f"; {move.best} was better" if move.best and move.best != move.move else ""
+    return f"{move.color.capitalize()} {move.move} lost {100 * move.loss:.1f} %{points}{better}."
+
+
+def tell_tactics(move: MoveRecord) -> str:
+    facts = [f"{fact.what} {_points(fact.stones)}" for fact in move.tactics]
+    return f"{move.color.capitalize()} {move.move} {'; '.join(facts)}." if facts else ""
+
+
+def tell_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
+    """What the shapes on the board gave the mover before and after, and the largest parts; ``ours`` are his."""
+    sides = [f"{side} {value:+.2f}" for side, value in shapes.sides.items() if abs(value) >= 0.005]
+    parts = ", ".join([*sorted(sides), f"the turn {shapes.turn:+.2f}"])
+    chances = " before, ".join(f"{100 * _chance(logit):.0f} %" for logit in (shapes.logit_before, shapes.logit_after))
+    lines = [f"By its shapes {shapes.evaluator} gave {mover} {chances} after (log-odds: {parts})."]
+    for shape in shapes.shapes[:_SHAPES_TOLD]:
+        words = shape.shape.splitlines()[0].removeprefix("LI ").removeprefix("LD ").replace("x", "×", 1)
+        where = f" at {_points(shape.places[0])}" if len(shape.places) == 1 else ""
+        lines.append(f"  {shape.after - shape.before:+.3f} by {words}{where}")
+    return lines
+
+
+def _chance(logit: float) -> float:
+    return 1 / (1 + exp(-logit))
+
+
+def tell_territory(territory: TerritoryRecord) -> str:
+    """Which points went to whom, and who gained in all; empty if no single point moved far."""
+    sides = (("Black", territory.to_black), ("White", territory.to_white))
+    moved = [f"to {name} {_points(points)}" for name, points in sides if points]
+    gainer = "Black" if territory.black_gain >= 0 else "White"
+    return f"Went {'; '.join(moved)}. {gainer} gained {abs(territory.black_gain):.1f} in all." if moved else ""
+
+
+def tell_people(people: Sequence[PeopleRecord]) -> list[str]:
+    """A line for each network: what players of each rank would have played, and how likely the move was."""
+    lines = []
+    for evaluator, group in groupby(people, key=lambda one: one.evaluator):
+        ranks = [
+            f"{'people' if one.rank is None else f'{one.rank}d'} would play "
+            + ", ".join(f"{move} ({100 * share:.0f} %)" for move, share in one.likely)
+            + f", and this move with {100 * one.played:.1f} %"
+            for one in group
+        ]
+        lines.append(f"{evaluator}: {'; '.join(ranks)}.")
+    return lines
+
+
+def tell_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
+    """The lines about a whole game: who judged it, what each side lost, and the biggest mistakes."""
+    lines = [f"Judged by {tell_judges(game)}."]
+    for color in ("black", "white"):
+        losses = count_losses(positions, color)
+        if losses.moves:
+            lines.append(
+                f"{color.capitalize()}: {losses.mistakes} mistakes in {losses.moves} moves, "
+                f"{100 * losses.mean:.1f} % lost by a move on average."
+            )
+    mistakes = find_mistakes(positions)[:_MISTAKES_TOLD]
+    if mistakes:
+        lines.append(f"Moves that lost at least {LEAST_MISTAKE:.0%}, the biggest first:".replace("%", " %"))
+        lines += [f"  {move.number}: {tell_loss(move)}" for move in mistakes]
+    return lines
+
+
+def tell_judges(game: GameRecord) -> str:
+    """Who judged a game, and for how long."""
+    limits = [f"{game.simulations} simulations"] if game.simulations else []
+    limits += [f"{game.seconds:g} s"] if game.seconds else []
+    player = f"{game.player} ({' or '.join(limits)} a position)" if game.player and limits else game.player
+    return " with ".join(filter(None, (player, ", ".join(game.evaluators)))) or "nobody"
+
+
+def _points(points: Sequence[str]) -> str:
+    more = len(points) - _POINTS_TOLD
+    return " ".join(points[:_POINTS_TOLD]) + (f" and {more} more" if more > 0 else "")
+
+
+# An analysis inside a record: comments, labels, marks, variations and win rates that other programs show.
+#
+# What a record has is never touched: a property that a node has already is left as it is, and a comment is continued.
+# What is added says so: the private property ``KTCH`` names the properties that are ours, or marks a node of ours, and
+# comments have a first and a last line. So ``strip`` can take it all back, and annotating again replaces.
+#
+# | property | what it tells |
+# |---|---|
+# | C | the analysis in words |
+# | SBKV, SBKS | Black's win rate in percent and lead, as Sabaki plots them |
+# | V | Black's lead (FF4) |
+# | LB | the best moves in the position, A the best |
+# | BM, DO | a move that lost much, or enough to be called a mistake |
+# | SQ | points that changed hands by the move |
+# | TB, TW | who will own what, in the last position |
+
+MARK: Final = "KTCH"
+_OWN_NODE: Final = "node"  # lower case: no property is called so
+_BEGIN: Final = "=== katachi ==="
+_END: Final = "=== end of katachi ==="
+_BLOCK: Final = re.compile(rf"(?:\n\n)?{_BEGIN}\n.*?\n{_END}", re.DOTALL)
+_SURE: Final = 0.5  # ownership from which a point is marked as somebody's
+
+Properties = dict[str, list[str]]
+
+
+def annotate(record: SgfGame, game: GameRecord, positions: Sequence[PositionRecord]) -> SgfGame:
+    """A copy of a record with an analysis of it written in, in place of one that is there."""
+    annotated = strip(record)
+    nodes = list(annotated.main_line())
+    for position, following in zip(positions, [*positions[1:], None], strict=True):
+        node = nodes[position.node]
+        _add(node, _properties(position, game.size))
+        if following is not None:
+            _add_variation(node, position, following, game.size)
+    if positions and positions[-1].ownership is not None:
+        _add(nodes[positions[-1].node], _territory(positions[-1].ownership, record.replay_to_end().board))
+    comments = {position.node: tell_position(position) for position in positions}
+    comments[0] = tell_game(game, positions) + comments.get(0, [])
+    for number, lines in comments.items():
+        _add_comment(nodes[number], lines)
+    return annotated
+
+
+def strip(record: SgfGame) -> SgfGame:
+    """A copy of a record without what ``annotate`` has put in."""
+    root = record.root.copy()
+    for node in root.walk():
+        node.children = [child for child in node.children if child.properties.get(MARK) != [_OWN_NODE]]
+        for name in node.properties.pop(MARK, []):
+            node.properties.pop(name, None)
+        _strip_comment(node)
+    return SgfGame(root, list(record.repairs))
+
+
+# Properties
+
+
+def _properties(position: PositionRecord, size: int) -> Properties:
+    """What is told of a position, but the comment."""
+    properties: Properties = {}
+    if position.black_wins is not None:
+        properties["SBKV"] = [f"{100 * position.black_wins:.2f}"]
+    if position.black_lead is not None:
+        properties["SBKS"] = properties["V"] = [f"{position.black_lead:.2f}"]
+    labels = _labels(position.candidates, size)
+    move = position.move
+    if move is not None and move.loss is not None and move.loss >= LEAST_MISTAKE:
+        properties |= {"BM": ["1"]} if move.loss >= LEAST_BLUNDER else {"DO": [""]}
+    if move is not None and move.territory is not None:
+        moved = move.territory.to_black + move.territory.to_white
+        properties["SQ"] = [_sgf_point(vertex, size) for vertex in moved]
+    return {name: values for name, values in (properties | {"LB": labels}).items() if values}
+
+
+def _labels(candidates: Sequence[CandidateRecord], size: int) -> list[str]:
+    points = [candidate.move for candidate in candidates[:MOVES_TOLD]]
+    return [f"{_sgf_point(move, size)}:{letter}" for move, letter in zip(points, "ABC", strict=False) if move != "pass"]
+
+
+def _territory(ownership: Sequence[float], board: Board) -> Properties:
+    """The points that are somebody's and hold no stone of his."""
+    properties: Properties = {}
+    for name, color in (("TB", BLACK), ("TW", WHITE)):
+        owned = np.flatnonzero((color * np.array(ownership) >= _SURE) & (board.stones != color)).tolist()
+        if owned:
+            properties[name] = [format_sgf_point(point, board.size) for point in owned]
+    return properties
+
+
+def _add(node: Node, properties: Mapping[str, list[str]]) -> None:
+    """Give a node the properties that it does not have, and remember which they are."""
+    ours = [name for name in properties if name not in node.properties]
+    node.properties |= {name: list(properties[name]) for name in ours}
+    if ours:
+        known = node.properties.pop(MARK, [])
+        node.properties[MARK] = known + ours
+
+
+# Variations
+
+
+def _add_variation(node: Node, position: PositionRecord, following: PositionRecord, size: int) -> None:
+    """Show what would have been better than the move that follows, if that was a mistake."""
+    played = following.move
+    if played is None or played.loss is None or played.loss < LEAST_MISTAKE or not position.candidates:
+        return
+    best = position.candidates[0]
+    if best.move == played.move or not best.variation:
+        return
+    colors = cycle("BW" if position.to_play == "black" else "WB")
+    last = node
+    for color, vertex in zip(colors, best.variation, strict=False):
+        last = last.add_child({color: [_sgf_point(vertex, size)]})
+    first = node.children[-1]
+    first.properties |= {MARK: [_OWN_NODE], "C": [escape_sgf(f"katachi: {tell_candidate(best, position)}")]}
+
+
+# Comments
+
+
+def _add_comment(node: Node, lines: Sequence[str]) -> None:
+    """Continue the comment of a node, or begin one."""
+    block = escape_sgf("\n".join([_BEGIN, *lines, _END]))
+    values = node.properties.setdefault("C", [])
+    if values:
+        values[-1] = f"{values[-1]}\n\n{block}"
+    else:
+        values.append(block)
+
+
+def _strip_comment(node: Node) -> None:
+    """Take our part out of a comment, and the comment away if it was ours alone."""
+    values = node.properties.get("C", [""])
+    if _BEGIN not in values[-1]:
+        return
+    rest = _BLOCK.sub("", values[-1])
+    if values[-1].startswith(_BEGIN) and not rest:
+        del node.properties["C"]
+    else:
+        values[-1] = rest
+
+
+def _sgf_point(vertex: str, size: int) -> str:
+    move = parse_vertex(vertex, size)
+    return "" if move == PASS else format_sgf_point(move, size)
+
+
+# The win-rate graph of a game as SVG: Black's share from below, mistakes as dots, the score as a thin line.
+
+_WIDTH: Final = 720.0
+_HEIGHT: Final = 160.0
+_DOT: Final = 4.0
+
+
+def draw_graph(positions: Sequence[PositionRecord]) -> str:
+    """The chances of a game, turn by turn; a turn without one leaves a gap, and hovering tells the numbers."""
+    step = _WIDTH / max(1, len(positions) - 1)
+    wins = [None if p.black_wins is None else _HEIGHT * (1 - p.black_wins) for p in positions]
+    parts = [
+        f'<svg class="graph" viewBox="0 -4 {_WIDTH:g} {_HEIGHT + 8:g}" role="img" aria-label="Win rate of Black">',
+        f'<path class="middle" d="M0 {_HEIGHT / 2:g}H{_WIDTH:g}"/>',
+        f'<path class="lead" d="{_line(_leads(positions), step)}"/>',
+        f'<path class="wins" d="{_line(wins, step)}"/>',
+    ]
+    for turn, (position, height) in enumerate(zip(positions, wins, strict=True)):
+        parts.append(_hover(position, turn * step, step))
+        move = position.move
+        if move is not None and move.loss is not None and move.loss >= LEAST_MISTAKE and height is not None:
+            parts.append(f'<circle class="{move.color}" cx="{turn * step:.1f}" cy="{height:.1f}" r="{_DOT:g}"/>')
+    return "".join([*parts, "</svg>"])
+
+
+def _leads(positions: Sequence[PositionRecord]) -> list[float | None]:
+    """The score in the same box: the largest lead of the game reaches its edge."""
+    most = max((abs(p.black_lead) for p in positions if p.black_lead is not None), default=0.0) or 1.0
+    return [None if p.black_lead is None else _HEIGHT / 2 * (1 - p.black_lead / most) for p in positions]
+
+
+def _line(heights: Sequence[float | None], step: float) -> str:
+    parts, pen_is_down = [], False
+    for turn, height in enumerate(heights):
+        if height is not None:
+            parts.append(f"{'L' if pen_is_down else 'M'}{turn * step:.1f} {height:.1f}")
+        pen_is_down = height is not None
+    return "".join(parts)
+
+
+def _hover(position: PositionRecord, x: float, step: float) -> str:
+    move = position.move
+    first = "" if move is None else f"{move.number}. {move.color.capitalize()} {move.move}. "
+    text = first + tell_value(position.black_wins, position.black_lead) + (" " + tell_loss(move) if move else "")
+    return (
+        f'<rect class="hover" x="{x - step / 2:.1f}" y="0" width="{step:.1f}" height="{_HEIGHT:g}">'
+        f"<title>{escape(text)}</title></rect>"
+    )
+
+
+# Report
 
 MISTAKES_DRAWN: Final = 6
 _SHADES: Final = {"1": "#f4d8b8", "A": "#bfd4f2"}  # behind what was played, and what was better

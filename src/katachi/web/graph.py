@@ -8,7 +8,7 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from katachi.analysis.records import LEAST_MISTAKE, PositionRecord
-from katachi.analysis.words import tell_value
+from katachi.analysis.report import tell_value
 from katachi.web import texts
 
 

@@ -10,12 +10,12 @@ from functools import lru_cache
 from threading import Event
 from typing import Final, NamedTuple, Protocol
 
-from katachi.analysis.annotating import strip
 from katachi.analysis.batches import describe_game
 from katachi.analysis.explaining import judge_turn, link_turns
 from katachi.analysis.judges import Judges, at_rank, turns_of
 from katachi.analysis.layers import Layer, layers_of
 from katachi.analysis.records import GameRecord, PositionRecord
+from katachi.analysis.report import strip
 from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer
 from katachi.core.models import open_model, shipped_models
 from katachi.go.game import Game, Play, Step

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from katachi.analysis.judges import count_turns
 from katachi.analysis.records import MoveRecord, PositionRecord, find_mistakes
-from katachi.analysis.words import tell_position
+from katachi.analysis.report import tell_position
 from katachi.sgf import Node, format_sgf
 from katachi.web import texts
 from katachi.web.engines import EngineError

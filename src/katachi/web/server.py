@@ -18,7 +18,7 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from katachi.analysis.annotating import annotate
+from katachi.analysis.report import annotate
 from katachi.core.locking import DirectoryInUse, DirectoryLock
 from katachi.sgf import format_sgf
 from katachi.web.engines import EnginePool
