@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.analysis.shape_places import place_shapes
+from katachi.analysis.shapes import place_shapes
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.shapes.combined_shapes import CombinedShapes

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.analysis.shape_places import place_shapes
+from katachi.analysis.shapes import place_shapes
 from katachi.core.contracts import (
     AfterstateEvaluator,
     Analysis,
