@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from katachi.arena.match import Conditions, Ending, PlayedGame, play_game
-from katachi.arena.referee import CountReferee
+from katachi.arena.match import Conditions, CountReferee, Ending, PlayedGame, play_game
 from katachi.core.contracts import Decision, Limit, Player
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from katachi.arena.errors import OpeningError
-from katachi.arena.openings import Opening, RandomOpenings, read_opening_book
+from katachi.arena.match import Opening, RandomOpenings, read_opening_book
 from katachi.go.game import Play, Setup
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.arena.referee import CountReferee, EstimateReferee, Verdict, explain_difference, is_settled, load_referee
+from katachi.arena.match import CountReferee, EstimateReferee, Verdict, explain_difference, is_settled, load_referee
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import parse_vertex

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from katachi.arena.openings import RandomOpenings
+from katachi.arena.match import RandomOpenings
 from katachi.arena.schedule import ScheduledGame, pairings, schedule
 from katachi.arena.settings import TournamentSettings
 

@@ -9,15 +9,135 @@ from __future__ import annotations
 
 import operator
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
-from katachi.arena.referee import Referee, Verdict
+import numpy as np
+
+from katachi.arena.errors import OpeningError
+from katachi.arena.settings import GTP_PREFIX
 from katachi.core.contracts import Limit, Player
-from katachi.go.board import IllegalMove
-from katachi.go.game import Game
-from katachi.go.points import BLACK, WHITE, format_color
+from katachi.go.board import Board, IllegalMove
+from katachi.go.game import Game, Play, Step
+from katachi.go.points import BLACK, PASS, WHITE, format_color, format_vertex
 from katachi.go.results import GameResult, Reason
+from katachi.go.rules import Rules
+from katachi.go.status import estimate_status
+from katachi.gtp import GtpError, GtpPlayer
+from katachi.sgf import SgfError, SgfGame, parse_sgf
+
+# Who counts a finished game: our own estimate of the dead stones, plain counting, or a GTP program.
+#
+# ``estimate`` takes off the stones that playouts hold for dead, as people do by agreement. ``count`` takes every stone
+# for alive, which is right for players who play everything out, and is what Tromp and Taylor's rules say.
+
+
+class Verdict(NamedTuple):
+    """The result of a count, and the stones that were taken for dead (None: the referee does not tell)."""
+
+    result: GameResult
+    dead: tuple[int, ...] | None = ()
+
+
+class Referee(Protocol):
+    """Counts games; ``close`` lets go of what it holds."""
+
+    @property
+    def name(self) -> str: ...
+
+    def judge(self, game: Game) -> Verdict: ...
+
+    def close(self) -> None: ...
+
+
+class CountReferee:
+    """Takes every stone for alive."""
+
+    name = "count"
+
+    def judge(self, game: Game) -> Verdict:
+        return Verdict(GameResult.by_score(game.score()))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class EstimateReferee:
+    """Takes off the stones that playouts hold for dead; the same board always gives the same verdict."""
+
+    name = "estimate"
+
+    def judge(self, game: Game) -> Verdict:
+        if is_settled(game.board):
+            return Verdict(GameResult.by_score(game.score()))
+        fate = estimate_status(game.board)
+        result = GameResult.by_score(game.score(fate.dead_stones, fate.seki_stones))
+        return Verdict(result, tuple(fate.dead_stones))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class GtpReferee:
+    """Asks a GTP program; raises GtpError if it cannot say."""
+
+    def __init__(self, command: str) -> None:
+        self._player = GtpPlayer(command)
+
+    @property
+    def name(self) -> str:
+        return self._player.name
+
+    def judge(self, game: Game) -> Verdict:
+        result = self._player.final_score(game)
+        try:
+            return Verdict(result, tuple(sorted(self._player.final_status_list(game, "dead"))))
+        except GtpError:
+            return Verdict(result, None)
+
+    def close(self) -> None:
+        self._player.close()
+
+
+def load_referee(text: str) -> Referee:
+    """The referee that ``estimate``, ``count`` or ``gtp:COMMAND`` stands for."""
+    if text.startswith(GTP_PREFIX):
+        return GtpReferee(text.removeprefix(GTP_PREFIX))
+    return CountReferee() if text == "count" else EstimateReferee()
+
+
+def is_settled(board: Board) -> bool:
+    """Whether neither side has a legal move outside its own eyes: playouts would end at once, all stones standing."""
+    return all(
+        board.is_own_eye(point, color)
+        for color in (BLACK, WHITE)
+        for point in np.flatnonzero(board.legal_moves(color)[:-1]).tolist()
+    )
+
+
+def explain_difference(game: Game, ours: Verdict, theirs: Verdict) -> str:
+    """What two verdicts on one game differ in: the stones that only one of them holds for dead, and what that makes."""
+    if theirs.dead is None or ours.dead is None:
+        return "the dead stones are not told"
+    if set(ours.dead) == set(theirs.dead):
+        return "both hold the same stones for dead"
+    only_ours, only_theirs = set(ours.dead) - set(theirs.dead), set(theirs.dead) - set(ours.dead)
+    dead = f"dead only here: {_vertices(only_ours, game.size)}; dead only there: {_vertices(only_theirs, game.size)}"
+    recount = GameResult.by_score(game.score(theirs.dead))
+    explained = "which explains it" if recount == theirs.result else f"which alone would make it {recount}"
+    in_atari = {point for point in only_ours | only_theirs if game.board.liberty_count(point) == 1}
+    left = f"; the players left {_vertices(in_atari, game.size)} in atari" if in_atari else ""
+    return f"{dead}; {explained}{left}"
+
+
+def _vertices(points: set[int], size: int) -> str:
+    return " ".join(format_vertex(point, size) for point in sorted(points)) or "none"
+
+
+# Match
 
 
 class Ending(Enum):
@@ -150,3 +270,121 @@ def _is_illegal(played: PlayedGame, player: Player, move: int) -> bool:
 def _failure(player: Player, error: Exception) -> str:
     text = " ".join(str(error).split())
     return f"{player.name}: {type(error).__name__}" + (f": {text}" if text else "")
+
+
+# Where games begin. Every opening is played twice, with the colors exchanged, so that a lopsided one favors neither.
+#
+# Openings are numbered; the number and the tournament's seed alone decide what is played, whatever was played before.
+# All pairs of players meet the same openings.
+
+_STREAM = 1  # keeps the random numbers of the openings apart from those of the players
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The steps that lead to a starting position."""
+
+    name: str = "empty board"
+    steps: tuple[Step, ...] = ()
+
+    def start(self, size: int, rules: Rules) -> Game:
+        """A new game in the starting position; raises IllegalMove if the rules forbid a step."""
+        game = Game(size, rules)
+        for step in self.steps:
+            if isinstance(step, Play):
+                game.play(step.move, step.color)
+            else:
+                game.setup(*step)
+        return game
+
+
+class Openings(Protocol):
+    """A numbered supply of openings."""
+
+    def opening(self, number: int) -> Opening: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RandomOpenings:
+    """Openings of some random legal moves that fill no eyes of their own; no plies is the empty board."""
+
+    size: int
+    rules: Rules
+    plies: int
+    seed: int
+
+    def opening(self, number: int) -> Opening:
+        if self.plies == 0:
+            return Opening()
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_STREAM, number)))
+        game = Game(self.size, self.rules)
+        for _ in range(self.plies):
+            game.play(_random_move(game, rng))
+        # A small board can be full before the plies are over; then the players begin before the passes.
+        return Opening(f"random {number + 1}", _without_passes(game.steps))
+
+
+def _random_move(game: Game, rng: np.random.Generator) -> int:
+    for point in rng.permutation(np.flatnonzero(game.legal_moves()[:-1])).tolist():
+        if not game.board.is_own_eye(point, game.to_play):
+            return int(point)
+    return PASS
+
+
+def _without_passes(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Steps up to the passes that end them: a game must not begin when it is over."""
+    count = len(steps)
+    while count and isinstance(last := steps[count - 1], Play) and last.move == PASS:
+        count -= 1
+    return tuple(steps[:count])
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningBook:
+    """Openings of a book in turn, from the first again when it is through."""
+
+    openings: tuple[Opening, ...]
+
+    def opening(self, number: int) -> Opening:
+        return self.openings[number % len(self.openings)]
+
+
+def read_opening_book(path: Path, size: int, rules: Rules, plies: int | None = None) -> OpeningBook:
+    """Every line of the game records of one board size in a file, variations included, up to ``plies`` moves if told.
+
+    Raises OpeningError if the file cannot be read or has no game on a board of this size.
+    """
+    try:
+        records = [record for record in parse_sgf(path.read_bytes()) if _has_size(record, size)]
+        lines = [_shortened(steps, plies) for record in records for steps in _lines(record, rules)]
+    except OSError as error:
+        raise OpeningError(f"cannot read the opening book {path}: {error.strerror}") from None
+    except SgfError as error:
+        raise OpeningError(f"cannot read the opening book {path}: {error}") from None
+    if not lines:
+        raise OpeningError(f"the opening book {path} has no game on a {size}×{size} board")
+    return OpeningBook(tuple(Opening(f"book {i + 1}", steps) for i, steps in enumerate(dict.fromkeys(lines))))
+
+
+def _has_size(record: SgfGame, size: int) -> bool:
+    try:
+        return record.size == size
+    except SgfError:  # a board that katachi does not have
+        return False
+
+
+def _lines(record: SgfGame, rules: Rules) -> Iterator[list[Step]]:
+    for node in record.root.walk():
+        if not node.children:
+            yield record.replay(node, rules=rules).steps
+
+
+def _shortened(steps: Sequence[Step], plies: int | None) -> tuple[Step, ...]:
+    kept: list[Step] = []
+    moves = 0
+    for step in steps:
+        moves += isinstance(step, Play)
+        if plies is not None and moves > plies:
+            break
+        kept.append(step)
+    return _without_passes(kept)

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from katachi.arena.openings import Opening, Openings
+from katachi.arena.match import Opening, Openings
 from katachi.arena.settings import Scheme, TournamentSettings
 
 _STREAM = 0  # keeps the random numbers of the players apart from those of the openings

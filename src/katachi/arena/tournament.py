@@ -13,7 +13,7 @@ from pathlib import Path
 
 from katachi.arena.errors import ArenaError
 from katachi.arena.html import format_html
-from katachi.arena.openings import OpeningBook, Openings, RandomOpenings, read_opening_book
+from katachi.arena.match import OpeningBook, Openings, RandomOpenings, read_opening_book
 from katachi.arena.records import GameRecord, RunDirectory
 from katachi.arena.schedule import ScheduledGame, schedule
 from katachi.arena.settings import GTP_PREFIX, TournamentSettings

@@ -12,9 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from katachi.arena.duplicates import fingerprint
-from katachi.arena.match import Conditions, PlayedGame, TimeUse, play_game
+from katachi.arena.match import (
+    Conditions,
+    EstimateReferee,
+    PlayedGame,
+    Referee,
+    TimeUse,
+    Verdict,
+    explain_difference,
+    load_referee,
+    play_game,
+)
 from katachi.arena.records import CheckRecord, GameRecord, SideRecord
-from katachi.arena.referee import EstimateReferee, Referee, Verdict, explain_difference, load_referee
 from katachi.arena.schedule import ScheduledGame
 from katachi.arena.settings import TournamentSettings
 from katachi.core.contracts import ClosingPlayer, Player
