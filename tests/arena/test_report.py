@@ -10,11 +10,10 @@ from rich.console import Console
 
 from katachi.arena.html import draw_ratings, format_html
 from katachi.arena.progress import TournamentProgress, format_score
-from katachi.arena.ratings import Rating
+from katachi.arena.ratings import Rating, Score, Standings, count_standings
 from katachi.arena.records import CheckRecord, GameRecord
 from katachi.arena.report import format_interval, format_markdown, print_report, report_tables
 from katachi.arena.settings import TournamentSettings, parse_settings
-from katachi.arena.standings import Score, Standings, count_standings
 
 MakeRecord = Callable[..., GameRecord]
 NASTY = "<script>alert(1)</script>|[red]`x`"

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from katachi.arena.ratings import Sprt, count_standings, sprt_outcome
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings
-from katachi.arena.sprt import Sprt, sprt_outcome
-from katachi.arena.standings import count_standings
 from katachi.arena.tournament import play_tournament
 
 MakeRecord = Callable[..., GameRecord]

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from katachi.arena.ratings import Score, count_standings
 from katachi.arena.records import CheckRecord, GameRecord
 from katachi.arena.settings import TournamentSettings
-from katachi.arena.standings import Score, count_standings
 
 MakeRecord = Callable[..., GameRecord]
 MakeSettings = Callable[..., TournamentSettings]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from katachi.arena.ratings import Rating
+from katachi.arena.ratings import Rating, Standings
 from katachi.arena.report import ReportTable, report_conditions, report_tables
-from katachi.arena.standings import Standings
 from katachi.core.html import frame_page
 
 _WIDTH: Final = 640

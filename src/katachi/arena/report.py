@@ -10,10 +10,8 @@ from rich.markup import escape as escape_markup
 from rich.table import Table
 
 from katachi.arena.progress import format_rate
-from katachi.arena.ratings import Rating
+from katachi.arena.ratings import Outcome, PairResult, Rating, Score, Standings
 from katachi.arena.settings import LimitSettings, SprtSettings
-from katachi.arena.sprt import Outcome
-from katachi.arena.standings import PairResult, Score, Standings
 
 
 @dataclass(frozen=True, slots=True)

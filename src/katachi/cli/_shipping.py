@@ -15,8 +15,8 @@ from typing import Any, Final
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from katachi.arena.ratings import Score
 from katachi.arena.settings import parse_settings
-from katachi.arena.standings import Score
 from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
 from katachi.core.cards import Metric, ModelError, Training

@@ -10,7 +10,7 @@ import typer
 from katachi.cli._options import AsJson, BoardSize, GameCount, Komi, MostMoves, Referee, RulesName, Seconds, Simulations
 
 if TYPE_CHECKING:
-    from katachi.arena.standings import Standings
+    from katachi.arena.ratings import Standings
 
 
 def match(
