@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from katachi.arena.duplicates import find_duplicates, fingerprint
-from katachi.arena.records import GameRecord
+from katachi.arena.records import GameRecord, find_duplicates, fingerprint
 from katachi.go.game import Play, Setup, Step
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from katachi.arena.match import RandomOpenings
-from katachi.arena.schedule import ScheduledGame, pairings, schedule
+from katachi.arena.records import ScheduledGame, pairings, schedule
 from katachi.arena.settings import TournamentSettings
 
 MakeSettings = Callable[..., TournamentSettings]

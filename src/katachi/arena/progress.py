@@ -7,8 +7,7 @@ from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from katachi.arena.ratings import Score
-from katachi.arena.records import GameRecord
-from katachi.arena.schedule import pairings
+from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import TournamentSettings
 
 

@@ -37,10 +37,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.arena.duplicates import find_duplicates
 from katachi.arena.match import Ending
-from katachi.arena.records import GameRecord
-from katachi.arena.schedule import Pairing, game_id, pairings
+from katachi.arena.records import GameRecord, Pairing, find_duplicates, game_id, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.core.statistics import CONFIDENCE, wilson_interval
 from katachi.go.points import BLACK, WHITE

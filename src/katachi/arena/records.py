@@ -15,20 +15,27 @@ played again with the same seeds. One process at a time holds a run.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from katachi.arena.errors import RunError, SettingsError
-from katachi.arena.settings import TournamentSettings, read_settings
+from katachi.arena.match import Opening, Openings
+from katachi.arena.settings import Scheme, TournamentSettings, read_settings
 from katachi.core.disk import temporary_path, write_atomically
 from katachi.core.locking import LOCK_NAME, DirectoryLock
 from katachi.core.provenance import format_program, provenance
+from katachi.go.game import Play, Step
+from katachi.go.points import PASS, Symmetry
 from katachi.go.results import GameResult
 
 _CONFIG: Final = "config.toml"
@@ -245,3 +252,142 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _json(values: Mapping[str, Any]) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+
+
+# The games of a run as one SGF collection, in the order of their numbers.
+
+
+def write_collection(run: Path, path: Path) -> int:
+    """Write all games of a run to a file, whole or not at all; returns how many they are."""
+    games = [file.read_text(encoding="utf-8").strip() for file in sorted((run / SGF_FOLDER).glob("*.sgf"))]
+    if not games:
+        raise RunError(f"{run} has no games")
+    write_atomically(path, "\n".join(games) + "\n")
+    return len(games)
+
+
+# Games that are the same game: equal moves, up to turning and mirroring the board.
+#
+# Deterministic players repeat themselves, and a hundred copies of one game say as much as one. A game is a duplicate if
+# the same two players, with the same colors, have played it before in the order of the schedule.
+
+
+def fingerprint(steps: Sequence[Step], size: int) -> str:
+    """A text that is equal for equal games, turned and mirrored ones included."""
+    tables = (symmetry.points(size).tolist() for symmetry in Symmetry)
+    forms = (";".join(_step_text(step, table) for step in steps) for table in tables)
+    return hashlib.sha256(f"{size};{min(forms)}".encode()).hexdigest()[:32]
+
+
+def _step_text(step: Step, table: Sequence[int]) -> str:
+    if isinstance(step, Play):
+        return f"{step.color} {step.move if step.move == PASS else table[step.move]}"
+    stones = (sorted(table[point] for point in points) for points in (step.black, step.white, step.empty))
+    return " ".join(map(str, [*stones, step.to_play]))
+
+
+def find_duplicates(records: Iterable[GameRecord]) -> set[str]:
+    """The ids of the games that repeat an earlier one."""
+    seen: set[tuple[str, str, str]] = set()
+    duplicates: set[str] = set()
+    for record in sorted(records, key=lambda record: (record.pairing, record.number)):
+        key = (record.black.name, record.white.name, record.fingerprint)
+        if key in seen:
+            duplicates.add(record.id)
+        seen.add(key)
+    return duplicates
+
+
+# Who plays whom, with which color, opening and seeds: all of it decided before the first game.
+#
+# A game's seeds come from the tournament's seed, its pairing and its number, so that they are the same in whatever
+# order and in however many processes the games are played, and after every interruption.
+
+_STREAM = 0  # keeps the random numbers of the players apart from those of the openings
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Two players who meet in a number of games; the first has Black in the games with even numbers."""
+
+    number: int
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """The random seeds of one game, 31 bits each, which every GTP program takes."""
+
+    black: int
+    white: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledGame:
+    """One game to be played."""
+
+    pairing: Pairing
+    number: int  # within the pairing, from 0
+    opening: Opening
+    seeds: Seeds
+
+    @property
+    def id(self) -> str:
+        return game_id(self.pairing, self.number)
+
+    @property
+    def black(self) -> str:
+        return self.pairing.second if self.number % 2 else self.pairing.first
+
+    @property
+    def white(self) -> str:
+        return self.pairing.first if self.number % 2 else self.pairing.second
+
+
+def game_id(pairing: Pairing, number: int) -> str:
+    """The name of a game in its run, both numbers counted from 1: ``02-0017``."""
+    return f"{pairing.number + 1:02d}-{number + 1:04d}"
+
+
+def pairings(settings: TournamentSettings) -> list[Pairing]:
+    """All pairs for a round robin; the first player against all others for a gauntlet; near ones for a ladder."""
+    pairs = _SCHEMES[settings.scheme](list(settings.players))
+    return [Pairing(number, first, second) for number, (first, second) in enumerate(pairs)]
+
+
+def _round_robin(names: list[str]) -> list[tuple[str, str]]:
+    return list(combinations(names, 2))
+
+
+def _gauntlet(names: list[str]) -> list[tuple[str, str]]:
+    return [(names[0], other) for other in names[1:]]
+
+
+def _ladder(names: list[str]) -> list[tuple[str, str]]:
+    """Each against the two that follow: where players stand in the order of their strength, the others say little."""
+    return [(name, other) for number, name in enumerate(names) for other in names[number + 1 : number + 3]]
+
+
+_SCHEMES: Final[dict[Scheme, Callable[[list[str]], list[tuple[str, str]]]]] = {
+    "round-robin": _round_robin,
+    "gauntlet": _gauntlet,
+    "ladder": _ladder,
+}
+
+
+def schedule(
+    settings: TournamentSettings, openings: Openings, played: Container[str] = frozenset()
+) -> Iterator[ScheduledGame]:
+    """The games that are still to be played, all pairings side by side."""
+    for number in range(settings.games):
+        opening = None
+        for pairing in pairings(settings):
+            if game_id(pairing, number) not in played:
+                opening = opening or openings.opening(number // 2 if settings.openings.paired else number)
+                yield ScheduledGame(pairing, number, opening, _seeds(settings.seed, pairing, number))
+
+
+def _seeds(seed: int, pairing: Pairing, number: int) -> Seeds:
+    sequence = np.random.SeedSequence(seed, spawn_key=(_STREAM, pairing.number, number))
+    return Seeds(*(int(word) >> 1 for word in sequence.generate_state(2, np.uint32)))

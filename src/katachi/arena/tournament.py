@@ -15,8 +15,7 @@ from katachi.arena.errors import ArenaError
 from katachi.arena.html import format_html
 from katachi.arena.match import OpeningBook, Openings, RandomOpenings, read_opening_book
 from katachi.arena.ratings import Standings, count_standings, sprt_outcome
-from katachi.arena.records import GameRecord, RunDirectory
-from katachi.arena.schedule import ScheduledGame, schedule
+from katachi.arena.records import GameRecord, RunDirectory, ScheduledGame, schedule
 from katachi.arena.settings import GTP_PREFIX, TournamentSettings
 from katachi.arena.worker import SEED_PLACEHOLDER, FinishedGame, play_scheduled
 from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer

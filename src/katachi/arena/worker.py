@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from katachi.arena.duplicates import fingerprint
 from katachi.arena.match import (
     Conditions,
     EstimateReferee,
@@ -23,8 +22,7 @@ from katachi.arena.match import (
     load_referee,
     play_game,
 )
-from katachi.arena.records import CheckRecord, GameRecord, SideRecord
-from katachi.arena.schedule import ScheduledGame
+from katachi.arena.records import CheckRecord, GameRecord, ScheduledGame, SideRecord, fingerprint
 from katachi.arena.settings import TournamentSettings
 from katachi.core.contracts import ClosingPlayer, Player
 from katachi.go.game import Game

@@ -18,8 +18,7 @@ from typing import Final
 import numpy as np
 
 from katachi.arena.ratings import Anchor, pair_scores, rate
-from katachi.arena.records import GameRecord
-from katachi.arena.schedule import pairings
+from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
 from katachi.core.statistics import wilson_interval
