@@ -8,11 +8,18 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from katachi.arena.html import draw_ratings, format_html
-from katachi.arena.progress import TournamentProgress, format_score
 from katachi.arena.ratings import Rating, Score, Standings, count_standings
 from katachi.arena.records import CheckRecord, GameRecord
-from katachi.arena.report import format_interval, format_markdown, print_report, report_tables
+from katachi.arena.report import (
+    TournamentProgress,
+    draw_ratings,
+    format_html,
+    format_interval,
+    format_markdown,
+    format_score,
+    print_report,
+    report_tables,
+)
 from katachi.arena.settings import TournamentSettings, parse_settings
 
 MakeRecord = Callable[..., GameRecord]

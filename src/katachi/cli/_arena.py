@@ -12,10 +12,9 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from katachi.arena.progress import TournamentProgress
 from katachi.arena.ratings import Standings
 from katachi.arena.records import GameRecord, unfinished_directory
-from katachi.arena.report import print_report
+from katachi.arena.report import TournamentProgress, print_report
 from katachi.arena.settings import GTP_PREFIX, TournamentSettings
 from katachi.arena.tournament import check_players, play_tournament
 

@@ -32,9 +32,8 @@ def tournament(
       katachi tournament examples/tournament.toml --markdown ratings.md --html ratings.html
       katachi tournament examples/tournament.toml --dry-run
     """
-    from katachi.arena.html import format_html
     from katachi.arena.records import pairings
-    from katachi.arena.report import format_markdown
+    from katachi.arena.report import format_html, format_markdown
     from katachi.arena.settings import read_settings
     from katachi.arena.tournament import check_players
     from katachi.cli._arena import default_run, play_and_watch, print_json, show_report
