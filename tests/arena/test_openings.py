@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from katachi.arena.errors import OpeningError
 from katachi.arena.match import Opening, RandomOpenings, read_opening_book
+from katachi.arena.settings import OpeningError
 from katachi.go.game import Play, Setup
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules

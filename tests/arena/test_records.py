@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from katachi.arena.errors import RunError
 from katachi.arena.records import GameRecord, RunDirectory, unfinished_directory
-from katachi.arena.settings import TournamentSettings, parse_settings
+from katachi.arena.settings import RunError, TournamentSettings, parse_settings
 from katachi.core.locking import DirectoryInUse
 
 MakeRecord = Callable[..., GameRecord]

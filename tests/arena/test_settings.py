@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from katachi.arena.errors import SettingsError
-from katachi.arena.settings import TournamentSettings, parse_settings, read_settings
+from katachi.arena.settings import SettingsError, TournamentSettings, parse_settings, read_settings
 from katachi.core.contracts import Limit
 
 TWO = {"players": ["random", "alp"]}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from katachi.arena.errors import RunError
+from katachi.arena.settings import RunError
 from katachi.cli import _arena
 from katachi.cli.data import app
 from katachi.sgf import parse_sgf

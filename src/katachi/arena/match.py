@@ -17,8 +17,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from katachi.arena.errors import OpeningError
-from katachi.arena.settings import GTP_PREFIX
+from katachi.arena.settings import GTP_PREFIX, OpeningError
 from katachi.core.contracts import Limit, Player
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play, Step

@@ -28,9 +28,8 @@ from typing import Any, Final, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from katachi.arena.errors import RunError, SettingsError
 from katachi.arena.match import Opening, Openings
-from katachi.arena.settings import Scheme, TournamentSettings, read_settings
+from katachi.arena.settings import RunError, Scheme, SettingsError, TournamentSettings, read_settings
 from katachi.core.disk import temporary_path, write_atomically
 from katachi.core.locking import LOCK_NAME, DirectoryLock
 from katachi.core.provenance import format_program, provenance

@@ -28,10 +28,30 @@ from typing import Any, Final, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from katachi.arena.errors import SettingsError
 from katachi.core.contracts import Limit
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
+
+# What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
+
+
+class ArenaError(ValueError):
+    """A match or tournament that cannot be played as asked."""
+
+
+class SettingsError(ArenaError):
+    """A tournament file that is wrong, with the setting and what would be right."""
+
+
+class RunError(ArenaError):
+    """A run directory that cannot be used: other settings, in use, or damaged."""
+
+
+class OpeningError(ArenaError):
+    """An opening book that offers nothing to play from."""
+
+
+# Settings
 
 GTP_PREFIX: Final = "gtp:"
 

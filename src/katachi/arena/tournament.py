@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from katachi.arena.errors import ArenaError
 from katachi.arena.match import OpeningBook, Openings, RandomOpenings, read_opening_book
 from katachi.arena.ratings import Standings, count_standings, sprt_outcome
 from katachi.arena.records import GameRecord, RunDirectory, ScheduledGame, schedule
 from katachi.arena.report import format_html
-from katachi.arena.settings import GTP_PREFIX, TournamentSettings
+from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings
 from katachi.arena.worker import SEED_PLACEHOLDER, FinishedGame, play_scheduled
 from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer
 from katachi.core.evaluators import WrongBoardSize

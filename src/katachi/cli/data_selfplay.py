@@ -36,9 +36,8 @@ def selfplay(
       katachi data selfplay alp influence --games 200 --out games.sgf
       katachi data selfplay alp "gtp:gnugo --mode gtp --level 0 --seed {seed}" --games 1000 --jobs 2 --out games.sgf
     """
-    from katachi.arena.errors import RunError
     from katachi.arena.records import write_collection
-    from katachi.arena.settings import parse_settings
+    from katachi.arena.settings import RunError, parse_settings
     from katachi.cli._arena import name_players, play_and_watch, print_json
 
     run = out.with_name(f"{out.name}.run")
