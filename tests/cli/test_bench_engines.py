@@ -8,7 +8,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from katachi.bench import clock, engines, latency, memory
+from katachi.bench import engines
+from katachi.bench import engines as clock
+from katachi.bench import engines as latency
+from katachi.bench import engines as memory
 from katachi.bench.report import Row
 from katachi.bench.twins import BenchmarkError
 
@@ -47,7 +50,7 @@ def rates(report) -> dict[str, float]:
 
 def test_a_move_that_is_too_late_loses_its_game(monkeypatch):
     engine = scripted(monkeypatch, clock, [0.5] * 4 + [0.9, 1.1, 1.2, 0.7] + [0.5] * 4)
-    report = clock.run(seconds=1.0, rounds=3)
+    report = clock.run_clock(seconds=1.0, rounds=3)
     found = rates(report)
     assert (found["games"], found["games lost on time"], found["moves"]) == (3, 1, 12)
     assert found["time for a move, median"] == 500
@@ -63,7 +66,7 @@ def test_memory_that_grows_is_told(monkeypatch, at_end, is_flat):
     scripted(monkeypatch, memory, [0.1] * 40)
     sizes = iter([50.0] + [100.0] * 8 + [at_end])
     monkeypatch.setattr(memory, "_megabytes", lambda pid: next(sizes))
-    report = memory.run(seconds=0.1, rounds=10)
+    report = memory.run_memory(seconds=0.1, rounds=10)
     assert rates(report)["after 4 moves"] == 50
     assert rates(report)["after 40 moves"] == at_end
     assert [bar.ratio >= bar.at_least for bar in report.bars] == [is_flat]

@@ -17,7 +17,7 @@ from typing import IO, Final
 
 import numpy as np
 
-from katachi.bench.report import Row
+from katachi.bench.report import Bar, Report, Row
 from katachi.bench.twins import BenchmarkError
 
 SIZE: Final = 9
@@ -131,3 +131,94 @@ def describe_times(seconds: list[float], name: str) -> list[Row]:
 
 def note_busy(busy: int) -> str:
     return f"beside {busy} processes that compute all the time, on {os.cpu_count()} cores"
+
+
+# Whether an engine keeps its time on a busy machine: games at so many seconds a move, by the controller's clock.
+#
+# The control is a byo-yomi of one period and no main time, so that one move that takes longer loses the game.
+
+CLOCK_BUSY: Final = 2
+
+
+def run_clock(seconds: float = 1.0, rounds: int = 10, *, player: str | None = None, busy: int = CLOCK_BUSY) -> Report:
+    """Let the engine play ``rounds`` games against itself, at ``seconds`` a move."""
+    games: list[list[float]] = []
+    with running_engine(player, busy) as engine:
+        engine.ask(f"kgs-time_settings byoyomi 0 {seconds} 1")
+        for _ in range(rounds):
+            games.append(list(play_game(engine, f"time_left {{color}} {seconds} 1")))
+    used = [time for game in games for time in game]
+    lost = sum(max(game) > seconds for game in games)
+    rows = [row("games", "games", rounds), row("games lost on time", "games", lost), row("moves", "moves", len(used))]
+    bars = [Bar("time for a move / longest move", rows[0].size, seconds / max(used), 1.0)]
+    return Report("clock", rows + describe_times(used, "time for a move"), bars, [note_busy(busy)])
+
+
+# How soon an analysis ends when the controller says something else, on a busy machine.
+#
+# The time is that from the writing of another command to the end of its answer, which comes after that of the analysis.
+
+LATENCY_BUSY: Final = 2
+WANTED: Final = 0.1  # seconds, at the 99th centile
+COMMANDS: Final = ("lz-analyze 10", "kata-analyze b 10 ownership true", "kata-search_analyze_cancellable b 10")
+
+
+def run_latency(
+    seconds: float = 0.4, rounds: int = 15, *, player: str | None = None, busy: int = LATENCY_BUSY
+) -> Report:
+    """Stop each kind of analysis ``rounds`` times, after up to ``seconds``."""
+    rows: list[Row] = []
+    bars: list[Bar] = []
+    waits = np.random.default_rng(0).uniform(0, seconds, (len(COMMANDS), rounds))
+    with running_engine(player, busy) as engine:
+        for command, its_waits in zip(COMMANDS, waits.tolist(), strict=True):
+            found = [_interrupt(engine, command, wait) for wait in its_waits]
+            name = command.split()[0]
+            rows += describe_times(found, name)
+            bars.append(
+                Bar(f"{WANTED:g} s / p99 of {name}", rows[-1].size, WANTED / float(np.quantile(found, 0.99)), 1.0)
+            )
+    return Report("latency", [row("interruptions of each", "times", rounds), *rows], bars, [note_busy(busy)])
+
+
+def _interrupt(engine: PipedEngine, command: str, wait: float) -> float:
+    """The seconds until an analysis that has reported and gone on for a while gives way to another command."""
+    engine.send(command)
+    for _ in range(2):  # the beginning of the answer, and a report
+        engine.receive_line()
+    time.sleep(wait)
+    begun = time.monotonic()
+    engine.send("name")
+    engine.receive_rest()
+    engine.receive()
+    return time.monotonic() - begun
+
+
+# Whether an engine's memory stays as it is, game after game.
+
+MEMORY_BUSY: Final = 0
+SIMULATIONS: Final = 200  # for a move
+_SHOWN: Final = 10  # rows
+_FLAT: Final = 0.98  # of the memory at the end must have been there after a fifth of the moves
+
+
+def run_memory(seconds: float = 0.4, rounds: int = 15, *, player: str | None = None, busy: int = MEMORY_BUSY) -> Report:
+    """Let the engine play ``rounds`` games against itself, at few simulations or ``seconds`` a move."""
+    moves, found = 0, {}
+    with running_engine(player, busy) as engine:
+        engine.ask(f"kata-set-param maxVisits {SIMULATIONS}")
+        engine.ask(f"kata-set-param maxTime {seconds}")
+        for _ in range(rounds):
+            moves += len(list(play_game(engine)))
+            found[moves] = _megabytes(engine.pid)
+    early = next(used for count, used in found.items() if count >= moves / 5)
+    shown = [*list(found)[:: max(1, rounds // _SHOWN)], moves]
+    rows = [row(f"after {count} moves", "MB", found[count]) for count in dict.fromkeys(shown)]
+    bars = [Bar("memory after a fifth of the moves / at the end", rows[0].size, early / found[moves], _FLAT)]
+    return Report("memory", rows, bars, [note_busy(busy)] if busy else [])
+
+
+def _megabytes(pid: int) -> float:
+    """The memory of a process that is in use."""
+    shown = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], check=True, capture_output=True, text=True)
+    return int(shown.stdout) / 1000
