@@ -6,8 +6,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from katachi.bench import mcts, planes, report, training, twins
+from katachi.bench import mcts, planes, report, twins
 from katachi.bench import networks as inference
+from katachi.bench import networks as training
 from katachi.bench import search as playouts
 from katachi.bench.report import Contestant, Row, measure
 from katachi.core.models import save_cnn
@@ -130,7 +131,7 @@ def test_inference(run_katachi, tmp_path):
         f"{tmp_path / 'net'} {judge}, batch {batch}" for judge in judges for batch in (1, 32)
     ]
     assert all((row.size, row.unit) == (5, "positions/s") and row.rate > 0 for row in rows)
-    bars = list(inference._bars(rows))
+    bars = list(inference._inference_bars(rows))
     assert len(bars) == 4
     assert all("fp32 / torch" in bar.text or "int8 / fp32" in bar.text for bar in bars)
 
@@ -143,7 +144,7 @@ def test_what_eight_bits_cost(run_katachi, tmp_path):
     ran = run_katachi("bench", "inference", "--model", str(tmp_path / "net"), "--data", str(games), *quick)
     assert ran.code == 0, ran.err
     rows = [Row(**row) for row in json.loads(ran.out)["rows"]]
-    assert len(list(inference._bars(rows))) == 4, "of speeds alone"
+    assert len(list(inference._inference_bars(rows))) == 4, "of speeds alone"
     fp32, int8, lost = rows[-3:]
     assert fp32.unit == int8.unit == "% of 50 moves"
     assert 0 <= min(fp32.rate, int8.rate) <= max(fp32.rate, int8.rate) <= 100
@@ -152,8 +153,8 @@ def test_what_eight_bits_cost(run_katachi, tmp_path):
 
 def test_training_beside_ready_made_batches(monkeypatch):
     monkeypatch.setattr(training, "SHAPES", ((1, 8),))
-    monkeypatch.setattr(training, "_BATCH", 4)
-    measured = training.run(seconds=0.001, rounds=1)
+    monkeypatch.setattr(training, "_TRAINING_BATCH", 4)
+    measured = training.run_training(seconds=0.001, rounds=1)
     assert [row.name for row in measured.rows] == ["1×8, on the fly", "1×8, ready-made"]
     assert all(row.rate > 0 and row.unit == "positions/s" for row in measured.rows)
     (bar,) = measured.bars

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import json
 
-from katachi.bench import territory
+from katachi.bench import networks as territory
 from katachi.bench.report import Row
 
 
 def test_territory(run_katachi, monkeypatch):
     monkeypatch.setattr(territory, "SIZES", (9,))
-    monkeypatch.setattr(territory, "_BATCH", {9: 2})
+    monkeypatch.setattr(territory, "_TERRITORY_BATCH", {9: 2})
     ran = run_katachi("bench", "territory", "--seconds", "0.001", "--rounds", "1", "--json")
     assert ran.code == 0, ran.err
     rows = json.loads(ran.out)["rows"]
@@ -19,5 +19,5 @@ def test_territory(run_katachi, monkeypatch):
 
 def test_the_bar_is_the_ratio_to_torch():
     rates = {"katachi learning": 3.0, "torch learning": 2.0, "katachi judging": 9.0}
-    (bar,) = territory._bars([Row(name, 9, 1, "positions/s", rate) for name, rate in rates.items()])
+    (bar,) = territory._territory_bars([Row(name, 9, 1, "positions/s", rate) for name, rate in rates.items()])
     assert (bar.ratio, bar.at_least) == (1.5, 1.4)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Final
@@ -26,10 +27,11 @@ from katachi.bench.report import Bar, Contestant, Report, Row, measure
 from katachi.bench.shapes import random_positions
 from katachi.bench.twins import BenchmarkError
 from katachi.core.cards import ModelError
-from katachi.core.contracts import Doubles
+from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.core.models import SavedModel, find_model, open_model, shipped_models
 from katachi.core.statistics import CONFIDENCE
-from katachi.data.dataset import Dataset
+from katachi.data.batches import Batch, Batches
+from katachi.data.dataset import GAME, SPLITS, Dataset, DatasetCard, encode_moves
 from katachi.features.planes import HIGHEST_RANK, Planes
 from katachi.go.board import Board
 from katachi.policy.cnn_cards import INT8, ONNX, CnnCard
@@ -38,6 +40,10 @@ from katachi.policy.measure import Foreteller
 from katachi.policy.onnx_sessions import OnnxNetwork
 from katachi.policy.planes import PLANES
 from katachi.sgf.splits import Split
+from katachi.territory.dag_rnn import DagRnn
+from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.inputs import PointInputs
+from katachi.territory.propensity import TABLE_SHAPE
 
 BATCHES: Final = (1, 32)
 UNIT: Final = "positions/s"
@@ -48,7 +54,7 @@ _FILES: Final = {"fp32": ONNX, "int8": INT8}
 Judge = Callable[[slice], Any]  # of some of the positions
 
 
-def run(
+def run_inference(
     seconds: float = 0.4,
     rounds: int = 15,
     *,
@@ -70,10 +76,10 @@ def run(
         judges = dict(_judges(saved))
         size = saved.card.board_size or _ANY_SIZE
         counts = max(1, round(seconds * _rate(judges["fp32"]) / _POSITIONS)) * _POSITIONS
-        rows += measure(list(_contestants(name, judges)), size, UNIT, counts, rounds)
+        rows += measure(list(_inference_contestants(name, judges)), size, UNIT, counts, rounds)
         if data is not None:
             rows += _foretold(name, saved, Dataset.open(data), size, positions)
-    return Report("inference", rows, list(_bars(rows)), notes)
+    return Report("inference", rows, list(_inference_bars(rows)), notes)
 
 
 def _judges(saved: SavedModel) -> Iterator[tuple[str, Judge]]:
@@ -125,7 +131,7 @@ def _rate(judge: Judge) -> float:
     return _POSITIONS / (time.perf_counter() - start)
 
 
-def _contestants(model: str, judges: dict[str, Judge]) -> Iterator[Contestant]:
+def _inference_contestants(model: str, judges: dict[str, Judge]) -> Iterator[Contestant]:
     for name, judge in judges.items():
         judge(slice(_POSITIONS))  # compiles
         for batch in BATCHES:
@@ -154,7 +160,7 @@ def _foretold(name: str, saved: SavedModel, dataset: Dataset, size: int, positio
         yield Row(f"{name} int8 less fp32, top-1", size, 1, f"± {half:.2f} points", float(lost.mean()))
 
 
-def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
+def _inference_bars(rows: Sequence[Row]) -> Iterator[Bar]:
     speeds = [row for row in rows if row.unit == UNIT]
     rates = {row.name: row.rate for row in speeds}
     for row in speeds:
@@ -163,3 +169,182 @@ def _bars(rows: Sequence[Row]) -> Iterator[Bar]:
             if base != row.name and base in rates:
                 text = row.name.replace(f" {ours},", f" {ours} / {other},")
                 yield Bar(text, row.size, row.rate / rates[base], 1.0)
+
+
+# Positions a second that a DAG-RNN learns from and judges, ours beside the same network in torch, one thread each.
+#
+# Learning is the gradient over a batch of 128 9×9 boards with 69 inputs a point; the steps of the two optimizers are
+# left out. ``katachi-strong`` is our own stronger network, ``inputs`` what the inputs of the same positions cost.
+
+SIZES: Final = (9, 19)
+TERRITORY_WANTED: Final = 1.4  # times as fast as torch in learning, on 9×9
+
+_TERRITORY_BATCH: Final = {9: 128, 19: 32}
+_GUESSED_RATE: Final = {9: 5000, 19: 1000}  # how much work makes a round; it need not be right
+
+Work = Callable[[], Any]  # on one batch
+
+
+def run_territory(seconds: float = 0.4, rounds: int = 15) -> Report:
+    """Measure all contestants; a round of one of them lasts about ``seconds``."""
+    rows: list[Row] = []
+    for size in SIZES:
+        contestants = [
+            Contestant(name, 1, _repeat(work, _TERRITORY_BATCH[size]))
+            for name, work in _works(size, _TERRITORY_BATCH[size])
+        ]
+        rows += measure(
+            contestants, size, UNIT, max(_TERRITORY_BATCH[size], round(_GUESSED_RATE[size] * seconds)), rounds
+        )
+    notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
+    return Report("territory", rows, list(_territory_bars(rows)), notes)
+
+
+def _repeat(work: Work, batch: int) -> Callable[[int, int, int], None]:
+    """Batch after batch until there were so many positions; it is compiled here."""
+    work()
+
+    def repeat(_: int, count: int, __: int) -> None:
+        for _ in range(-(-count // batch)):
+            work()
+
+    return repeat
+
+
+def _works(size: int, batch: int) -> Iterator[tuple[str, Work]]:
+    inputs = PointInputs()
+    records = random_positions(size)
+    records = records[np.arange(batch) % records.size]
+    table = np.zeros(TABLE_SHAPE, dtype=np.float32)
+    encoded = np.empty((batch, size * size, inputs.d), dtype=np.float32)
+    yield "inputs", lambda: inputs.fill(records, table, encoded)
+    targets = (records["stone"][:, : size * size] / 2 + 0.5).astype(np.float32)
+    for name, config in (("", DagRnnConfig()), ("-strong", DagRnnConfig.strong())):
+        net = DagRnn.new(config, inputs, seed=0)
+        yield f"katachi{name} learning", _territory_learning(net, encoded, size, targets)
+        yield f"katachi{name} judging", _judging(net, encoded, size)
+    if find_spec("torch"):
+        yield from _torch_works(DagRnn.new(DagRnnConfig(), inputs, seed=0), encoded, size, targets)
+
+
+def _territory_learning(net: DagRnn, inputs: Floats, size: int, targets: Floats) -> Work:
+    return lambda: net.gradient(inputs, size, targets)
+
+
+def _judging(net: DagRnn, inputs: Floats, size: int) -> Work:
+    return lambda: net.logits(inputs, size)
+
+
+def _torch_works(net: DagRnn, inputs: Floats, size: int, targets: Floats) -> Iterator[tuple[str, Work]]:
+    import torch
+
+    from katachi.bench.torch_dag_rnn import TorchDagRnn
+
+    torch.set_num_threads(1)
+    twin = TorchDagRnn(net.config, net.inputs, net.arrays())
+    no_moves: NDArray[np.int64] = np.full(len(inputs), -1)
+
+    def learn() -> None:
+        for weight in twin.weights.values():
+            weight.grad = None
+        twin.loss(inputs, size, targets, no_moves, 0.0).backward()  # type: ignore[no-untyped-call]
+
+    def judge() -> None:
+        with torch.no_grad():
+            twin.logits(inputs, size)
+
+    yield "torch learning", learn
+    yield "torch judging", judge
+
+
+def _territory_bars(rows: list[Row]) -> Iterator[Bar]:
+    rates = {(row.name, row.size): row.rate for row in rows}
+    for size in SIZES:
+        if ("torch learning", size) in rates:
+            ratio = rates["katachi learning", size] / rates["torch learning", size]
+            yield Bar("katachi learning / torch learning", size, ratio, TERRITORY_WANTED)
+
+
+# Positions a second that the paper's networks learn from: batches computed on the fly, beside the same ready-made.
+#
+# Both learn from the same batches with one thread, in turns; on the fly, another thread computes them ahead, as
+# ``katachi train cnn`` does. The games are random ones, whose planes take longer than those of people's games.
+
+SIZE: Final = 19
+SHAPES: Final = ((3, 64), (6, 128))  # layers and filters
+TRAINING_WANTED: Final = 0.9  # of the speed with ready-made batches
+
+_TRAINING_BATCH: Final = 128
+_READY: Final = 4  # batches
+_GAMES: Final = 40
+_PLIES: Final = 200
+
+
+def run_training(seconds: float = 0.4, rounds: int = 15) -> Report:
+    """Measure all networks; a round of one of them lasts about ``seconds``, but for a batch at least."""
+    if find_spec("torch") is None:
+        raise BenchmarkError("training is measured with torch, which is not here: pip install 'katachi[train]'")
+    import torch  # takes seconds
+
+    torch.set_num_threads(1)
+    batches = Batches(random_games(), PLANES["maddison-36"], _TRAINING_BATCH)
+    rows: list[Row] = []
+    for layers, filters in SHAPES:
+        contestants = list(_training_contestants(layers, filters, batches))
+        guessed_rate = 4e6 / (layers * filters**2)  # it need not be right
+        counts = max(1, round(seconds * guessed_rate / _TRAINING_BATCH)) * _TRAINING_BATCH
+        rows += measure(contestants, SIZE, UNIT, counts, rounds)
+    return Report("training", rows, list(_training_bars(rows)), [])
+
+
+def random_games() -> Dataset:
+    """A set of games that were played at random, in memory alone."""
+    rng = np.random.default_rng(1)
+    played = [_random_moves(rng) for _ in range(_GAMES)]
+    colors = np.where(np.arange(_PLIES) % 2 == 0, 1, -1).astype(np.int8)
+    games = np.zeros(_GAMES, dtype=GAME)
+    games["first_move"] = np.arange(_GAMES) * _PLIES
+    games["moves"] = games["plays"] = _PLIES
+    games["lines"], games["to_play"], games["split"] = SIZE, 1, SPLITS.index(Split.TRAINING)
+    moves = np.concatenate([encode_moves(points, colors) for points in played])
+    card = DatasetCard(
+        games=_GAMES, moves=moves.size, unique=True, sources=[], repeated=0, skipped={}, cut={}, examples=[], files={}
+    )
+    return Dataset(Path("random games"), card, games, moves, np.zeros(0, dtype=np.uint16))
+
+
+def _random_moves(rng: np.random.Generator) -> Ints:
+    board, moves = Board(SIZE), np.empty(_PLIES, dtype=np.int64)
+    for ply in range(_PLIES):
+        moves[ply] = rng.choice(np.flatnonzero(board.legal_moves()[:-1]))
+        board.play(int(moves[ply]))
+    return moves
+
+
+def _training_contestants(layers: int, filters: int, batches: Batches) -> Iterator[Contestant]:
+    ready = [batches[number] for number in range(_READY)]
+    for name, source in (("on the fly", batches.stream(workers=1)), ("ready-made", cycle(ready))):
+        yield Contestant(f"{layers}×{filters}, {name}", 1, _training_learning(layers, filters, source))
+
+
+def _training_learning(layers: int, filters: int, source: Iterator[Batch]) -> Callable[[int, int, int], None]:
+    """A function that learns from so many positions of a source; what it needs is compiled here."""
+    from katachi.policy.supervised import CnnTraining, Learner
+
+    settings = CnnTraining.maddison(layers, filters, data="", batch=_TRAINING_BATCH, optimizer="sgd", step_size=1e-3)
+    learner = Learner(settings)
+
+    def learn(size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
+        for batch in islice(source, count // _TRAINING_BATCH):
+            learner.update(batch)
+
+    learn(SIZE, _TRAINING_BATCH, 0)
+    return learn
+
+
+def _training_bars(rows: list[Row]) -> Iterator[Bar]:
+    rates = {row.name: row.rate for row in rows}
+    for layers, filters in SHAPES:
+        name = f"{layers}×{filters}"
+        ratio = rates[f"{name}, on the fly"] / rates[f"{name}, ready-made"]
+        yield Bar(f"{name}: on the fly / ready-made", SIZE, ratio, TRAINING_WANTED)
