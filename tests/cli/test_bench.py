@@ -6,10 +6,23 @@ from importlib.util import find_spec
 
 import pytest
 
-from katachi.bench import mcts, planes, report, twins
-from katachi.bench import networks as inference
-from katachi.bench import networks as training
-from katachi.bench import search as playouts
+from katachi.bench import (
+    mcts,
+    planes,
+    report,
+)
+from katachi.bench import (
+    networks as inference,
+)
+from katachi.bench import (
+    networks as training,
+)
+from katachi.bench import (
+    report as twins,
+)
+from katachi.bench import (
+    search as playouts,
+)
 from katachi.bench.report import Contestant, Row, measure
 from katachi.core.models import save_cnn
 from katachi.data.batches import Batches

@@ -12,8 +12,7 @@ from katachi.bench import engines
 from katachi.bench import engines as clock
 from katachi.bench import engines as latency
 from katachi.bench import engines as memory
-from katachi.bench.report import Row
-from katachi.bench.twins import BenchmarkError
+from katachi.bench.report import BenchmarkError, Row
 
 
 class ScriptedEngine:

@@ -5,7 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from katachi.bench import td, twins
+from katachi.bench import report as twins
+from katachi.bench import td
 from katachi.bench.report import Row
 
 

@@ -17,8 +17,7 @@ from typing import IO, Final
 
 import numpy as np
 
-from katachi.bench.report import Bar, Report, Row
-from katachi.bench.twins import BenchmarkError
+from katachi.bench.report import Bar, BenchmarkError, Report, Row
 
 SIZE: Final = 9
 _MOST_MOVES: Final = 200  # of a game

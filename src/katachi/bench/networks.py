@@ -23,9 +23,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.bench.report import Bar, Contestant, Report, Row, measure
+from katachi.bench.report import Bar, BenchmarkError, Contestant, Report, Row, measure
 from katachi.bench.shapes import random_positions
-from katachi.bench.twins import BenchmarkError
 from katachi.core.cards import ModelError
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.core.models import SavedModel, find_model, open_model, shipped_models

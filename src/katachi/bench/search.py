@@ -20,8 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from katachi.bench.report import Bar, Contestant, Report, Row, measure
-from katachi.bench.twins import BenchmarkError, load_twin
+from katachi.bench.report import Bar, BenchmarkError, Contestant, Report, Row, load_twin, measure
 from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
 from katachi.search.playouts import run_informed_playouts

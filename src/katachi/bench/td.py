@@ -17,8 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.bench.report import Bar, Contestant, Report, Row, measure
-from katachi.bench.twins import BenchmarkError, load_twin
+from katachi.bench.report import Bar, BenchmarkError, Contestant, Report, Row, load_twin, measure
 from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.self_play import FastSelfPlay
 

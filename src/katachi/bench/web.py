@@ -24,8 +24,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from katachi.bench.report import Bar, Report, Row
-from katachi.bench.twins import BenchmarkError
+from katachi.bench.report import Bar, BenchmarkError, Report, Row
 
 PEOPLE: Final = 20
 WANTED: Final = 0.1  # seconds, at the 95th centile
