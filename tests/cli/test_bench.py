@@ -7,18 +7,22 @@ from importlib.util import find_spec
 import pytest
 
 from katachi.bench import (
-    mcts,
-    planes,
-    report,
-)
-from katachi.bench import (
     networks as inference,
 )
 from katachi.bench import (
     networks as training,
 )
 from katachi.bench import (
+    report,
+)
+from katachi.bench import (
     report as twins,
+)
+from katachi.bench import (
+    search as mcts,
+)
+from katachi.bench import (
+    search as planes,
 )
 from katachi.bench import (
     search as playouts,
@@ -47,7 +51,7 @@ def test_json(run_katachi):
 
 
 def test_simulations_beside_playouts():
-    measured = mcts.run(seconds=0.001, rounds=1)
+    measured = mcts.run_mcts(seconds=0.001, rounds=1)
     contestants = {(row.name, row.size, row.threads, row.unit) for row in measured.rows if row.rate > 0}
     for size in (9, 19):
         for threads in (1, 2):
@@ -58,7 +62,7 @@ def test_simulations_beside_playouts():
 
 
 def test_planes_of_three_sets():
-    measured = planes.run(seconds=0.001, rounds=1)
+    measured = planes.run_planes(seconds=0.001, rounds=1)
     contestants = {(row.name, row.size, row.threads, row.unit) for row in measured.rows if row.rate > 0}
     names = ("katachi", "katachi-mover", "katachi-reduced")
     assert contestants == {(name, size, 1, "positions/s") for name in names for size in (9, 19)}
@@ -69,7 +73,9 @@ def test_planes_of_three_sets():
 def test_table(run_katachi, monkeypatch):
     rows = [Row("katachi", 9, 1, "playouts/s", 95_000.0), Row("cpp", 9, 1, "playouts/s", 100_000.0)]
     bars = [report.Bar("katachi / cpp", 9, 0.95, 0.9), report.Bar("two threads / one", 9, 1.5, 1.8)]
-    monkeypatch.setattr(playouts, "run", lambda **_: report.Report("playouts", rows, bars, ["something is left out"]))
+    monkeypatch.setattr(
+        playouts, "run_playouts_bench", lambda **_: report.Report("playouts", rows, bars, ["something is left out"])
+    )
     ran = run_katachi("bench")
     lines = ran.out.splitlines()
     assert any("katachi" in line and "95,000 playouts/s" in line for line in lines)
@@ -124,7 +130,7 @@ def test_contestants_take_turns_and_the_best_round_counts(monkeypatch):
 def test_bars_compare_what_is_there():
     rows = [Row("katachi", size, threads, "", 100.0 * threads) for size in (9, 19) for threads in (1, 2)]
     rows.append(Row("cpp", 9, 1, "", 80.0))
-    bars = list(playouts._bars(rows))
+    bars = list(playouts._playouts_bars(rows))
     assert [(bar.text, bar.size, bar.ratio) for bar in bars] == [
         ("katachi / cpp", 9, 1.25),
         ("two threads / one", 9, 2.0),

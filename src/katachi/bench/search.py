@@ -12,30 +12,143 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from katachi.bench.report import Bar, BenchmarkError, Contestant, Report, Row, load_twin, measure
+from katachi.bench.shapes import random_positions
+from katachi.core.contracts import Limit
+from katachi.features.planes import PlaneSet
 from katachi.go.board import Board
+from katachi.go.game import Game
 from katachi.go.playouts import run_playouts
-from katachi.search.playouts import run_informed_playouts
-from katachi.search.settings import PlayoutSettings
+from katachi.policy.planes import PLANES
+from katachi.search.mcts import MctsSearch
+from katachi.search.playouts import UNIFORM, run_informed_playouts
+from katachi.search.settings import MctsSettings, PlayoutSettings
+
+# Simulations a second from the empty board, beside plain playouts in the same run.
+#
+# A simulation is a descent, a playout and a backup, so the time that the tree costs is what a simulation takes beyond a
+# playout of the same kind. ``katachi`` has uniform playouts and even priors, ``katachi-informed`` those that play well.
+# Each round grows a tree anew.
 
 SIZES: Final = (9, 19)
-UNIT: Final = "playouts/s"
+MCTS_UNIT: Final = "simulations/s"
+_MCTS_GUESSED_RATE: Final = {9: 80_000, 19: 16_000}  # how much work makes a round; it need not be right
+_INFORMED_WEIGHT: Final = 0.3  # they are slower, and their rounds are to last no longer
+
+
+def run_mcts(seconds: float = 0.4, rounds: int = 15) -> Report:
+    """Measure all contestants; a round of one of them lasts about ``seconds``."""
+    rows: list[Row] = []
+    for size in SIZES:
+        found = measure(
+            _mcts_contestants(size), size, MCTS_UNIT, max(10, round(_MCTS_GUESSED_RATE[size] * seconds)), rounds
+        )
+        rows += [row._replace(unit="playouts/s") if row.name == "playouts" else row for row in found]
+    return Report("mcts", rows, list(_mcts_bars(rows)), [])
+
+
+def _mcts_contestants(size: int) -> list[Contestant]:
+    contestants = []
+    for threads in (1, 2):
+        for name, is_informed, weight in (("katachi", False, 1.0), ("katachi-informed", True, _INFORMED_WEIGHT)):
+            run_mcts = partial(_simulate, threads=threads, is_informed=is_informed)
+            run_mcts(size, 10, seed=0)  # compiles, and wakes the threads
+            contestants.append(Contestant(name, threads, run_mcts, weight))
+        contestants.append(Contestant("playouts", threads, partial(_play_out, threads=threads)))
+    return contestants
+
+
+def _simulate(size: int, count: int, seed: int, threads: int, is_informed: bool) -> None:
+    _search(threads, is_informed).search(Game(size), Limit(simulations=count), np.random.default_rng(seed))
+
+
+@cache
+def _search(threads: int, is_informed: bool) -> MctsSearch:
+    playouts = PlayoutSettings() if is_informed else UNIFORM
+    settings = MctsSettings(
+        threads=threads, playouts=playouts, pattern_priors=is_informed, reuse=False, stops_early=False
+    )
+    return MctsSearch(None, settings)
+
+
+def _play_out(size: int, count: int, seed: int, threads: int) -> None:
+    run_playouts(Board(size), count, seed, threads=threads)
+
+
+def _mcts_bars(rows: list[Row]) -> Iterator[Bar]:
+    rates = {(row.name, row.threads, row.size): row.rate for row in rows}
+    wanted = (
+        ("simulations / playouts", ("katachi", 1), ("playouts", 1), 0.8),
+        ("two threads / one", ("katachi", 2), ("katachi", 1), 1.7),
+        ("two threads / one, informed", ("katachi-informed", 2), ("katachi-informed", 1), 1.7),
+    )
+    for text, ours, other, at_least in wanted:
+        for size in SIZES:
+            yield Bar(text, size, rates[*ours, size] / rates[*other, size], at_least)
+
+
+# Positions a second that become planes, one core: ``katachi`` is all 36 of the paper, ``katachi-mover`` our own set.
+#
+# The positions are those of random games, which have more captures and ladders than games of people; they are encoded
+# in batches, as a network takes them.
+
+PLANES_UNIT: Final = "positions/s"
+WANTED: Final = 10_000  # of 19×19 positions a second, so that training never waits
+
+_ROWS: Final = {"katachi": "maddison-36", "katachi-mover": "mover", "katachi-reduced": "maddison-9"}
+_BATCH: Final = 128
+_RANK: Final = 5
+_PLANES_GUESSED_RATE: Final = {9: 100_000, 19: 20_000}  # how much work makes a round; it need not be right
+
+
+def run_planes(seconds: float = 0.4, rounds: int = 15) -> Report:
+    """Measure all sets; a round of one of them lasts about ``seconds``."""
+    rows: list[Row] = []
+    for size in SIZES:
+        records = random_positions(size)
+        contestants = [Contestant(row, 1, _encoder(PLANES[name], records)) for row, name in _ROWS.items()]
+        rows += measure(contestants, size, PLANES_UNIT, max(10, round(_PLANES_GUESSED_RATE[size] * seconds)), rounds)
+    (rate,) = (row.rate for row in rows if (row.name, row.size) == ("katachi", SIZES[-1]))
+    return Report("planes", rows, [Bar(f"katachi / {WANTED:,} {PLANES_UNIT}", SIZES[-1], rate / WANTED, 1.0)], [])
+
+
+def _encoder(planes: PlaneSet, records: NDArray[Any]) -> Callable[[int, int, int], None]:
+    """A function that encodes so many positions, batch after batch; it is compiled here."""
+    size = int(records["lines"][0])
+    ranks = np.full(_BATCH, _RANK, dtype=np.int8)
+    out = np.empty((_BATCH, planes.count, size, size), dtype=np.uint8)
+
+    def encode(_: int, count: int, seed: int) -> None:
+        start = seed * _BATCH
+        for done in range(0, count, _BATCH):
+            batch = min(_BATCH, count - done)
+            first = (start + done) % (records.size - _BATCH)
+            planes.fill(records[first : first + batch], ranks[:batch], out[:batch])
+
+    encode(size, 1, 0)
+    return encode
+
+
+# Playouts
+
+PLAYOUTS_UNIT: Final = "playouts/s"
 KOMI: Final = 7.5
 
-_GUESSED_RATE: Final = {9: 100_000, 19: 20_000}  # how much work makes a round; it need not be right
+_PLAYOUTS_GUESSED_RATE: Final = {9: 100_000, 19: 20_000}  # how much work makes a round; it need not be right
 _OPENSPIEL_WEIGHT: Final = {9: 1 / 15, 19: 1 / 50}  # it is slower, and its rounds are to last no longer
 _OPENSPIEL_SIMULATIONS: Final = 10
 
 
-def run(seconds: float = 0.4, rounds: int = 15) -> Report:
+def run_playouts_bench(seconds: float = 0.4, rounds: int = 15) -> Report:
     """Measure all contestants that are there; a round of one of them lasts about ``seconds``."""
     notes: list[str] = []
     rows: list[Row] = []
@@ -45,12 +158,14 @@ def run(seconds: float = 0.4, rounds: int = 15) -> Report:
         if not has_openspiel:
             notes.append("openspiel is left out: pip install 'katachi[bench]' brings it")
         for size in SIZES:
-            contestants = _contestants(size, twin, has_openspiel)
-            rows += measure(contestants, size, UNIT, max(10, round(_GUESSED_RATE[size] * seconds)), rounds)
-    return Report("playouts", rows, list(_bars(rows)), notes)
+            contestants = _playouts_contestants(size, twin, has_openspiel)
+            rows += measure(
+                contestants, size, PLAYOUTS_UNIT, max(10, round(_PLAYOUTS_GUESSED_RATE[size] * seconds)), rounds
+            )
+    return Report("playouts", rows, list(_playouts_bars(rows)), notes)
 
 
-def _contestants(size: int, twin: ctypes.CDLL | None, has_openspiel: bool) -> list[Contestant]:
+def _playouts_contestants(size: int, twin: ctypes.CDLL | None, has_openspiel: bool) -> list[Contestant]:
     contestants = []
     for threads in (1, 2):
         contestants.append(Contestant("katachi", threads, partial(_katachi, threads=threads)))
@@ -105,7 +220,7 @@ def _check_same_games(twin: ctypes.CDLL, size: int, count: int = 200, seed: int 
             raise BenchmarkError(f"{size}×{size}: katachi's playouts sum to {ours}, the C++ twin's to {theirs}")
 
 
-def _bars(rows: list[Row]) -> Iterator[Bar]:
+def _playouts_bars(rows: list[Row]) -> Iterator[Bar]:
     rates = {(row.name, row.threads, row.size): row.rate for row in rows}
     wanted = (
         ("katachi / cpp", ("katachi", 1), ("cpp", 1), 0.9),
