@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from katachi.bench import crbm as crbm_bench
+from katachi.bench import shapes as crbm_bench
 from learning.small_sets import make_small_set
 
 TINY = ["--positions", "60", "--set", "size=5", "--set", "kernels=4", "--set", "batch=20"]

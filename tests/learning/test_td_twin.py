@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from katachi.bench import report as twins
-from katachi.bench import td
+from katachi.bench import shapes as td
 from katachi.bench.report import Row
 
 
@@ -48,12 +48,12 @@ def test_without_compiler_or_source(monkeypatch, tmp_path):
 def test_bars_compare_what_is_there():
     rows = [Row("katachi", size, 1, "", 100.0 * size) for size in (5, 9)]
     rows += [Row("katachi-online", 9, 1, "", 90.0), Row("cpp", 5, 1, "", 1000.0)]
-    bars = [(bar.text, bar.size, bar.ratio, bar.at_least) for bar in td._bars(rows)]
+    bars = [(bar.text, bar.size, bar.ratio, bar.at_least) for bar in td._td_bars(rows)]
     assert bars == [("katachi / cpp", 5, 0.5, 0.9), ("katachi / katachi-online", 9, 10.0, 5.0)]
 
 
 def test_report():
-    report = td.run(seconds=0.001, rounds=1)
+    report = td.run_td(seconds=0.001, rounds=1)
     assert report.bench == "td"
     rows = {(row.name, row.size) for row in report.rows}
     assert {(name, size) for name in ("katachi", "katachi-online") for size in (5, 9)} <= rows
