@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "analyze": LazyCommand("katachi.cli.analyze:analyze", "Judge the games of many files, and say why."),
     "match": LazyCommand("katachi.cli.arena:match", "Let two players play a match."),
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
-    "tournament": LazyCommand("katachi.cli.tournament:tournament", "Let many players play, and rate them."),
+    "tournament": LazyCommand("katachi.cli.arena:tournament", "Let many players play, and rate them."),
     "data": LazyCommand("katachi.cli.data:app", "Look through game records, and import them."),
     "show": LazyCommand("katachi.cli.show:show", "Draw what a model has learned.", compiles=False),
     "models": LazyCommand("katachi.cli.models:app", "List the models that ship.", compiles=False),
