@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from katachi.cli import data_label
+from katachi.cli import data as data_label
 from katachi.cli.data import app
 from katachi.data.dataset import Dataset
 from katachi.data.label_sources import Engines

@@ -4,23 +4,305 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._options import AsJson
-from katachi.cli._reading import Advance, show_reading, sizes_on_disk, useful_processes
-from katachi.cli.data_import import import_records
-from katachi.cli.data_label import label
-from katachi.cli.data_selfplay import selfplay
+from katachi.cli._options import AsJson, BoardSize, GameCount, Komi, MostMoves, Referee, RulesName, Seconds, Simulations
 from katachi.core.processes import end_with_parent
+from katachi.data.label_answers import Source
 
 if TYPE_CHECKING:
+    from katachi.data.label_sources import LabelSource
+    from katachi.data.labeling import Watcher
     from katachi.sgf.files import Piece
     from katachi.sgf.summary import Summary
+
+
+# What commands that read many records share: a bar over the bytes of their files, and how many processes pay.
+
+_WORTH_A_PROCESS: Final = 1 << 20  # bytes on disk; for less, starting another takes longer than the work
+
+Advance = Callable[[Path, int], None]  # hears how many bytes of a file are done with
+
+
+def sizes_on_disk(paths: list[Path]) -> dict[Path, int]:
+    """The files that are read, with their bytes."""
+    from katachi.sgf.files import find_files
+
+    return {path: path.stat().st_size for path in find_files(paths) if path.is_file()}
+
+
+def useful_processes(size: int) -> int:
+    """How many processes it is worth to start for so many bytes."""
+    from joblib import cpu_count
+
+    cores: int = cpu_count()
+    return max(1, min(cores, size // _WORTH_A_PROCESS))
+
+
+@contextmanager
+def show_reading(sizes: dict[Path, int]) -> Iterator[Advance]:
+    """A bar on standard error over the bytes of the files; nothing where nobody watches."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    starts: dict[Path, int] = {}
+    before = 0
+    for path, size in sizes.items():
+        starts[path] = before
+        before += size
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=before)
+        yield lambda path, read: bar.update(task, completed=starts.get(path, 0) + read, description=path.name)
+
+
+# ``katachi data import``: a set to learn from, of game records.
+
+
+def import_records(
+    files: Annotated[
+        list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the set.", file_okay=False)],
+    unique: Annotated[bool, typer.Option("--unique", help="Keep games that come more than once only once.")] = False,
+    splits_of: Annotated[
+        list[Path] | None,
+        typer.Option(help="A set: games that are in it, too, are of the same split here. May be said again."),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 takes what is worth it.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Make a compact set of games to learn from: moves, ranks and results, divided into training and test games.
+
+    What cannot be played is left out or cut short, and counted. Boards of all sizes may be in one set. Interrupted,
+    the same command goes on where it stopped; once the set is there, it only tells what is in it.
+
+    Examples:
+      katachi data import games/ --out my-games
+      katachi data import humans.sgf.gz more.zip --out my-games --unique --json
+      katachi data import same-games-with-territory.sgf.gz --out territory --splits-of my-games
+    """
+    from katachi.data.dataset_counts import count_games
+    from katachi.data.dataset_import import import_games
+
+    sizes = sizes_on_disk(files)
+    processes = jobs or useful_processes(sum(sizes.values()))
+    start = perf_counter()
+    with show_reading(sizes) as advance:
+        dataset = import_games(files, out, unique=unique, splits_of=splits_of or (), jobs=processes, watch=advance)
+    report = count_games(dataset) | {"seconds": round(perf_counter() - start, 3), "processes": processes}
+    if as_json:
+        typer.echo(json.dumps(report))
+    else:
+        _show_import(report)
+
+
+def _show_import(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print(
+        f"games {report['games']:,}, moves {report['moves']:,}, bytes a move {report['bytes_per_move']:.2f}, "
+        f"seconds {report['seconds']:.1f}",
+        style="bold",
+    )
+    for key, counts in report.items():
+        if not isinstance(counts, dict) or not counts:
+            continue
+        table = Table(key.replace("_", " "), "count", box=None, padding=(0, 2, 0, 0))
+        table.columns[1].justify = "right"
+        for name, count in counts.items():
+            table.add_row(name, f"{count:,}")
+        console.print(table)
+    if report["repeated"]:
+        fate = "left out" if report["unique"] else "kept"
+        console.print(f"games that came again {report['repeated']:,}, {fate}")
+    if report["splits_of"]:
+        console.print(f"games whose split is that of {', '.join(report['splits_of'])} {report['split_elsewhere']:,}")
+    for message in report["examples"]:
+        console.print(message, style="red", markup=False)
+
+
+# ``katachi data label``: who owns each point at the end of the games of a set.
+
+
+def label(
+    dataset: Annotated[Path, typer.Argument(help="A set that katachi data import made.", metavar="SET")],
+    by: Annotated[
+        list[Source] | None,
+        typer.Option("--by", help="Whom to ask, in the order of asking; all without it.", show_default=False),
+    ] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="So many games at most, drawn at random.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="A GTP program that says what is dead, instead of GNU Go.", metavar="COMMAND")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="The most that the program may take for an answer.")] = 30.0,
+    playouts: Annotated[int, typer.Option(min=1, help="Playouts for each game.")] = 400,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Games at a time; 0 takes all cores.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Find out who owns each point at the end of every game that was counted.
+
+    The territory that a record marks is taken first, then what GNU Go holds for dead, then what our own playouts do. A
+    game gets a label from the first of them by whom its count is that of the record. Interrupted, the same command goes
+    on; with other sources it asks them about the games that still have no label.
+
+    Examples:
+      katachi data label my-games
+      katachi data label my-games --by marks --by playouts --json
+      katachi data label my-games --by gnugo --games 500 --seconds 10 --jobs 4
+    """
+    from joblib import cpu_count
+
+    from katachi.data.dataset import Dataset
+    from katachi.data.labeling import count_labels, label_games
+
+    opened = Dataset.open(dataset)
+    with _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
+        labels = label_games(opened, sources, jobs=jobs or cpu_count(), most=games, watch=watch)
+    report = count_labels(opened, labels)
+    if as_json:
+        typer.echo(json.dumps(report))
+    else:
+        _show_labels(report)
+
+
+@contextmanager
+def _sources(by: list[Source] | None, engine: str | None, seconds: float, playouts: int) -> Iterator[list[LabelSource]]:
+    """Those who are asked; GNU Go may be missing as long as nobody named it."""
+    from katachi.data.label_sources import DEFAULT_ENGINE, Engines, Marks, Playouts
+    from katachi.gtp import EngineFailure
+
+    engines = Engines(engine or DEFAULT_ENGINE, seconds)
+    everybody: tuple[LabelSource, ...] = (Marks(), engines, Playouts(playouts))
+    known = {source.source: source for source in everybody}
+    wanted = list(dict.fromkeys(by or Source))
+    try:
+        if Source.GNUGO in wanted:
+            try:
+                engines.check()
+            except EngineFailure as error:
+                if by or engine:
+                    raise
+                typer.echo(f"katachi: {error}; marks and playouts alone are asked", err=True)
+                wanted.remove(Source.GNUGO)
+        yield [known[source] for source in wanted]
+    finally:
+        engines.close()
+
+
+@contextmanager
+def _show_progress() -> Iterator[Watcher]:
+    """A bar on standard error over the games, with the share that has a label; nothing where nobody watches."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, found: bar.update(
+            task, completed=done, total=total, description=f"labeled {found / done:.1%}"
+        )
+
+
+def _show_labels(report: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    share = f" ({report['share']:.1%})" if report["looked_at"] else ""
+    console.print(
+        f"games {report['games']:,}, counted {report['counted']:,}, looked at {report['looked_at']:,}, "
+        f"labeled {report['labeled']:,}{share}, seconds {report['seconds']:.1f}",
+        style="bold",
+    )
+    table = Table("source", "agrees", "disagrees", "failed", "agreement", box=None, padding=(0, 2, 0, 0))
+    for name, counts in report["by_source"].items():
+        if (agreement := counts["agreement"]) is not None or counts["failed"]:
+            rate = "" if agreement is None else f"{agreement:.1%}"
+            table.add_row(name, *(f"{counts[answer]:,}" for answer in ("agrees", "disagrees", "failed")), rate)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    console.print(table)
+    console.print("for " + ", ".join(f"{split} {count:,}" for split, count in report["by_split"].items()))
+
+
+# ``katachi data selfplay``: games of two players as one collection of records.
+
+
+def selfplay(
+    a: Annotated[str, typer.Argument(help="A player.", metavar="A", show_default=False)],
+    b: Annotated[str, typer.Argument(help="Its opponent, which may be the same.", metavar="B", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The SGF file for the games.", dir_okay=False)],
+    games: GameCount = 100,
+    size: BoardSize = 9,
+    komi: Komi = None,
+    rules: RulesName = "katachi",
+    seconds: Seconds = None,
+    simulations: Simulations = None,
+    seed: Annotated[int, typer.Option(help="The same seed plays the same games.")] = 0,
+    random_plies: Annotated[int, typer.Option(help="Random moves that begin each game.")] = 2,
+    max_moves: MostMoves = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Games that are played at the same time.")] = 1,
+    referee: Referee = "estimate",
+    as_json: AsJson = False,
+) -> None:
+    """Let two players play games to learn from, and write them as one collection.
+
+    Colors alternate, and every game begins otherwise. Games are kept in a folder beside the file, with the times and
+    the score; the file comes when all are played. A command that was interrupted goes on when it is given again.
+
+    Examples:
+      katachi data selfplay alp influence --games 200 --out games.sgf
+      katachi data selfplay alp "gtp:gnugo --mode gtp --level 0 --seed {seed}" --games 1000 --jobs 2 --out games.sgf
+    """
+    from katachi.arena.records import write_collection
+    from katachi.arena.settings import RunError, parse_settings
+    from katachi.cli._arena import name_players, play_and_watch, print_json
+
+    run = out.with_name(f"{out.name}.run")
+    if out.exists() and not run.exists():
+        raise RunError(f"{out} exists already: give another name")
+    first, second = name_players(a, b)
+    values = {
+        "players": {first: a, second: b},
+        "games": games,
+        "size": size,
+        "komi": komi,
+        "rules": rules,
+        "seed": seed,
+        "max_moves": max_moves,
+        "jobs": jobs,
+        "referee": referee,
+        "limit": {"seconds": seconds, "simulations": simulations},
+        "openings": {"random_plies": random_plies, "paired": False},
+    }
+    standings = play_and_watch(parse_settings(values), run)
+    written = write_collection(run, out)
+    pair = standings.pairs[0]
+    wins = {first: pair.score.wins, second: pair.score.losses}
+    if as_json:
+        report = {"file": str(out), "games": written, "wins": wins, "draws": pair.score.draws}
+        incidents = standings.to_json()["incidents"]
+        print_json(report | {"duplicates": pair.duplicates, "incidents": incidents, "run": str(run)})
+    else:
+        won = ", ".join(f"{name} won {count}" for name, count in wins.items())
+        typer.echo(f"{out}: games {written}, {won}, duplicates {pair.duplicates}")
+        for name, incidents_of_one in standings.incidents.items():
+            if incidents_of_one:
+                typer.echo(f"katachi: not all games of {name} ended well: {incidents_of_one}", err=True)
+
+
+# Data
 
 _BATCH_BYTES: Final = 1 << 19  # of records that one process counts at a time
 _MOST_ROWS: Final = 12
