@@ -19,9 +19,7 @@ COMMANDS: Final = {
     "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
     "serve": LazyCommand("katachi.cli.serve:serve", "Play and look at games in the browser."),
     "gtp": LazyCommand("katachi.cli.gtp:gtp", "Be a GTP engine on standard input and output."),
-    "analysis-engine": LazyCommand(
-        "katachi.cli.analysis_engine:analysis_engine", "Answer KataGo's JSON analysis queries."
-    ),
+    "analysis-engine": LazyCommand("katachi.cli.gtp:analysis_engine", "Answer KataGo's JSON analysis queries."),
     "analyze": LazyCommand("katachi.cli.analyze:analyze", "Judge the games of many files, and say why."),
     "match": LazyCommand("katachi.cli.arena:match", "Let two players play a match."),
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
