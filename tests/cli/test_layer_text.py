@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from katachi.analysis.layers import Layer
-from katachi.cli._layer_text import format_board, tell_layer
+from katachi.cli.play import format_board, tell_layer
 from katachi.go.board import Board
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from katachi.cli import _terminal
+from katachi.cli import play as _terminal
 from katachi.core.contracts import Decision
 from katachi.go.game import Play
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex

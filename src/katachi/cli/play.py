@@ -5,20 +5,307 @@ from __future__ import annotations
 import io
 import random
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
+import numpy as np
 import typer
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
 
-from katachi.cli._terminal import TerminalGame
-from katachi.core.contracts import ClosingPlayer, Limit
+from katachi.analysis.judges import Judges
+from katachi.analysis.layers import KINDS, RGB, Layer, layers_of, shade_color
+from katachi.core.contracts import Candidate, ClosingPlayer, Decision, Limit, Player
+from katachi.core.disk import write_atomically
+from katachi.go.board import Board, Illegality
+from katachi.go.diagrams import format_diagram
 from katachi.go.game import Game
 from katachi.go.handicap import fixed_handicap_points
-from katachi.go.points import BLACK, WHITE
+from katachi.go.points import BLACK, PASS, WHITE, format_color, format_vertex, parse_vertex
+from katachi.go.results import GameResult
 from katachi.go.rules import parse_rules
+from katachi.go.status import estimate_status
 from katachi.players.specs import default_player, load_player
+from katachi.sgf import game_to_sgf
+
+# Layers in a terminal: the board with colored points, and the numbers that stand out.
+
+NUMBERS_SHOWN: Final = 8
+_LEAST_STRENGTH: Final = 0.15  # of a color: what is fainter cannot be told from the terminal's own
+_BRIGHT: Final = 128
+
+
+def format_board(board: Board, last_move: int | None, layer: Layer | None = None) -> Text:
+    """A board with stones in two colors, over a layer if there is one."""
+    text = Text(format_diagram(board.diagram, last_move))
+    text.highlight_regex(r"(?<=[ (])X(?=[ )])", "bold cyan")
+    text.highlight_regex(r"(?<=[ (])O(?=[ )])", "bold yellow")
+    if layer is not None:
+        _color_points(text, board.size, layer)
+    return text
+
+
+def _color_points(text: Text, size: int, layer: Layer) -> None:
+    """Color each point and the gap before it."""
+    starts = [0, *accumulate(len(line) + 1 for line in text.plain.splitlines())]
+    for point in range(size * size):
+        found = shade_color(layer, point)
+        if found is not None and found[1] >= _LEAST_STRENGTH:
+            row, column = divmod(point, size)
+            start = starts[row + 1] + len(str(size)) + 2 * column
+            text.stylize(_style(found[0]), start, start + 2)
+
+
+def _style(color: RGB) -> str:
+    red, green, blue = color
+    ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > _BRIGHT else "white"
+    return f"{ink} on #{red:02x}{green:02x}{blue:02x}"
+
+
+def show_layer(game: Game, layer: Layer, more: RenderableType) -> RenderableType:
+    """A board over a layer with what it means, and more below; the sum of what belongs to colors tells who leads."""
+    lead = float(np.nansum(layer.values))
+    leader = "Black" if lead > 0 else "White"
+    told = Text(f"{layer.legend} {leader} is ahead by {abs(lead):.1f} points on the board.", style="dim")
+    return Group(Text(), format_board(game.board, game.last_move, layer), told, more)
+
+
+def tell_layer(layer: Layer, size: int) -> str:
+    """What a layer is, and its numbers farthest from 0: ``Search visits: D4 120 visits, E5 31 visits``."""
+    order = np.argsort(-np.abs(np.nan_to_num(layer.values)), kind="stable")[:NUMBERS_SHOWN].tolist()
+    told = [f"{format_vertex(point, size)} {layer.tell(point)}" for point in order if layer.tell(point)]
+    return f"{layer.title}: {', '.join(told) or 'nothing'}\n{layer.legend}"
+
+
+# A game between a person and a player in a terminal, line by line.
+#
+# Everything that a person can do is a method named after its command. What is not understood gets one sentence and
+# the game goes on; after every move the record is on disk.
+
+HELP = """\
+D4           play there           score        count the board as it is now
+pass         pass                 hint         what would the player do?
+undo         take back your move  save FILE    write the record to a file
+resign       give up              quit         stop (the record is kept)
+layer NAME   color the board by wins, policy, visits, territory, influence or shapes
+layer off    show the stones alone"""
+
+_WHY_NOT = {
+    Illegality.OCCUPIED: "there is a stone already",
+    Illegality.KO: "that would retake a ko at once",
+    Illegality.SUPERKO: "that would repeat an earlier position",
+    Illegality.SUICIDE: "that would be suicide",
+}
+
+
+@dataclass
+class TerminalGame:
+    """One game and those who play it. ``read_line`` takes a prompt, and raises EOFError when there is no more input."""
+
+    game: Game
+    player: Player
+    human: int
+    limit: Limit
+    record: Path
+    console: Console
+    read_line: Callable[[str], str]
+    _stopped: bool = field(default=False, init=False)
+    _layer_name: str = field(default="", init=False)  # of the layer that is shown with every board
+
+    def play(self) -> None:
+        """Play until the game is over or the person stops; the record is on disk then, whatever happened."""
+        self._say(f"You are {format_color(self.human)}; help lists what you can say.")
+        try:
+            if self.game.to_play == self.human:
+                self._show_board()
+            while not (self._stopped or self.game.is_over):
+                if self.game.to_play == self.human:
+                    self._take_line()
+                else:
+                    self._let_player_move()
+            if self.game.is_over:
+                self._say(f"Result: {self._result()}")
+        finally:
+            if self._keep_record():
+                self._say(f"The record is in {self.record}")
+
+    # The two sides
+
+    def _take_line(self) -> None:
+        try:
+            line = self.read_line(f"{format_color(self.human)}> ").strip()
+        except EOFError:
+            self._stopped = True
+            return
+        word, _, argument = line.partition(" ")
+        command = self._commands.get(word.lower())
+        if command is not None:
+            command(argument.strip())
+        elif line:
+            self._move(line)
+
+    @property
+    def _commands(self) -> dict[str, Callable[[str], None]]:
+        return {
+            "pass": self._pass,
+            "undo": self._undo,
+            "resign": self._resign,
+            "score": self._score,
+            "hint": self._hint,
+            "layer": self._choose_layer,
+            "save": self._save,
+            "help": self._help,
+            "quit": self._quit,
+        }
+
+    def _let_player_move(self) -> None:
+        decision = self.player.decide(self.game, self.limit)
+        if decision.resign:
+            self.game.resign()
+            self._say(f"{self.player.name} resigns.")
+            return
+        self.game.play(decision.move)
+        self._show_board()
+        self._say(f"{self.player.name}: {self._vertex(decision.move)}" + _remark(decision))
+        self._keep_record()
+
+    # The commands
+
+    def _move(self, text: str) -> None:
+        try:
+            move = parse_vertex(text, self.game.size)
+        except ValueError as error:
+            self._say(f"{error}; help lists what you can say.")
+            return
+        reason = self.game.why_illegal(move)
+        if reason is not None:
+            self._say(f"You cannot play {self._vertex(move)}: {_WHY_NOT[reason]}.")
+            return
+        self.game.play(move)
+        self._keep_record()
+
+    def _pass(self, _: str) -> None:
+        self._move("pass")
+
+    def _undo(self, _: str) -> None:
+        if not any(play.color == self.human for play in self.game.moves):
+            self._say("You have not moved yet.")
+            return
+        while True:
+            undone = self.game.moves[-1]
+            self.game.undo()
+            if undone.color == self.human:
+                break
+        self._keep_record()
+        self._show_board()
+
+    def _resign(self, _: str) -> None:
+        self.game.resign(self.human)
+
+    def _score(self, _: str) -> None:
+        fate = estimate_status(self.game.board)
+        self._say(f"As it stands: {GameResult.by_score(self.game.score())}.")
+        if fate.dead:
+            stones = " ".join(self._vertex(point) for point in fate.dead_stones)
+            result = GameResult.by_score(self.game.score(fate.dead_stones, fate.seki_stones))
+            self._say(f"Without the stones that look dead ({stones}): {result}.")
+
+    def _hint(self, _: str) -> None:
+        decision = self.player.decide(self.game, self.limit)
+        shown = decision.analysis.candidates[:3] if decision.analysis else ()
+        moves = ", ".join(self._candidate(candidate) for candidate in shown) or self._vertex(decision.move)
+        self._say("It would resign." if decision.resign else f"{self.player.name} would play {moves}.")
+
+    def _choose_layer(self, argument: str) -> None:
+        name = argument.lower()
+        if name not in (*KINDS, "off"):
+            self._say(f"Say layer and one of {', '.join(KINDS)}, or off.")
+            return
+        self._layer_name = "" if name == "off" else name
+        self._show_board()
+
+    def _save(self, argument: str) -> None:
+        if not argument:
+            self._say("Say save and a file name.")
+            return
+        path = Path(argument)
+        try:
+            if path.exists():
+                self._say(f"{path} is there already; choose another name.")
+            else:
+                write_atomically(path, self._sgf())
+                self._say(f"Saved in {path}.")
+        except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+            self._say(f"That cannot be written: {getattr(error, 'strerror', error)}.")
+
+    def _help(self, _: str) -> None:
+        self._say(HELP)
+
+    def _quit(self, _: str) -> None:
+        self._stopped = True
+
+    # Showing and keeping
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _show_board(self) -> None:
+        layer = self._find_layer() if self._layer_name else None
+        self.console.print(format_board(self.game.board, self.game.last_move, layer))
+        if layer is not None:
+            self._say(tell_layer(layer, self.game.size))
+        elif self._layer_name:
+            self._say(f"{self.player.name} has nothing to say about {self._layer_name}.")
+
+    def _find_layer(self) -> Layer | None:
+        judges = Judges(self.player, self.limit)
+        layers = layers_of(self.game, judges.analyze(self.game), judges.all_evaluators)
+        return next((layer for layer in layers if layer.name == self._layer_name), None)
+
+    def _result(self) -> GameResult | None:
+        """How the game ended. Dead stones come off only if the rules say that they do."""
+        if not self.game.is_over:
+            return None
+        if not self.game.rules.friendly_pass_ok:
+            return self.game.result()
+        fate = estimate_status(self.game.board)
+        return self.game.result(fate.dead_stones, fate.seki_stones)
+
+    def _sgf(self) -> str:
+        names = {self.human: "you", -self.human: self.player.name}
+        return game_to_sgf(self.game, black=names[BLACK], white=names[-BLACK], result=self._result())
+
+    def _keep_record(self) -> bool:
+        """Write the record if there is anything to keep; a full disk must not end the game."""
+        if not (self.game.moves or self.record.exists()):
+            return False
+        try:
+            write_atomically(self.record, self._sgf())
+        except OSError as error:
+            self._say(f"The record cannot be written to {self.record}: {error.strerror}.")
+            return False
+        return True
+
+    def _vertex(self, move: int) -> str:
+        return format_vertex(move, self.game.size)
+
+    def _candidate(self, candidate: Candidate) -> str:
+        value = "" if candidate.black_wins is None else f" ({candidate.black_wins:.0%} for Black)"
+        return self._vertex(candidate.move) + value
+
+
+def _remark(decision: Decision) -> str:
+    if decision.comment:
+        return f" ({decision.comment})"
+    return "" if decision.move != PASS else " (your pass ends the game)"
+
+
+# Play
 
 
 class Side(StrEnum):

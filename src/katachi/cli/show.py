@@ -136,8 +136,8 @@ def _draw_policy(name: str, model: Evaluator, game: Game) -> Picture:
 def _draw_territory(name: str, model: TerritoryEvaluator, game: Game) -> Picture:
     from katachi.analysis.layers import draw_layer, ownership_by
     from katachi.cli._compiling import prepare_kernels
-    from katachi.cli._layer_text import show_layer
     from katachi.cli._page import format_territory_page
+    from katachi.cli.play import show_layer
     from katachi.policy.drawing import judge_position, show_moves
 
     prepare_kernels()
