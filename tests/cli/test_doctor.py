@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from katachi.cli import doctor
-from katachi.cli.doctor import Finding
+from katachi.cli import setup as doctor
+from katachi.cli.setup import Finding
 
 
 def findings(ran) -> dict[str, dict]:

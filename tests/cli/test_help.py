@@ -91,7 +91,7 @@ def failing(monkeypatch, run_katachi):
         def doctor() -> None:
             raise error
 
-        monkeypatch.setitem(sys.modules, "katachi.cli.doctor", SimpleNamespace(doctor=doctor))
+        monkeypatch.setitem(sys.modules, "katachi.cli.setup", SimpleNamespace(doctor=doctor))
         return run_katachi("doctor")
 
     return run

@@ -30,7 +30,7 @@ COMMANDS: Final = {
     "players": LazyCommand("katachi.cli.players:app", "List the players that ship.", compiles=False),
     "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure papers' results, and our own."),
     "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
-    "doctor": LazyCommand("katachi.cli.doctor:doctor", "Check the set-up.", compiles=False),
+    "doctor": LazyCommand("katachi.cli.setup:doctor", "Check the set-up.", compiles=False),
     "warmup": LazyCommand("katachi.cli.setup:warmup", "Compile everything now.", compiles=False),
 }
 

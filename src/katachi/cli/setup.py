@@ -2,13 +2,159 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
 import time
-from collections.abc import Callable
-from typing import Final, Literal
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
 
 import typer
 
 from katachi.cli._compiling import cache_folder
+from katachi.cli._options import AsJson
+
+# ``katachi doctor``: is everything here that katachi needs?
+
+_MIN_PYTHON: Final = (3, 11)
+_MIN_FREE_BYTES: Final = 200_000_000
+_EXTRAS: Final = {"open_spiel": "katachi[bench]", "atheris": "katachi[fuzz]"}
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at. What is not essential may be missing."""
+
+    what: str
+    found: str
+    ok: bool
+    essential: bool = True
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check the set-up: Python, processor, libraries, caches, other programs. Exit code 1 if something essential fails.
+
+    Examples:
+      katachi doctor
+      katachi doctor --json
+    """
+    findings = [finding for check in CHECKS for finding in check()]
+    healthy = all(finding.ok or not finding.essential for finding in findings)
+    if as_json:
+        typer.echo(json.dumps({"ok": healthy, "findings": [finding._asdict() for finding in findings]}))
+    else:
+        _print_table(findings)
+    if not healthy:
+        raise typer.Exit(1)
+
+
+def _print_table(findings: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("", "what", "found")
+    for finding in findings:
+        mark = "ok" if finding.ok else "FAILS" if finding.essential else "–"
+        table.add_row(mark, finding.what, escape(finding.found))
+    Console().print(table)
+
+
+def _python() -> Iterator[Finding]:
+    running = f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform(terse=True)})"
+    yield Finding("Python", running, sys.version_info >= _MIN_PYTHON)
+
+
+def _processor() -> Iterator[Finding]:
+    yield Finding("processor", f"{_cpu_name()} ({platform.machine()})", ok=True)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    yield Finding("threads", f"{usable} of {os.cpu_count()}", ok=True)
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def _libraries() -> Iterator[Finding]:
+    yield Finding("katachi", version("katachi"), ok=True)
+    for requirement in requires("katachi") or []:
+        if "extra ==" not in requirement:
+            name = requirement.replace("=", ">").replace("<", ">").split(">")[0].strip()
+            installed = _installed(name)
+            yield Finding(name, installed or f"missing ({requirement})", installed is not None)
+
+
+def _extras() -> Iterator[Finding]:
+    for name, extra in _EXTRAS.items():
+        installed = _installed(name)
+        found = installed or f"not installed: pip install '{extra}'"
+        yield Finding(name, found, installed is not None, essential=False)
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _kernel_cache() -> Iterator[Finding]:
+    try:
+        from katachi.cli._compiling import cache_folder, is_compiled
+
+        folder = cache_folder()
+    except RuntimeError as error:  # numba found no place for its cache when the kernels were imported
+        yield Finding("kernel cache", f"{error}; set NUMBA_CACHE_DIR to a writable folder", ok=False)
+        return
+    writable = _is_writable(folder)
+    yield Finding("kernel cache", f"{folder} is {'writable' if writable else 'not writable'}", writable)
+    state = "compiled" if is_compiled() else "not compiled yet: katachi warmup does it"
+    yield Finding("kernels", state, ok=True)
+
+
+def _is_writable(folder: Path) -> bool:
+    """By trying: permissions alone do not tell of full and read-only disks."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"katachi")
+    except OSError:
+        return False
+    return True
+
+
+def _programs() -> Iterator[Finding]:
+    gnugo = shutil.which("gnugo", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/games")))
+    yield Finding("GNU Go", gnugo or "not found: matches against it need it", gnugo is not None, essential=False)
+    compiler = shutil.which("g++")
+    yield Finding("g++", compiler or "not found: the C++ twin is not measured", compiler is not None, essential=False)
+
+
+def _disk() -> Iterator[Finding]:
+    free = shutil.disk_usage(Path.cwd()).free
+    yield Finding("free disk here", f"{free / 1e9:.1f} GB", free >= _MIN_FREE_BYTES, essential=False)
+
+
+CHECKS: Final[tuple[Callable[[], Iterator[Finding]], ...]] = (
+    _python,
+    _processor,
+    _libraries,
+    _kernel_cache,
+    _programs,
+    _disk,
+    _extras,
+)
+
+
+# Warmup
 
 
 def warmup() -> None:
