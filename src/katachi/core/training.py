@@ -27,9 +27,9 @@ from pydantic import BaseModel
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from katachi.core.cards import provenance
 from katachi.core.disk import write_atomically
 from katachi.core.locking import DirectoryLock
-from katachi.core.provenance import provenance
 
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"

@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.cards import Metric, Training
+from katachi.core.cards import Metric, Training, provenance
 from katachi.core.contracts import Floats
 from katachi.core.disk import write_atomically
 from katachi.core.models import find_model, load_crbm, save_crbm, save_linear
-from katachi.core.provenance import provenance
 from katachi.core.training import MetricLine, TrainingRun
 from katachi.crbm.linear_td import Chains
 from katachi.crbm.templates import Templates

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from katachi.core.cards import Training
-from katachi.core.provenance import provenance
+from katachi.core.cards import Training, provenance
 from katachi.core.training import MetricLine
 from katachi.data.dataset import Dataset
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from katachi.core.cards import format_program
 from katachi.core.disk import write_atomically
-from katachi.core.provenance import format_program
 from katachi.papers.errors import ExperimentError
 from katachi.papers.experiment import Experiment, Table, keep_results, read_results
 from katachi.papers.markdown import row_table, wrap

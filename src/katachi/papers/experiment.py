@@ -17,8 +17,8 @@ from pkgutil import iter_modules
 from typing import Final
 
 from katachi import papers as experiments
+from katachi.core.cards import provenance
 from katachi.core.disk import write_atomically
-from katachi.core.provenance import provenance
 from katachi.papers.errors import ExperimentError
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json, Watcher, Workers

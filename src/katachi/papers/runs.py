@@ -18,10 +18,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from katachi.core.cards import provenance
 from katachi.core.disk import write_atomically
 from katachi.core.locking import DirectoryLock
 from katachi.core.processes import end_with_parent
-from katachi.core.provenance import provenance
 from katachi.papers.errors import ExperimentError
 
 Json = dict[str, Any]

@@ -10,9 +10,8 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from katachi.core.cards import Metric, Training
+from katachi.core.cards import Metric, Training, provenance
 from katachi.core.disk import write_atomically
-from katachi.core.provenance import provenance
 from katachi.core.training import TrainingError
 from katachi.search.move_weights import MoveWeights, save_move_weights
 from katachi.search.pattern_learning import Choices, join_choices, judge, learn_weights, list_choices, uniform_weights

@@ -16,10 +16,9 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from katachi.core.cards import Metric, Training
+from katachi.core.cards import Metric, Training, provenance
 from katachi.core.disk import write_atomically
 from katachi.core.models import save_linear
-from katachi.core.provenance import provenance
 from katachi.core.training import MetricLine, TrainingRun
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from katachi.core.cards import Training
+from katachi.core.cards import Training, provenance
 from katachi.core.contracts import Doubles, Floats
 from katachi.core.evaluators import after, moves_of
 from katachi.core.models import save_dag_rnn
-from katachi.core.provenance import provenance
 from katachi.core.training import MetricLine, TrainingRun
 from katachi.go.board import Board
 from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.core.provenance import provenance
+from katachi.core.cards import provenance
 from katachi.papers.documents import format_document
 from katachi.papers.errors import ExperimentError
 from katachi.papers.experiment import Budget

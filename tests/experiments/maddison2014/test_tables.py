@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.core.provenance import provenance
+from katachi.core.cards import provenance
 from katachi.papers.documents import format_document
 from katachi.papers.experiment import Budget
 from katachi.papers.maddison2014 import figure1, table1, table2, table5, trend

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from katachi.core.cards import provenance
 from katachi.core.models import load_dag_rnn
-from katachi.core.provenance import provenance
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
