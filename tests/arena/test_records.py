@@ -10,7 +10,7 @@ import pytest
 
 from katachi.arena.records import GameRecord, RunDirectory, unfinished_directory
 from katachi.arena.settings import RunError, TournamentSettings, parse_settings
-from katachi.core.locking import DirectoryInUse
+from katachi.core.disk import DirectoryInUse
 
 MakeRecord = Callable[..., GameRecord]
 MakeSettings = Callable[..., TournamentSettings]

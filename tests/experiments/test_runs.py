@@ -9,7 +9,7 @@ import pytest
 from joblib import register_parallel_backend
 from joblib._parallel_backends import ThreadingBackend
 
-from katachi.core.locking import DirectoryInUse, DirectoryLock
+from katachi.core.disk import DirectoryInUse, DirectoryLock
 from katachi.papers.errors import ExperimentError
 from katachi.papers.runs import Backend, Progress, Run, Workers, do_runs, seed_of
 

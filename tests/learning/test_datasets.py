@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from katachi.core import disk
-from katachi.core.locking import DirectoryInUse, DirectoryLock
+from katachi.core.disk import DirectoryInUse, DirectoryLock
 from katachi.data import dataset_assembly, dataset_import
 from katachi.data import importing as dataset_parts
 from katachi.data.dataset import BONUSES, CARD, GAMES, MOVES, RESULTS, SCORINGS, SPLITS, TAXES, Dataset, DatasetError

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.core.locking import DirectoryInUse, DirectoryLock
+from katachi.core.disk import DirectoryInUse, DirectoryLock
 from katachi.data import labeling, labels
 from katachi.data.dataset import CARD, ENDINGS, MARKS, Dataset, DatasetError
 from katachi.data.dataset_import import import_games

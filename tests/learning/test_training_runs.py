@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from katachi.core.locking import DirectoryInUse
+from katachi.core.disk import DirectoryInUse
 from katachi.core.training import MetricLine, TrainingError, TrainingRun
 
 

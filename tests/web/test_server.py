@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from katachi.core.locking import DirectoryLock
+from katachi.core.disk import DirectoryLock
 from katachi.web.server import ServeError, ServerSettings, serve
 
 

@@ -47,9 +47,8 @@ from katachi.analysis.records import (
 from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
 from katachi.core.cards import provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
-from katachi.core.disk import temporary_path, write_atomically
+from katachi.core.disk import DirectoryLock, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.locking import DirectoryLock
 from katachi.core.models import find_model, load_model, shipped_models
 from katachi.core.processes import end_with_parent
 from katachi.go.board import Board

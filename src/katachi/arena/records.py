@@ -31,8 +31,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from katachi.arena.match import Opening, Openings
 from katachi.arena.settings import RunError, Scheme, SettingsError, TournamentSettings, read_settings
 from katachi.core.cards import format_program, provenance
-from katachi.core.disk import temporary_path, write_atomically
-from katachi.core.locking import LOCK_NAME, DirectoryLock
+from katachi.core.disk import LOCK_NAME, DirectoryLock, temporary_path, write_atomically
 from katachi.go.game import Play, Step
 from katachi.go.points import PASS, Symmetry
 from katachi.go.results import GameResult

@@ -28,8 +28,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from katachi.core.cards import provenance
-from katachi.core.disk import write_atomically
-from katachi.core.locking import DirectoryLock
+from katachi.core.disk import DirectoryLock, write_atomically
 
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"

@@ -19,8 +19,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from katachi.core.disk import temporary_path, write_atomically
-from katachi.core.locking import LOCK_NAME, DirectoryLock
+from katachi.core.disk import LOCK_NAME, DirectoryLock, temporary_path, write_atomically
 from katachi.core.processes import end_with_parent
 from katachi.data.dataset import CARD, MAX_SOURCES, Dataset, DatasetError, Source
 from katachi.data.dataset_assembly import NoGames, put_together

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.locking import DirectoryLock
+from katachi.core.disk import DirectoryLock
 from katachi.data.dataset import SPLITS, Dataset
 from katachi.data.label_answers import SOURCES, Answer, Source
 from katachi.data.label_sources import Judgment, LabelSource

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from katachi.core.cards import provenance
-from katachi.core.disk import write_atomically
-from katachi.core.locking import DirectoryLock
+from katachi.core.disk import DirectoryLock, write_atomically
 from katachi.core.processes import end_with_parent
 from katachi.papers.errors import ExperimentError
 

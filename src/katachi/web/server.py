@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from katachi.analysis.report import annotate
-from katachi.core.locking import DirectoryInUse, DirectoryLock
+from katachi.core.disk import DirectoryInUse, DirectoryLock
 from katachi.sgf import format_sgf
 from katachi.web.engines import EnginePool
 from katachi.web.game_page import build_game_page
