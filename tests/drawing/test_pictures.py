@@ -18,9 +18,11 @@ from katachi.core.drawing import (
     describe_shape,
     draw_figure,
     draw_shape,
+    draw_text,
     format_weight,
+    show_card,
+    show_sets,
 )
-from katachi.core.text import draw_text, show_card, show_sets
 from katachi.go.points import BLACK, EMPTY, WHITE
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -29,7 +29,7 @@ from katachi.analysis.records import (
     count_losses,
     find_mistakes,
 )
-from katachi.core.html import frame_page
+from katachi.core.drawing import frame_page
 from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
 from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex

@@ -15,7 +15,7 @@ from rich.table import Table
 from katachi.arena.ratings import Outcome, PairResult, Rating, Score, Standings
 from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import LimitSettings, SprtSettings, TournamentSettings
-from katachi.core.html import frame_page
+from katachi.core.drawing import frame_page
 
 # The running score of a tournament on standard error; nothing where that is no terminal.
 

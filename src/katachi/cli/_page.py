@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from katachi.core.drawing import LearnedSet, LearnedShape, describe_shape, draw_shape, format_weight
-from katachi.core.html import frame_page
+from katachi.core.drawing import LearnedSet, LearnedShape, describe_shape, draw_shape, format_weight, frame_page
 from katachi.crbm.drawing import NamedCrbm, draw_kernels
 from katachi.policy.drawing import PositionPolicy, draw_policy
 

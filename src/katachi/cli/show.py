@@ -60,9 +60,9 @@ def show(
 
     from katachi.core.contracts import LinearEvaluator
     from katachi.core.disk import write_atomically
+    from katachi.core.drawing import show_card
     from katachi.core.drawing_cards import describe_card
     from katachi.core.models import find_model, load_model, open_model
-    from katachi.core.text import show_card
     from katachi.crbm.crbm_cards import CrbmCard
     from katachi.territory.evaluator import TerritoryEvaluator
 
@@ -94,8 +94,7 @@ def show(
 
 def _draw_shapes(name: str, model: LinearEvaluator, per_set: int, only: Sequence[str]) -> Picture:
     from katachi.cli._page import format_page
-    from katachi.core.drawing import draw_figure
-    from katachi.core.text import show_sets
+    from katachi.core.drawing import draw_figure, show_sets
     from katachi.shapes.drawing import largest_shapes
 
     sets, title = largest_shapes(model.features, model.weights, per_set, only), f"What {name} has learned"
@@ -106,8 +105,8 @@ def _draw_shapes(name: str, model: LinearEvaluator, per_set: int, only: Sequence
 
 def _draw_kernels(models: Sequence[str], count: int) -> Picture:
     from katachi.cli._page import format_kernels_page
+    from katachi.core.drawing import show_sets
     from katachi.core.models import find_model, load_crbm
-    from katachi.core.text import show_sets
     from katachi.crbm.drawing import NamedCrbm, draw_kernels, list_kernels
 
     crbms = [NamedCrbm(Path(model).name, load_crbm(find_model(model))[0]) for model in models]

@@ -9,9 +9,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY
+
+# The frame of a page that needs nothing else: its style inline, its title escaped, fit for small screens.
+
+
+def frame_page(title: str, style: str, body: str) -> str:
+    """A whole page from its body, which is HTML already."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+{body}
+</body>
+</html>
+"""
 
 
 class DrawingError(ValueError):
@@ -220,3 +251,132 @@ def _text(x: float, y: float, text: str, fill: str, height: float) -> str:
         f'<text x="{x:g}" y="{y + height * 0.36:g}" font-size="{height:g}" font-family="system-ui,sans-serif" '
         f'text-anchor="middle" style="fill:{fill}">{text}</text>'
     )
+
+
+# Sheets: many small pictures of one board, each with numbers on its points.
+#
+# A number is a square on its point, as large as the number: red if it is positive, blue if it is negative. The board
+# with its stones is drawn once and used again, so that a sheet stays small. Nothing from a file becomes markup.
+
+_ACROSS: Final = 6
+_WIDTH: Final = 190.0  # pixels of a small board
+_SHEET_GAP: Final = 18
+_SHEET_CAPTION: Final = 20
+_SHEET_TITLE: Final = 40
+_MARK: Final = 0.6  # of the distance between two lines: the side of the square for 1
+_SMALLEST: Final = 0.02  # of the same: what is smaller is not drawn
+_STYLE: Final = (
+    ".kp{font:11px system-ui,sans-serif;fill:#222}.kp .title{font-size:17px;font-weight:600}"
+    ".kp .marks{fill:#d2362c;fill-opacity:.85}.kp .negative{fill:#1f5fbf;fill-opacity:.85}"
+    "@media(prefers-color-scheme:dark){.kp{fill:#ddd}}"
+)
+
+
+class Picture(NamedTuple):
+    """A small board with its numbers."""
+
+    caption: str
+    words: str  # what it means, for those who point at it
+    values: NDArray[Any]  # [n, n], from −1 to 1
+
+
+def draw_sheet(title: str, board: Board, pictures: Sequence[Picture]) -> str:
+    """Pictures of one board as one SVG, side by side and row below row."""
+    shape = Shape(board.size, board.size, tuple(Cell(stone) for stone in board.stones.tolist()), board.size, (0, 0))
+    name = f"board-{board.size}-{board.hash:x}"  # a page may hold several sheets
+    scale = _WIDTH / shape_extent(shape)[0]
+    across, rows = min(len(pictures), _ACROSS), -(-len(pictures) // _ACROSS)
+    width, height = (
+        across * (_WIDTH + _SHEET_GAP) - _SHEET_GAP,
+        _SHEET_TITLE + rows * (_WIDTH + _SHEET_CAPTION + _SHEET_GAP),
+    )
+    parts = [_draw_picture(place, picture, name, scale) for place, picture in enumerate(pictures)]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" role="img"><title>{escape(title)}</title><style>{_STYLE}</style>'
+        f'<defs><g id="{name}">{board_markup(shape)}</g></defs>'
+        f'<g class="kp"><text class="title" x="0" y="20">{escape(title)}</text>{"".join(parts)}</g></svg>'
+    )
+
+
+def _draw_picture(place: int, picture: Picture, board: str, scale: float) -> str:
+    """The board, the marks on it and the caption, in their place on the sheet."""
+    row, column = divmod(place, _ACROSS)
+    x, y = column * (_WIDTH + _SHEET_GAP), _SHEET_TITLE + row * (_WIDTH + _SHEET_CAPTION + _SHEET_GAP)
+    values = picture.values.astype(np.float64)
+    marks = f'<path class="marks" d="{_marks(values)}"/>'
+    if negative := _marks(-values):
+        marks += f'<path class="negative" d="{negative}"/>'
+    return (
+        f'<g transform="translate({x:g} {y:g})"><title>{escape(picture.words)}</title>'
+        f'<g transform="scale({scale:.4g})"><use href="#{board}"/>{marks}</g>'
+        f'<text x="0" y="{_WIDTH + 15:g}">{escape(picture.caption)}</text></g>'
+    )
+
+
+def _marks(values: NDArray[np.float64]) -> str:
+    """A square on each point with a positive number, as a path; its area is the number."""
+    sides = _MARK * CORNER_CELL * np.sqrt(np.maximum(values, 0))
+    places = np.argwhere(sides > _SMALLEST * CORNER_CELL)
+    chosen = sides[tuple(places.T)]
+    corners = CORNER_CELL * (MARGIN + places) - chosen[:, None] / 2
+    return "".join(
+        f"M{x:g} {y:g}h{side:g}v{side:g}h{-side:g}z"
+        for (y, x), side in zip(corners.tolist(), chosen.tolist(), strict=True)
+    )
+
+
+# Shapes for the terminal: the largest weights of each set side by side; ``X`` is the mover, ``O`` the enemy.
+
+_STYLES = {"X": "bold cyan", "O": "bold yellow", ".": "dim"}
+
+
+def show_sets(sets: Sequence[LearnedSet]) -> RenderableType:
+    """All sets, one below the other."""
+    return Group(*(_show_set(learned) for learned in sets))
+
+
+def show_card(rows: Sequence[tuple[str, str]]) -> RenderableType:
+    """What is known of a model, a line for each."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", max_width=32)
+    table.add_column(overflow="fold")
+    for word, value in rows:
+        table.add_row(word, Text(value))
+    return table
+
+
+def draw_text(shape: Shape) -> str:
+    """A shape as lines of text: the edges of the board where it has a place, dots for empty points."""
+    letters = [_letters(cell) for cell in shape.cells]
+    step = max(map(len, letters)) + 1
+    rows = range(0, len(letters), shape.width)
+    lines = ["".join(f"{word:{step}}" for word in letters[row : row + shape.width]).rstrip() for row in rows]
+    if shape.place is None:
+        return "\n".join(lines)
+    x, y = shape.place
+    lines = [""] * y + [" " * step * x + line for line in lines]
+    return "\n".join(["┌" + "─" * step * (x + shape.width), *(f"│ {line}".rstrip() for line in lines)])
+
+
+def _letters(cell: Cell) -> str:
+    """A stone with its liberties, where the shape has them."""
+    if cell.stone == EMPTY:
+        return "."
+    letter = "X" if cell.stone == BLACK else "O"
+    return letter if cell.liberties is None else f"{letter}{cell.liberties}"
+
+
+def _show_set(learned: LearnedSet) -> RenderableType:
+    title = Text(f"\n{learned.name}", style="bold")
+    if not learned.shapes:
+        return Group(title, Text("  nothing was learned", style="dim"))
+    return Group(title, Padding(Columns([_show_shape(shape) for shape in learned.shapes], equal=True), (0, 0, 0, 1)))
+
+
+def _show_shape(learned: LearnedShape) -> RenderableType:
+    drawing = Text(draw_text(learned.shape) if learned.shape else f"? ({learned.words})")
+    for letter, style in _STYLES.items():
+        drawing.highlight_regex(rf"{'[.]' if letter == '.' else letter + '[012]?'}", style)
+    weight = Text(format_weight(learned.weight), style="green" if learned.weight > 0 else "red")
+    return Panel(Group(drawing, weight), box=box.MINIMAL, expand=False, padding=(0, 1))

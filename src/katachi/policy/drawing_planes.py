@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from katachi.core.sheets import Picture, draw_sheet
+from katachi.core.drawing import Picture, draw_sheet
 from katachi.features.planes import HIGHEST_RANK, PlaneSet
 from katachi.go.board import Board
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from katachi.core.contracts import Floats
-from katachi.core.sheets import Picture, draw_sheet
+from katachi.core.drawing import Picture, draw_sheet
 from katachi.go.board import Board
 from katachi.territory.inputs import PointInputs
 
