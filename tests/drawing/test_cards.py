@@ -6,8 +6,7 @@ import numpy as np
 from rich.console import Console
 
 from katachi.core.cards import Metric, Training
-from katachi.core.drawing_cards import describe_card, format_metric, list_models, tell_model
-from katachi.core.models import open_model, save_cnn, save_linear
+from katachi.core.models import describe_card, format_metric, list_models, open_model, save_cnn, save_linear, tell_model
 from katachi.go.rules import Rules
 from katachi.shapes.linear_cards import describe_linear
 from katachi.shapes.local_shapes import LocalShapes

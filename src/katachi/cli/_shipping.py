@@ -21,8 +21,7 @@ from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
 from katachi.core.cards import Metric, ModelError, Training
 from katachi.core.disk import write_atomically
-from katachi.core.kinds import ModelCard
-from katachi.core.models import SHIPPED, find_model, load_linear, open_model, save_linear
+from katachi.core.models import SHIPPED, ModelCard, find_model, load_linear, open_model, save_linear
 from katachi.core.training import METRICS
 from katachi.core.weights import WEIGHTS
 from katachi.papers.gnugo import gnugo_name

@@ -30,8 +30,7 @@ def models(
         return
     from rich.console import Console
 
-    from katachi.core.drawing_cards import list_models, tell_model
-    from katachi.core.models import shipped_models
+    from katachi.core.models import list_models, shipped_models, tell_model
 
     shipped = shipped_models()
     if as_json:

@@ -61,8 +61,7 @@ def show(
     from katachi.core.contracts import LinearEvaluator
     from katachi.core.disk import write_atomically
     from katachi.core.drawing import show_card
-    from katachi.core.drawing_cards import describe_card
-    from katachi.core.models import find_model, load_model, open_model
+    from katachi.core.models import describe_card, find_model, load_model, open_model
     from katachi.crbm.crbm_cards import CrbmCard
     from katachi.territory.evaluator import TerritoryEvaluator
 

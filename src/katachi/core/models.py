@@ -2,34 +2,61 @@
 
 It is written under a temporary name, synced and renamed, so that readers find the whole model or none. Loading
 refuses with a ``ModelError`` whatever does not match: an unknown kind, other features, a damaged or exchanged file,
-weights that are no numbers. What a kind of model consists of is the business of its card (``core/kinds.py``).
+weights that are no numbers. What a kind of model consists of is the business of its card (``core/models.py``).
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter, ValidationError
+from rich.table import Table
+from rich.text import Text
 
-from katachi.core.cards import Metric, ModelError, Training, digest_file
+from katachi.core.cards import Metric, ModelError, Training, digest_file, explain
 from katachi.core.contracts import Evaluator, Floats
 from katachi.core.disk import sync_folder, write_atomically
-from katachi.core.kinds import ModelCard, parse_card
 from katachi.core.weights import WEIGHTS, format_tensors, format_weights, parse_tensors
 from katachi.crbm.crbm_cards import CrbmCard, SavedCrbm, describe_crbm
 from katachi.go.rules import Rules
-from katachi.policy.cnn_cards import describe_cnn, name_files
+from katachi.policy.cnn_cards import CnnCard, describe_cnn, name_files
 from katachi.policy.config import CnnConfig
 from katachi.shapes.linear_cards import FORMAT, LinearCard, describe_linear
 from katachi.shapes.model import LinearModel
 from katachi.territory.dag_rnn_cards import DagRnnCard, describe_dag_rnn, format_territory
 from katachi.territory.evaluator import Territory
+
+# The kinds of models. A new one is a card class in the union below; nothing else has to know it.
+#
+# A card has ``kind``, by which it is told from the others, and besides
+#
+#     board_size, training, metrics   what there is to tell of every model
+#     title, remarks                  what it is, in a few words, and what else is worth telling
+#     files                           the files beside the card, and the SHA-256 of each
+#     count_weights(read)             how large it is
+#     build(read, options)            the evaluator; ``read`` gives a file's content, options are the kind's own
+
+ModelCard = LinearCard | CnnCard | CrbmCard | DagRnnCard
+
+_CARDS: TypeAdapter[ModelCard] = TypeAdapter(Annotated[ModelCard, Field(discriminator="kind")])
+
+
+def parse_card(text: bytes) -> ModelCard:
+    """Read a card; raises ModelError with the first thing that is wrong with it."""
+    try:
+        return _CARDS.validate_json(text)
+    except ValidationError as error:
+        raise ModelError(f"its card cannot be read: {explain(error)}") from None
+
+
+# Saving
 
 CARD: Final = "model.json"
 MAX_CARD_BYTES: Final = 1 << 20
@@ -263,3 +290,82 @@ def _rename(temporary: Path, path: Path) -> None:
     temporary.rename(path)
     sync_folder(path.parent)
     shutil.rmtree(old, ignore_errors=True)
+
+
+# What the cards of models say, for people: one model in full, or many in a table.
+
+
+def describe_card(card: ModelCard) -> list[tuple[str, str]]:
+    """The model, how it was trained, and how well it did, in pairs of a word and a value."""
+    training = card.training
+    rows = [
+        ("model", ", ".join([card.title, _board(card), *card.remarks])),
+        ("trained by", _trained(card)),
+        ("seed", "" if training.seed is None else str(training.seed)),
+        ("command", training.command),
+        ("commit", (training.commit or "")[:12]),
+        *((name, format_metric(metric)) for name, metric in card.metrics.items()),
+    ]
+    return [(word, value) for word, value in rows if value]
+
+
+def tell_model(path: Path) -> dict[str, Any]:
+    """A model as a JSON object: what its card says, and how large it is."""
+    saved = open_model(path)
+    card = saved.card
+    return {
+        "name": path.name,
+        "kind": card.kind,
+        "title": card.title,
+        "board_size": card.board_size,
+        "weights": saved.count_weights(),
+        "bytes": sum(file.stat().st_size for file in path.iterdir()),
+        "training": card.training.model_dump(mode="json"),
+        "metrics": {name: metric.model_dump(mode="json") for name, metric in card.metrics.items()},
+    }
+
+
+def list_models(paths: Sequence[Path]) -> Table:
+    """Models as a table, a line for each."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title in ("name", "kind", "board", "weights", "trained by", "metrics"):
+        table.add_column(title, justify="right" if title == "weights" else "left", no_wrap=title != "metrics")
+    for path in paths:
+        saved = open_model(path)
+        card = saved.card
+        metrics = "\n".join(f"{name}: {format_metric(metric)}" for name, metric in card.metrics.items())
+        row = (path.name, card.title, _board(card), f"{saved.count_weights():,}", _trained(card), metrics)
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _board(card: ModelCard) -> str:
+    return f"{card.board_size}×{card.board_size}" if card.board_size else "any size"
+
+
+def _trained(card: ModelCard) -> str:
+    training = card.training
+    counts = ((training.all_positions, "positions"), (training.games, "games"))
+    amounts = [f"{count:,} {what}" for count, what in counts if count]
+    seen = " of ".join(filter(None, (" from ".join(amounts), training.data)))
+    return f"{seen} in {training.all_hours:.3g} hours" if training.all_hours else seen
+
+
+def format_metric(metric: Metric) -> str:
+    """A number, its interval and how many games or positions say so; shares as percentages.
+
+    >>> format_metric(Metric(value=0.5, low=0.4, high=0.6, games=100))
+    '50.0% (40.0–60.0% in 100 games)'
+    """
+    number = f"{metric.value:.1%}" if not metric.unit and 0 <= metric.value <= 1 else f"{metric.value:g} {metric.unit}"
+    notes = [_interval(metric)] if metric.low is not None and metric.high is not None else []
+    counts = ((metric.games, "games"), (metric.positions, "positions"))
+    notes += [f"in {count:,} {what}" for count, what in counts if count]
+    return number.rstrip() + (f" ({' '.join(notes)})" if notes else "")
+
+
+def _interval(metric: Metric) -> str:
+    low, high = metric.low or 0.0, metric.high or 0.0
+    if metric.unit or not 0 <= metric.value <= 1:
+        return f"{low:g}–{high:g}"
+    return f"{100 * low:.1f}–{100 * high:.1f}%"

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 
 from katachi.core.contracts import LinearEvaluator
 from katachi.core.drawing import describe_shape, draw_shape, format_weight
-from katachi.core.drawing_cards import describe_card
-from katachi.core.models import load_crbm, open_model, shipped_models
+from katachi.core.models import describe_card, load_crbm, open_model, shipped_models
 from katachi.crbm.crbm_cards import CrbmCard
 from katachi.crbm.drawing import NamedCrbm, draw_kernels
 from katachi.go.game import Game
