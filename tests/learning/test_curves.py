@@ -3,8 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from katachi.core.curves import draw_curves
-from katachi.core.training import MetricLine
+from katachi.core.training import MetricLine, draw_curves
 
 
 def line(size: int, games: int, *rates: float) -> MetricLine:

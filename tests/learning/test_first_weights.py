@@ -7,9 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from katachi.core.cards import ModelError
-from katachi.core.first_weights import load_first_weights, name_weights, weights_of
 from katachi.core.models import find_model
-from katachi.core.training import MetricLine, TrainingError, TrainingRun
+from katachi.core.training import MetricLine, TrainingError, TrainingRun, load_first_weights, name_weights, weights_of
 
 WEIGHTS = {"layers.0": np.arange(4, dtype=np.float32), "output": np.ones((2, 2), dtype=np.float32)}
 

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from katachi.cli._training_progress import RunProgress, TrainingProgress
-from katachi.core.tensorboard import TensorBoard
-from katachi.core.training import MetricLine, TrainingError
+from katachi.core.training import MetricLine, TensorBoard, TrainingError
 from katachi.shapes.train import ShapeTraining, train_shapes
 
 Settings = TypeVar("Settings", bound=BaseModel)

@@ -11,8 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from katachi.core.statistics import wilson_interval
-from katachi.core.tensorboard import TensorBoard
-from katachi.core.training import MetricLine
+from katachi.core.training import MetricLine, TensorBoard
 from katachi.shapes.growing import sizes_not_mastered
 from katachi.shapes.train import ShapeTraining
 

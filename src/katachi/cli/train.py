@@ -75,7 +75,7 @@ def shapes(
       katachi play runs/five/player.toml --size 5
     """
     from katachi.cli._training import read_training, run_folders, train_side_by_side, training_folder
-    from katachi.core.curves import draw_curves
+    from katachi.core.training import draw_curves
 
     options: dict[str, Any] = {
         "size": size,

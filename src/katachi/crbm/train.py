@@ -19,8 +19,7 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from katachi.core.contracts import Floats
-from katachi.core.first_weights import name_weights, weights_of
-from katachi.core.training import TrainingError
+from katachi.core.training import TrainingError, name_weights, weights_of
 from katachi.crbm.crbm_cards import mean_use
 from katachi.crbm.crbm_config import CrbmConfig
 from katachi.crbm.network import Crbm, CrbmLayer

@@ -23,8 +23,7 @@ from pydantic import Field, field_serializer, field_validator
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from katachi.core.first_weights import name_weights, weights_of
-from katachi.core.schedules import step_share
+from katachi.core.training import name_weights, step_share, weights_of
 from katachi.data.batches import Batch
 from katachi.data.labels import NO_LABEL
 from katachi.go.points import WHITE

@@ -14,9 +14,8 @@ from typing import Final, NamedTuple
 import torch
 
 from katachi.core.disk import write_atomically
-from katachi.core.first_weights import load_first_weights
 from katachi.core.models import load_weights
-from katachi.core.training import MetricLine, TrainingRun
+from katachi.core.training import MetricLine, TrainingRun, load_first_weights
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import Dataset
 from katachi.data.mixed_batches import AnyBatches, MixedBatches

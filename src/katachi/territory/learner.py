@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from katachi.core.contracts import Floats, Ints
-from katachi.core.first_weights import name_weights, weights_of
-from katachi.core.schedules import step_share
+from katachi.core.training import name_weights, step_share, weights_of
 from katachi.features.chains import GroupKind
 from katachi.territory.dag_rnn import DagRnn, Gradient
 from katachi.territory.dag_rnn_config import DagRnnConfig

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from katachi.core.cards import Metric
 from katachi.core.disk import write_atomically
-from katachi.core.first_weights import load_first_weights
 from katachi.core.models import load_weights, save_dag_rnn
 from katachi.core.statistics import wilson_interval
-from katachi.core.training import MetricLine, TrainingRun
+from katachi.core.training import MetricLine, TrainingRun, load_first_weights
 from katachi.data.dataset import Dataset
 from katachi.data.telling import tell_training
 from katachi.sgf.splits import Split
