@@ -11,7 +11,7 @@ from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
 from katachi.core.models import load_crbm, load_model, save_crbm
 from katachi.core.training import MetricLine
-from katachi.crbm.crbm_cards import SavedCrbm
+from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.former_self import FormerSelfSettings, play_former_self
 from katachi.crbm.linear_td import turned
 from katachi.crbm.recorded_chains import RecordedGames

@@ -20,7 +20,7 @@ from katachi.core.models import (
     save_linear,
 )
 from katachi.core.weights import WEIGHTS
-from katachi.crbm.crbm_cards import SavedCrbm
+from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.templates import Templates
 from katachi.go.board import Board
 from katachi.go.rules import Rules

@@ -19,7 +19,7 @@ from katachi.cli._training import collect_values
 from katachi.cli._value_training import read_value_training, train_value_and_show
 from katachi.core.cards import ModelError, Training
 from katachi.core.models import SHIPPED, find_model, load_crbm, save_crbm
-from katachi.crbm.crbm_cards import CrbmCard
+from katachi.crbm.evaluator import CrbmCard
 from katachi.crbm.train import CrbmTraining
 from katachi.crbm.value import ValueTraining
 

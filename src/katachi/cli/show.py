@@ -62,7 +62,7 @@ def show(
     from katachi.core.disk import write_atomically
     from katachi.core.drawing import show_card
     from katachi.core.models import describe_card, find_model, load_model, open_model
-    from katachi.crbm.crbm_cards import CrbmCard
+    from katachi.crbm.evaluator import CrbmCard
     from katachi.territory.evaluator import TerritoryEvaluator
 
     card = open_model(find_model(model)).card

@@ -24,7 +24,7 @@ from katachi.core.cards import Metric, ModelError, Training, digest_file, explai
 from katachi.core.contracts import Evaluator, Floats
 from katachi.core.disk import sync_folder, write_atomically
 from katachi.core.weights import WEIGHTS, format_tensors, format_weights, parse_tensors
-from katachi.crbm.crbm_cards import CrbmCard, SavedCrbm, describe_crbm
+from katachi.crbm.evaluator import CrbmCard, SavedCrbm, describe_crbm
 from katachi.go.rules import Rules
 from katachi.policy.cnn_cards import CnnCard, describe_cnn, name_files
 from katachi.policy.config import CnnConfig

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from katachi.core.contracts import Floats
 from katachi.core.training import TrainingError, name_weights, weights_of
-from katachi.crbm.crbm_cards import mean_use
 from katachi.crbm.crbm_config import CrbmConfig
+from katachi.crbm.evaluator import mean_use
 from katachi.crbm.network import Crbm, CrbmLayer
 
 _SAMPLING: Final = 2  # what a seed is drawn for, beside those of data/batches.py

@@ -20,8 +20,7 @@ from katachi.core.cards import ModelError
 from katachi.core.contracts import Floats
 from katachi.core.models import find_model, load_crbm, load_model
 from katachi.core.training import TrainingError
-from katachi.crbm.crbm_cards import SavedCrbm
-from katachi.crbm.evaluator import CrbmFeatures
+from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm
 from katachi.crbm.former_self import FormerSelfSettings, play_former_self
 from katachi.crbm.linear_td import Chains, LinearTdLearner, link_afterstates, turned
 from katachi.crbm.recorded_chains import RecordedGames

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from katachi.core.contracts import LinearEvaluator
 from katachi.core.drawing import describe_shape, draw_shape, format_weight
 from katachi.core.models import describe_card, load_crbm, open_model, shipped_models
-from katachi.crbm.crbm_cards import CrbmCard
 from katachi.crbm.drawing import NamedCrbm, draw_kernels
+from katachi.crbm.evaluator import CrbmCard
 from katachi.go.game import Game
 from katachi.policy.drawing import draw_policy, judge_position
 from katachi.shapes.drawing import largest_shapes
