@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.crbm.point_states import STONES, STONES_WITH_LIBERTIES, point_states
+from katachi.crbm.features import STONES, STONES_WITH_LIBERTIES, point_states
 from naive import liberties_by_point
 from positions import random_board
 

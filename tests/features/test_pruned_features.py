@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from katachi.core.conformance import check_feature_set
-from katachi.crbm.templates import Templates
+from katachi.crbm.features import Templates
 from katachi.features.pruned import PrunedFeatures
 from katachi.go.board import Board
 from katachi.go.game import Game

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from katachi.core.conformance import check_feature_set, sample_games
-from katachi.crbm.templates import Templates
+from katachi.crbm.features import Templates
 from katachi.go.board import Board
 from positions import random_board
 

@@ -12,10 +12,10 @@ from katachi.core.contracts import Limit
 from katachi.core.models import load_crbm, load_model, save_crbm
 from katachi.core.training import MetricLine
 from katachi.crbm.evaluator import SavedCrbm
+from katachi.crbm.features import Templates
 from katachi.crbm.former_self import FormerSelfSettings, play_former_self
 from katachi.crbm.linear_td import turned
 from katachi.crbm.recorded_chains import RecordedGames
-from katachi.crbm.templates import Templates
 from katachi.crbm.value import ValueLearner, ValueTraining
 from katachi.crbm.value_training import train_value
 from katachi.data.dataset import Dataset, DatasetError

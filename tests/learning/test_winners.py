@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from katachi.crbm.features import windows_of
+from katachi.crbm.features import Templates, windows_of
 from katachi.crbm.filter_learning import (
     baselines,
     cluster_filters,
@@ -15,7 +15,6 @@ from katachi.crbm.filter_learning import (
     random_filters,
     sample_windows,
 )
-from katachi.crbm.templates import Templates
 from katachi.crbm.winner_svm import KERNELS, kernel_table, normalized, scalar_products, student_interval, tell_winners
 from katachi.crbm.winners import Stage, WinnerBoards, feature_matrix, winner_boards
 from katachi.data.dataset import Dataset, DatasetError

@@ -21,7 +21,7 @@ from katachi.core.models import (
 )
 from katachi.core.weights import WEIGHTS
 from katachi.crbm.evaluator import SavedCrbm
-from katachi.crbm.templates import Templates
+from katachi.crbm.features import Templates
 from katachi.go.board import Board
 from katachi.go.rules import Rules
 from katachi.shapes.linear_cards import describe_linear

@@ -22,7 +22,7 @@ from typing import Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from katachi.crbm.point_states import point_states
+from katachi.crbm.features import point_states
 from katachi.features.planes import PlaneSet
 from katachi.go.points import MAX_SIZE, Symmetry
 

@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 
 from katachi.core.contracts import FeatureSet, Floats
-from katachi.crbm.features import PLANES, Response, WindowFilters, windows_of
-from katachi.crbm.templates import Templates
+from katachi.crbm.features import PLANES, Response, Templates, WindowFilters, windows_of
 from katachi.features.pruned import PrunedFeatures
 from katachi.go.board import Board
 

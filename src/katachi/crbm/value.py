@@ -21,10 +21,10 @@ from katachi.core.contracts import Floats
 from katachi.core.models import find_model, load_crbm, load_model
 from katachi.core.training import TrainingError
 from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm
+from katachi.crbm.features import Templates
 from katachi.crbm.former_self import FormerSelfSettings, play_former_self
 from katachi.crbm.linear_td import Chains, LinearTdLearner, link_afterstates, turned
 from katachi.crbm.recorded_chains import RecordedGames
-from katachi.crbm.templates import Templates
 from katachi.data.dataset import Dataset
 from katachi.go.points import MAX_SIZE, Symmetry
 from katachi.sgf.splits import Split

@@ -20,8 +20,8 @@ from katachi.core.contracts import Floats
 from katachi.core.disk import write_atomically
 from katachi.core.models import find_model, load_crbm, save_crbm, save_linear
 from katachi.core.training import MetricLine, TrainingRun
+from katachi.crbm.features import Templates
 from katachi.crbm.linear_td import Chains
-from katachi.crbm.templates import Templates
 from katachi.crbm.value import TEMPLATES, ValueLearner, ValueTraining, load_saved_crbm, open_records
 from katachi.data.dataset import DatasetError
 from katachi.go.rules import Rules

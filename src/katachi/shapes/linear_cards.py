@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints
 from katachi.core.cards import Hex, Metric, ModelError, ReadFile, Strict, Training
 from katachi.core.contracts import Floats
 from katachi.core.weights import WEIGHTS, parse_weights
-from katachi.crbm.templates import MAX_SIDE, Templates
+from katachi.crbm.features import MAX_SIDE, Templates
 from katachi.go.points import MAX_SIZE, MIN_SIZE
 from katachi.go.rules import Rules
 from katachi.shapes.combined_shapes import CombinedShapes, Shapes

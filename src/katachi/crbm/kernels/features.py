@@ -1,6 +1,4 @@
-"""The compiled part of ``crbm/point_states.py``: what stands on every point, as the player who has just moved sees
-it.
-"""
+"""The compiled part of ``crbm/features.py``: what stands on every point, as the player who has just moved sees it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from katachi.crbm.crbm_config import CrbmConfig
-from katachi.crbm.templates import Templates
+from katachi.crbm.features import Templates
 from katachi.papers.experiment import Scope, Table
 from katachi.papers.markdown import format_value, table
 from katachi.papers.rows import Row
