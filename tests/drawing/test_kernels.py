@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from katachi.cli._page import format_kernels_page
-from katachi.crbm.crbm_config import CrbmConfig
 from katachi.crbm.drawing import NamedCrbm, draw_kernels, list_kernels, rank_kernels
 from katachi.crbm.evaluator import SavedCrbm
+from katachi.crbm.network import CrbmConfig
 from katachi.go.points import BLACK, EMPTY, WHITE
 from models.random_crbms import KINDS, random_weights
 

@@ -11,9 +11,8 @@ from safetensors.numpy import load_file
 
 from katachi.core.models import load_crbm
 from katachi.core.training import MetricLine
-from katachi.crbm.crbm_config import CrbmConfig
 from katachi.crbm.crbm_training import train_crbm
-from katachi.crbm.network import Crbm
+from katachi.crbm.network import Crbm, CrbmConfig
 from katachi.crbm.train import (
     Contrast,
     ContrastiveLearner,

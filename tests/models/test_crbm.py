@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from katachi.crbm.crbm_config import CrbmConfig
-from katachi.crbm.network import Crbm
+from katachi.crbm.network import Crbm, CrbmConfig
 from katachi.go.points import Symmetry
 from models import naive_crbm
 from models.random_crbms import KINDS, random_weights

@@ -11,9 +11,8 @@ from katachi.core.conformance import (
     sample_games,
 )
 from katachi.core.evaluators import WrongBoardSize, after, moves_of
-from katachi.crbm.crbm_config import CrbmConfig
 from katachi.crbm.evaluator import CrbmFeatures
-from katachi.crbm.network import Crbm
+from katachi.crbm.network import Crbm, CrbmConfig
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE
 from katachi.shapes.model import LinearModel

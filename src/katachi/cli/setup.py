@@ -438,10 +438,10 @@ def _td_search() -> None:
 def _crbm() -> None:
     import numpy as np
 
-    from katachi.crbm.crbm_config import CrbmConfig
     from katachi.crbm.evaluator import CrbmFeatures
     from katachi.crbm.features import STONES
     from katachi.crbm.linear_td import LinearTdLearner, LinearTdSettings, link_afterstates
+    from katachi.crbm.network import CrbmConfig
     from katachi.go.board import Board
     from katachi.shapes.model import LinearModel
 

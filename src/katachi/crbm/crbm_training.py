@@ -17,8 +17,8 @@ from katachi.core.cards import Metric
 from katachi.core.disk import write_atomically
 from katachi.core.models import load_crbm, save_crbm
 from katachi.core.training import MetricLine, TrainingRun, load_first_weights
-from katachi.crbm.crbm_weights import Weights
 from katachi.crbm.evaluator import SavedCrbm
+from katachi.crbm.network import Weights
 from katachi.crbm.train import Boards, Contrast, ContrastiveLearner, CrbmTraining, measure_crbm, use_of_kernels
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import Dataset

@@ -17,9 +17,9 @@ import numpy as np
 
 from katachi.core.contracts import Floats
 from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, board_markup, shape_extent
-from katachi.crbm.crbm_weights import orient
 from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.kernels.features import LIBERTY_BINS
+from katachi.crbm.network import orient
 from katachi.go.points import BLACK, EMPTY, WHITE
 
 KERNELS_SHOWN: Final = 24

@@ -23,9 +23,8 @@ from katachi.core.cards import Hex, Metric, ModelError, ReadFile, Strict, Traini
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize
 from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
-from katachi.crbm.crbm_config import LAYERS, CrbmConfig, LayerShape
-from katachi.crbm.crbm_weights import Weights, check_weights, edge_planes, orient
 from katachi.crbm.kernels import network as kernels
+from katachi.crbm.network import LAYERS, CrbmConfig, LayerShape, Weights, check_weights, edge_planes, orient
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.go.points import Symmetry, format_vertex

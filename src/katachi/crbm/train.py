@@ -20,9 +20,8 @@ from torch import Tensor
 
 from katachi.core.contracts import Floats
 from katachi.core.training import TrainingError, name_weights, weights_of
-from katachi.crbm.crbm_config import CrbmConfig
 from katachi.crbm.evaluator import mean_use
-from katachi.crbm.network import Crbm, CrbmLayer
+from katachi.crbm.network import Crbm, CrbmConfig, CrbmLayer
 
 _SAMPLING: Final = 2  # what a seed is drawn for, beside those of data/batches.py
 _LARGEST_WEIGHT: Final = 100.0  # beyond it nothing is learned any more

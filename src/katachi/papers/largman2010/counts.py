@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from katachi.crbm.crbm_config import CrbmConfig
 from katachi.crbm.features import Templates
+from katachi.crbm.network import CrbmConfig
 from katachi.papers.experiment import Scope, Table
 from katachi.papers.markdown import format_value, table
 from katachi.papers.rows import Row

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from katachi.core.cards import Metric
 from katachi.core.disk import write_atomically
 from katachi.core.models import load_crbm
-from katachi.crbm.crbm_config import CrbmConfig
 from katachi.crbm.drawing import DrawnKernel, NamedCrbm, draw_kernels, rank_kernels
 from katachi.crbm.evaluator import SavedCrbm
+from katachi.crbm.network import CrbmConfig
 from katachi.papers.estimates import Estimate, estimate
 from katachi.papers.experiment import Scope, Table
 from katachi.papers.games import require_games
