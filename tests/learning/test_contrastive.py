@@ -11,7 +11,6 @@ from safetensors.numpy import load_file
 
 from katachi.core.models import load_crbm
 from katachi.core.training import MetricLine
-from katachi.crbm.crbm_training import train_crbm
 from katachi.crbm.network import Crbm, CrbmConfig
 from katachi.crbm.train import (
     Contrast,
@@ -20,6 +19,7 @@ from katachi.crbm.train import (
     Diverged,
     contrast,
     measure_crbm,
+    train_crbm,
     use_of_kernels,
 )
 from learning.small_sets import make_small_set

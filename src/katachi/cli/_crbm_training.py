@@ -8,10 +8,9 @@ from typing import Any
 
 from katachi.cli._training import check_settings, read_learning, values_of_run
 from katachi.cli._training_progress import LearningProgress
-from katachi.crbm.crbm_training import train_crbm
 from katachi.crbm.drawing import NamedCrbm, draw_kernels
 from katachi.crbm.evaluator import SavedCrbm
-from katachi.crbm.train import Contrast, CrbmTraining
+from katachi.crbm.train import Contrast, CrbmTraining, train_crbm
 
 
 def read_crbm_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> CrbmTraining:

@@ -162,7 +162,7 @@ def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -
 
 
 def _learn_crbm(kind: str, seed: int, positions: int, data: str, size: int, path: Path) -> Json:
-    from katachi.crbm.crbm_training import train_crbm
+    from katachi.crbm.train import train_crbm
 
     lines: list[dict[str, float]] = []
     settings = crbm_training(Kind(kind), seed, positions, data, size)
