@@ -6,7 +6,7 @@ import pytest
 from katachi.core.conformance import check_learner
 from katachi.crbm.evaluator import CrbmFeatures
 from katachi.crbm.features import Templates
-from katachi.crbm.linear_td import Chains, LinearTdLearner, LinearTdSettings, link_afterstates
+from katachi.crbm.value import Chains, LinearTdLearner, LinearTdSettings, link_afterstates
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE
 from katachi.shapes.model import LinearModel

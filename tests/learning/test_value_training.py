@@ -13,11 +13,15 @@ from katachi.core.models import load_crbm, load_model, save_crbm
 from katachi.core.training import MetricLine
 from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.features import Templates
-from katachi.crbm.former_self import FormerSelfSettings, play_former_self
-from katachi.crbm.linear_td import turned
-from katachi.crbm.recorded_chains import RecordedGames
-from katachi.crbm.value import ValueLearner, ValueTraining
-from katachi.crbm.value_training import train_value
+from katachi.crbm.value import (
+    FormerSelfSettings,
+    RecordedGames,
+    ValueLearner,
+    ValueTraining,
+    play_former_self,
+    train_value,
+    turned,
+)
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
 from katachi.go.game import Game

@@ -8,8 +8,7 @@ from typing import Any
 
 from katachi.cli._training import check_settings, collect_values
 from katachi.cli._training_progress import LearningProgress
-from katachi.crbm.value import ValueTraining
-from katachi.crbm.value_training import train_value
+from katachi.crbm.value import ValueTraining, train_value
 
 
 def read_value_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> ValueTraining:

@@ -440,8 +440,8 @@ def _crbm() -> None:
 
     from katachi.crbm.evaluator import CrbmFeatures
     from katachi.crbm.features import STONES
-    from katachi.crbm.linear_td import LinearTdLearner, LinearTdSettings, link_afterstates
     from katachi.crbm.network import CrbmConfig
+    from katachi.crbm.value import LinearTdLearner, LinearTdSettings, link_afterstates
     from katachi.go.board import Board
     from katachi.shapes.model import LinearModel
 

@@ -7,28 +7,263 @@ and all its chance depend on the seed and k alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal, Self
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from katachi.core.cards import ModelError
-from katachi.core.contracts import Floats
-from katachi.core.models import find_model, load_crbm, load_model
-from katachi.core.training import TrainingError
+from katachi.core.cards import Metric, ModelError, Training, provenance
+from katachi.core.contracts import Evaluator, FeatureSet, Floats, Limit, Metrics
+from katachi.core.disk import write_atomically
+from katachi.core.models import find_model, load_crbm, load_model, save_crbm, save_linear
+from katachi.core.training import MetricLine, TrainingError, TrainingRun
 from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm
 from katachi.crbm.features import Templates
-from katachi.crbm.former_self import FormerSelfSettings, play_former_self
-from katachi.crbm.linear_td import Chains, LinearTdLearner, link_afterstates, turned
-from katachi.crbm.recorded_chains import RecordedGames
-from katachi.data.dataset import Dataset
-from katachi.go.points import MAX_SIZE, Symmetry
+from katachi.crbm.kernels.value import LAST, learn_game
+from katachi.data.dataset import RESULTS, Dataset, DatasetError
+from katachi.data.ordering import Permutation
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.go.points import BLACK, MAX_SIZE, WHITE, Symmetry
+from katachi.go.rules import MAX_KOMI, Rules
+from katachi.search.one_ply import GreedySearch
+from katachi.search.settings import GreedySettings
 from katachi.sgf.splits import Split
+from katachi.shapes.linear_cards import describe_linear
 from katachi.shapes.model import LinearModel
+
+# TD(0) of a linear value over any feature set, from games that somebody played: records, or a learner's own.
+#
+# A game is two chains of afterstates, one of each color: the boards that a player leaves behind. Each of them learns
+# from the next of its chain, and the last one from the result. Whoever has just moved sees his own stones as such, so
+# that one weight vector serves both (Largman and Pham; Silver, Sutton and Müller 2007).
+#
+# The step is scaled by 1/‖φ‖² of the afterstate's features: it moves the logit there by ``step_size`` · error · slope,
+# whatever the features are. So feature sets with 64 ones and with 5,145 dense numbers learn at the same rate.
+
+
+class LinearTdSettings(BaseModel):
+    """How to learn."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    step_size: float = Field(default=0.1, gt=0, le=10, allow_inf_nan=False)
+    gradient: Literal["squared", "logistic"] = "squared"
+
+
+class Chains(NamedTuple):
+    """The afterstates of a game and how they hang together; features lie one after another."""
+
+    starts: NDArray[np.int64]  # [T + 1], where the features of each begin
+    indices: NDArray[np.int64]
+    occurrences: Floats
+    successors: NDArray[np.int64]  # [T], the next afterstate of the same color, or LAST
+    rewards: NDArray[np.float64]  # [T], what the game was worth for him, where it was his last; NaN: nobody knows
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Who learns when: each as soon as its successor is there, the last ones at the end."""
+        when = np.where(self.successors == LAST, len(self.successors), self.successors)
+        return np.argsort(when, kind="stable")
+
+
+def link_afterstates(features: FeatureSet, afterstates: Iterable[Board], winner: int | None) -> Chains:
+    """The chains of a game from the boards after each of its moves, which may be one board that is played on.
+
+    ``winner`` EMPTY is a draw, None is not known. Raises ValueError if there are no moves.
+    """
+    seen = [(-board.to_play, *features.active(board)) for board in afterstates]
+    movers = np.array([mover for mover, _, _ in seen], dtype=np.int64)
+    successors = np.full(len(movers), LAST, dtype=np.int64)
+    for color in (BLACK, WHITE):
+        own = np.flatnonzero(movers == color)
+        successors[own[:-1]] = own[1:]
+    rewards = np.full(len(movers), np.nan) if winner is None else (1 + movers * winner) / 2
+    lengths = [len(indices) for _, indices, _ in seen]
+    return Chains(
+        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        np.concatenate([indices for _, indices, _ in seen]),
+        np.concatenate([occurrences for _, _, occurrences in seen]),
+        successors,
+        rewards,
+    )
+
+
+def turned(boards: Iterable[Board], symmetry: Symmetry) -> Iterable[Board]:
+    """The same boards, turned or mirrored."""
+    return boards if symmetry is Symmetry.IDENTITY else (board.transformed(symmetry) for board in boards)
+
+
+class LinearTdLearner:
+    """A weight for each feature, learned game by game. Meets ``Learner``."""
+
+    def __init__(self, features: FeatureSet, settings: LinearTdSettings, weights: Floats | None = None) -> None:
+        """Begin with the given weights or with zeros; raises ValueError if they do not fit."""
+        self.features = features
+        self.settings = settings
+        first = np.zeros(features.size) if weights is None else weights.astype(np.float64)
+        if first.shape != (features.size,) or not np.isfinite(first).all():
+            raise ValueError(f"{features.name}: {features.size} finite weights are needed to begin with")
+        self._weights = first
+
+    @property
+    def weights(self) -> Floats:
+        """The weights as a model takes them."""
+        return self._weights.astype(np.float32)
+
+    def update(self, batch: Chains) -> Metrics:
+        """Learn from a game; the error reported is the root of the mean square."""
+        squared = self.settings.gradient == "squared"
+        starts, indices, occurrences, successors, rewards = batch
+        errors, updates = learn_game(
+            self._weights,
+            starts,
+            indices,
+            occurrences,
+            batch.order,
+            successors,
+            rewards,
+            self.settings.step_size,
+            squared,
+        )
+        return Metrics({"td_error": float(np.sqrt(errors / max(updates, 1))), "updates": float(updates)})
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on."""
+        return {"weights": self._weights.copy()}
+
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a state; raises ValueError if it is none of these features."""
+        found = state.get("weights")
+        if found is None or found.shape != self._weights.shape or found.dtype != self._weights.dtype:
+            raise ValueError(f"it is no state of {self._weights.size} weights")
+        self._weights = found.copy()
+
+
+# Games of a learner against its frozen former self, the way to get better once records have taught what they can.
+#
+# The learner explores less and less; its former self explores as it did, and is the same in all games, or renewed after
+# every so many. Both chains of afterstates teach. A game that reaches ``move_cap`` has no winner: it teaches what its
+# boards tell of each other, and no result. Games of good players take about a hundred moves on 9×9, as nobody passes
+# before he has to.
+
+
+class FormerSelfSettings(LinearTdSettings):
+    """How a learner plays against its former self."""
+
+    self_play: int = Field(default=0, ge=0)  # games
+    renewed_every: int | None = Field(default=None, ge=1)  # games, after which the learner of then is the former self
+    epsilon: float = Field(default=0.1, ge=0, le=1)  # of the former self, and of the learner at first
+    final_epsilon: float = Field(default=0.01, ge=0, le=1)  # of the learner in the last game
+    average_from: float = Field(default=1.0, ge=0, le=1)  # the share of these games after which weights are averaged
+    fills_eyes: bool = False
+    move_cap: int = Field(default=200, ge=1)
+    komi: float = Field(default=5.5, ge=-MAX_KOMI, le=MAX_KOMI)
+
+    def epsilon_at(self, game: int) -> float:
+        """How often the learner explores in a game from 0 on: linearly less."""
+        done = game / max(1, self.self_play - 1)
+        return self.epsilon + done * (self.final_epsilon - self.epsilon)
+
+
+class PlayedGame(NamedTuple):
+    """A game to learn from."""
+
+    afterstates: list[Board]
+    winner: int | None  # None if it reached the cap
+    learner_color: int
+
+    @property
+    def learner_won(self) -> bool:
+        return self.winner == self.learner_color
+
+
+def play_former_self(
+    learner: Evaluator, former: Evaluator, settings: FormerSelfSettings, size: int, number: int, seed: int
+) -> PlayedGame:
+    """Game ``number`` of the two, one ply deep; the learner is Black in even ones."""
+    rng = np.random.default_rng((seed, number))
+    learner_color = BLACK if number % 2 == 0 else WHITE
+    searches = {
+        learner_color: _new_search(learner, settings.epsilon_at(number), settings),
+        -learner_color: _new_search(former, settings.epsilon, settings),
+    }
+    game = Game(size, Rules(komi=settings.komi))
+    afterstates: list[Board] = []
+    while not game.is_over and len(afterstates) < settings.move_cap:
+        game.play(searches[game.to_play].search(game, Limit(), rng).move)
+        afterstates.append(_snapshot(game.board))
+    return PlayedGame(afterstates, int(np.sign(game.score())) if game.is_over else None, learner_color)
+
+
+def _new_search(evaluator: Evaluator, epsilon: float, settings: FormerSelfSettings) -> GreedySearch:
+    return GreedySearch(evaluator, GreedySettings(epsilon=epsilon, fills_eyes=settings.fills_eyes))
+
+
+def _snapshot(board: Board) -> Board:
+    """The board as it is now; nobody will undo it."""
+    twin = Board(board.size)
+    twin.record = board.record.copy()
+    return twin
+
+
+# Recorded games as chains of afterstates to learn from, in an order that is computed and not kept.
+
+
+class RecordedGames:
+    """The games of a split of a set, as chains; every pass takes them in another order."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        size: int,
+        split: Split = Split.TRAINING,
+        weakest: str | None = None,
+        most: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Choose ``most`` games at most; raises DatasetError if there are none."""
+        self.dataset = dataset
+        self._seed = seed
+        chosen = dataset.select(size, split, weakest)
+        self._numbers = chosen[dataset.games["moves"][chosen] > 0][:most]
+        if not self._numbers.size:
+            raise DatasetError(f"{dataset.path} has no {size}×{size} games for {split}")
+
+    @property
+    def games(self) -> int:
+        return self._numbers.size
+
+    def chains(self, features: FeatureSet, number: int, symmetry: Symmetry = Symmetry.IDENTITY) -> Chains:
+        """Game ``number`` of all passes, turned or mirrored."""
+        turn, place = divmod(number, self.games)
+        shuffled = Permutation(self.games, (self._seed, turn))(np.array([place]))
+        game = int(self._numbers[shuffled[0]])
+        return link_afterstates(features, turned(self._replay(game), symmetry), self._winner(game))
+
+    def _winner(self, game: int) -> int | None:
+        """Who won, EMPTY for a draw, None if the record does not tell."""
+        row = self.dataset.games[game]
+        return None if RESULTS[int(row["result"])] is None else int(row["winner"])
+
+    def _replay(self, game: int) -> Iterator[Board]:
+        """One board, after each move."""
+        board = self.dataset.start(game)
+        moves, colors = self.dataset.moves_of(game)
+        for move, color in zip(moves.tolist(), colors.tolist(), strict=True):
+            board.play(move, color)
+            yield board
+
+
+# Value learning
 
 TEMPLATES: Final = "templates"
 
@@ -174,3 +409,125 @@ def open_records(settings: ValueTraining, split: Split, most: int | None) -> Rec
     """So many games of a split of the set, at most; raises DatasetError if there are none."""
     dataset = Dataset.open(settings.data or "")
     return RecordedGames(dataset, settings.size, split, settings.weakest, most, settings.seed)
+
+
+# Training a linear value on disk: the loop with its checkpoints and measurements, the model and its player.
+#
+# A run goes on to the same bytes.
+
+Watcher = Callable[[MetricLine], None]
+Ticker = Callable[[int, int], None]
+
+
+def _ignore(games: int, total: int) -> None: ...
+
+
+def train_value(
+    settings: ValueTraining, directory: Path, watch: Watcher, command: str = "", tick: Ticker = _ignore
+) -> None:
+    """Train in a run directory, or go on there, and save the model there at the end with a player's spec.
+
+    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` hears after every game how many are done.
+    """
+    learner = ValueLearner(settings)
+    held_out = list(_held_out(learner))
+    with TrainingRun(directory, settings) as run:
+        run.restore(learner)
+        for line in run.lines:
+            watch(line)
+        _train(learner, run, held_out, watch, tick)
+        _save(directory / "model", learner, run.lines[-1], command)
+        run.finish()
+
+
+def _train(learner: ValueLearner, run: TrainingRun, held_out: list[Chains], watch: Watcher, tick: Ticker) -> None:
+    """Learn game after game, and measure and keep everything now and then."""
+    began = time.monotonic() - (run.lines[-1].values["seconds"] if run.lines else 0)
+    since: Counter[str] = Counter()
+    while not learner.is_finished:
+        since.update(learner.learn_game())
+        tick(learner.games, learner.total_games)
+        if learner.games % learner.settings.evaluate_every == 0 or learner.is_finished:
+            line = MetricLine(
+                {
+                    "games": learner.games,
+                    "td_error": float(np.sqrt(since["squared_errors"] / max(since["updates"], 1))),
+                    "seconds": round(time.monotonic() - began, 1),
+                    **_against_former(since),
+                    **_foresight(learner, held_out),
+                }
+            )
+            run.keep(learner.state_dict(), line)
+            watch(line)
+            since = Counter()
+
+
+def _against_former(since: Counter[str]) -> dict[str, float]:
+    """The share of games that the learner won against its former self, of those with a winner."""
+    if not since["played"]:
+        return {}
+    finished = since["played"] - since["unfinished"]
+    return {"win_rate": since["won"] / max(finished, 1), "unfinished": since["unfinished"] / since["played"]}
+
+
+def _held_out(learner: ValueLearner) -> Iterator[Chains]:
+    """Some validation games whose winner is known; none without a set, or if it has none."""
+    settings = learner.settings
+    if settings.data is None:
+        return
+    try:
+        games = open_records(settings, Split.VALIDATION, settings.validation_games)
+    except DatasetError:
+        return
+    for number in range(games.games):
+        chains = games.chains(learner.features, number)
+        if not np.isnan(chains.rewards).any():
+            yield chains
+
+
+def _foresight(learner: ValueLearner, held_out: list[Chains]) -> dict[str, float]:
+    """How well the value foretells who won held-out games, over all their afterstates."""
+    if not held_out:
+        return {}
+    weights = learner.weights
+    logits = np.concatenate([_logits(weights, chains) for chains in held_out])
+    won = np.concatenate([chains.rewards for chains in held_out])
+    loss = np.logaddexp(0, logits) - won * logits
+    return {"validation_loss": float(loss.mean()), "validation_winners": float(((logits > 0) == (won > 0.5)).mean())}
+
+
+def _logits(weights: Floats, chains: Chains) -> NDArray[np.float64]:
+    products = weights[chains.indices].astype(np.float64) * chains.occurrences
+    sums: NDArray[np.float64] = np.add.reduceat(products, chains.starts[:-1])
+    return sums
+
+
+def _save(path: Path, learner: ValueLearner, last: MetricLine, command: str) -> None:
+    settings = learner.settings
+    dataset = None if learner.records is None else learner.records.dataset
+    training = Training(
+        command=command,
+        commit=provenance()["commit"],
+        seed=settings.seed,
+        games=learner.games,
+        hours=round(last.values["seconds"] / 3600, 2),
+        data="self-play" if dataset is None else f"{dataset.path.name} ({dataset.digest})",
+        settings=settings.model_dump(mode="json"),
+    )
+    metrics = {}
+    if "validation_winners" in last.values:
+        metrics["validation winners known"] = Metric(value=last.values["validation_winners"])
+    if isinstance(learner.features, Templates):
+        model = LinearModel(learner.features, learner.weights)
+        card = describe_linear(model, Rules(komi=settings.komi), training, metrics)
+        save_linear(path, model, card, replace=True)
+    else:
+        _, of_features = load_crbm(find_model(settings.features))
+        crbm = replace(load_saved_crbm(settings), value=learner.weights)
+        save_crbm(path, crbm, of_features.training, training, {**of_features.metrics, **metrics}, replace=True)
+    spec = f'kind = "search"\nname = {json.dumps(_player_name(learner))}\n[evaluator]\n'
+    write_atomically(path.with_name("player.toml"), f"{spec}model = {json.dumps(str(path.resolve()))}\n")
+
+
+def _player_name(learner: ValueLearner) -> str:
+    return TEMPLATES if isinstance(learner.features, Templates) else "crbm"

@@ -1,4 +1,4 @@
-"""The compiled part of ``crbm/linear_td.py``: a linear value learns from the chains of afterstates of one game."""
+"""The compiled part of ``crbm/value.py``: a linear value learns from the chains of afterstates of one game."""
 
 from __future__ import annotations
 

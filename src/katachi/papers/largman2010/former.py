@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from katachi.core.models import load_model
-from katachi.crbm.former_self import play_former_self
-from katachi.crbm.value import ValueLearner, ValueTraining
+from katachi.crbm.value import ValueLearner, ValueTraining, play_former_self
 from katachi.papers.estimates import Estimate, estimate, share
 from katachi.papers.experiment import Budget, Scope, Table
 from katachi.papers.games import require_games

@@ -15,8 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from katachi.crbm.value import TEMPLATES, ValueTraining
-from katachi.crbm.value_training import train_value
+from katachi.crbm.value import TEMPLATES, ValueTraining, train_value
 from katachi.papers.experiment import Budget, Scope
 from katachi.papers.games import Games
 from katachi.papers.runs import Json, Run, do_runs
