@@ -7,16 +7,24 @@ import pytest
 from scipy.sparse import csr_array
 
 from katachi.crbm.features import Templates, windows_of
-from katachi.crbm.filter_learning import (
+from katachi.crbm.winners import (
+    KERNELS,
+    Stage,
+    WinnerBoards,
     baselines,
     cluster_filters,
+    feature_matrix,
+    kernel_table,
     most_frequent,
+    normalized,
     principal_filters,
     random_filters,
     sample_windows,
+    scalar_products,
+    student_interval,
+    tell_winners,
+    winner_boards,
 )
-from katachi.crbm.winner_svm import KERNELS, kernel_table, normalized, scalar_products, student_interval, tell_winners
-from katachi.crbm.winners import Stage, WinnerBoards, feature_matrix, winner_boards
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE

@@ -2,7 +2,7 @@
 
 A window is read as three planes of zeros and ones: own stones of the player who has just moved, enemy stones, free
 points. These are the plain baselines of learned features: random filters, principal components, centers of clusters
-(``crbm/filter_learning.py`` finds them). Feature ``place · filters + filter``, places from the upper left.
+(``crbm/winners.py`` finds them). Feature ``place · filters + filter``, places from the upper left.
 
 Point states: each point is in exactly one of a few states, as the player who has just moved sees it.
 

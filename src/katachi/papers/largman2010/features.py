@@ -10,9 +10,7 @@ from typing import Final
 
 from katachi.core.contracts import FeatureSet
 from katachi.core.models import load_crbm
-from katachi.crbm.filter_learning import PAPER_FILTERS, baselines
-from katachi.crbm.winner_svm import SvmChoice, WinnerAccuracy, tell_winners
-from katachi.crbm.winners import Stage, winner_boards
+from katachi.crbm.winners import PAPER_FILTERS, Stage, SvmChoice, WinnerAccuracy, baselines, tell_winners, winner_boards
 from katachi.data.dataset import Dataset
 from katachi.papers.errors import ExperimentError
 from katachi.papers.estimates import Estimate
