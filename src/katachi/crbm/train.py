@@ -27,9 +27,8 @@ from katachi.core.models import load_crbm, save_crbm
 from katachi.core.training import MetricLine, TrainingError, TrainingRun, load_first_weights, name_weights, weights_of
 from katachi.crbm.evaluator import SavedCrbm, mean_use
 from katachi.crbm.network import Crbm, CrbmConfig, CrbmLayer, Weights
-from katachi.data.batches import Batch, Batches
+from katachi.data.batches import Batch, Batches, tell_training
 from katachi.data.dataset import Dataset
-from katachi.data.telling import tell_training
 from katachi.sgf.splits import Split
 
 _SAMPLING: Final = 2  # what a seed is drawn for, beside those of data/batches.py

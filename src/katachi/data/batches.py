@@ -9,13 +9,18 @@ Passes are played on the way, but are never what is to be foretold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
-from katachi.data.computing_ahead import compute_ahead
+from katachi.core.cards import Training, provenance
+from katachi.core.training import MetricLine
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.data.labels import NO_LABEL
 from katachi.data.ordering import Permutation
@@ -28,6 +33,35 @@ from katachi.sgf.splits import Split
 
 if TYPE_CHECKING:
     from katachi.features.planes import PlaneSet
+
+
+# Computing ahead: what will be needed next is made by other threads, in order, and never more than a few of it.
+#
+# Threads, not processes: what is worth computing ahead is compiled and holds no interpreter lock, so that threads run
+# side by side with the caller, hand over their results without a copy, and end with him however he ends.
+
+T = TypeVar("T")
+
+_AHEAD: Final = 3  # results for each worker that may wait to be fetched, or be in the making
+
+
+def compute_ahead(compute: Callable[[int], T], start: int, workers: int) -> Iterator[T]:
+    """The results for ``start``, ``start`` + 1 and so on; what a worker raises is raised where its result would be."""
+    if not workers:
+        yield from map(compute, count(start))
+    pool = ThreadPoolExecutor(workers, "computing-ahead")
+    waiting: deque[Future[T]] = deque()
+    numbers = count(start)
+    try:
+        while True:
+            while len(waiting) < _AHEAD * workers:
+                waiting.append(pool.submit(compute, next(numbers)))
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+# Batches
 
 # What seeds are drawn for, so that no two draws are alike.
 _ORDER: Final = 0
@@ -177,3 +211,71 @@ class Batches:
         seen = np.where(labels == NO_LABEL, labels, labels * colors[:, None])
         np.put_along_axis(owners, self._tables[symmetries].astype(np.int64), seen, axis=1)
         return owners
+
+
+# Batches of a set with boards of several sizes, for networks that judge any: each batch has one size, drawn by chance.
+#
+# Sizes are drawn in proportion to their positions, so that all positions count alike. Batch ``k`` is the k-th of its
+# size, whatever the others before it were: so it still depends on the set, the settings and ``k`` alone.
+
+_SIZES: Final = 2  # what seeds are drawn for, beside what ``data/batches.py`` draws
+
+
+class MixedBatches:
+    """The endless sequence of batches of several sizes; ``batches[k]`` is the k-th."""
+
+    def __init__(self, parts: Sequence[Batches], seed: int) -> None:
+        """Mix batches of one set, a part for each size."""
+        self._parts = parts
+        self._seed = seed
+        self._shares = np.array([part.epoch for part in parts]) / self.epoch
+
+    @property
+    def dataset(self) -> Dataset:
+        return self._parts[0].dataset
+
+    @property
+    def games(self) -> int:
+        """How many games the positions are from."""
+        return sum(part.games for part in self._parts)
+
+    @property
+    def epoch(self) -> int:
+        """How many positions there are."""
+        return sum(part.epoch for part in self._parts)
+
+    def __getitem__(self, number: int) -> Batch:
+        """Batch ``number``, computed here and now."""
+        rng = np.random.default_rng((self._seed, _SIZES, number))
+        return self._parts[rng.choice(len(self._parts), p=self._shares)][number]
+
+    def stream(self, start: int = 0, workers: int = 0) -> Iterator[Batch]:
+        """As those of ``Batches``."""
+        return compute_ahead(self.__getitem__, start, workers)
+
+    def positions(self, split: Split, count: int) -> Batch:
+        """Held-out positions of the size that has the most."""
+        return max(self._parts, key=lambda part: part.epoch).positions(split, count)
+
+
+AnyBatches = Batches | MixedBatches
+
+
+# What the card of a model tells of a training on a set of games: enough to do it again.
+
+
+def tell_training(
+    settings: BaseModel, dataset: Dataset, games: int, positions: int, last: MetricLine, command: str
+) -> Training:
+    """How a model learned from games of a set; ``last`` is the last line of its run."""
+    values = settings.model_dump(mode="json")
+    return Training(
+        command=command,
+        commit=provenance()["commit"],
+        seed=values["seed"],
+        games=games,
+        positions=positions,
+        hours=round(last.values["seconds"] / 3600, 2),
+        data=f"{dataset.path.name} ({dataset.digest})",
+        settings=values,
+    )

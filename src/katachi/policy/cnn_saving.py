@@ -15,9 +15,7 @@ from katachi.core.disk import write_atomically
 from katachi.core.models import save_cnn
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import MetricLine, TrainingError
-from katachi.data.batches import Batch
-from katachi.data.mixed_batches import AnyBatches
-from katachi.data.telling import tell_training
+from katachi.data.batches import AnyBatches, Batch, tell_training
 from katachi.policy.export import export_onnx, quantize_onnx
 from katachi.policy.network import Prediction
 from katachi.policy.onnx_sessions import OnnxNetwork

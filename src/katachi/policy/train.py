@@ -16,9 +16,8 @@ import torch
 from katachi.core.disk import write_atomically
 from katachi.core.models import load_weights
 from katachi.core.training import MetricLine, TrainingRun, load_first_weights
-from katachi.data.batches import Batch, Batches
+from katachi.data.batches import AnyBatches, Batch, Batches, MixedBatches
 from katachi.data.dataset import Dataset
-from katachi.data.mixed_batches import AnyBatches, MixedBatches
 from katachi.policy.cnn_course import Course
 from katachi.policy.cnn_saving import save_trained
 from katachi.policy.planes import PLANES

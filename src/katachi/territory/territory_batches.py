@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.contracts import Floats, Ints
-from katachi.data.computing_ahead import compute_ahead
+from katachi.data.batches import compute_ahead
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import WHITE_BIT

@@ -18,8 +18,8 @@ from katachi.core.disk import write_atomically
 from katachi.core.models import load_weights, save_dag_rnn
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import MetricLine, TrainingRun, load_first_weights
+from katachi.data.batches import tell_training
 from katachi.data.dataset import Dataset
-from katachi.data.telling import tell_training
 from katachi.sgf.splits import Split
 from katachi.territory.dag_rnn_cards import PROPENSITY
 from katachi.territory.evaluator import Territory
