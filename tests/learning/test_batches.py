@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from katachi.data.batches import Batches, MixedBatches, compute_ahead
-from katachi.data.dataset import SPLITS, Dataset, DatasetError
+from katachi.data.dataset import NO_LABEL, SPLITS, Dataset, DatasetError, LabelError
 from katachi.data.dataset_import import import_games
-from katachi.data.labels import NO_LABEL, LabelError
 from katachi.go.board import Board
 from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, PASS, Symmetry

@@ -11,8 +11,19 @@ from katachi.core import disk
 from katachi.core.disk import DirectoryInUse, DirectoryLock
 from katachi.data import dataset_assembly, dataset_import
 from katachi.data import importing as dataset_parts
-from katachi.data.dataset import BONUSES, CARD, GAMES, MOVES, RESULTS, SCORINGS, SPLITS, TAXES, Dataset, DatasetError
-from katachi.data.dataset_counts import count_games
+from katachi.data.dataset import (
+    BONUSES,
+    CARD,
+    GAMES,
+    MOVES,
+    RESULTS,
+    SCORINGS,
+    SPLITS,
+    TAXES,
+    Dataset,
+    DatasetError,
+    count_games,
+)
 from katachi.data.dataset_import import import_games
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.results import Reason

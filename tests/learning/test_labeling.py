@@ -10,13 +10,25 @@ import numpy as np
 import pytest
 
 from katachi.core.disk import DirectoryInUse, DirectoryLock
-from katachi.data import labeling, labels
-from katachi.data.dataset import CARD, ENDINGS, MARKS, Dataset, DatasetError
+from katachi.data import dataset as labels
+from katachi.data import labeling
+from katachi.data.dataset import (
+    ANSWERS,
+    CARD,
+    ENDINGS,
+    LABELS,
+    MARKS,
+    SOURCES,
+    Answer,
+    Dataset,
+    DatasetError,
+    LabelError,
+    Labels,
+)
+from katachi.data.dataset import AnswerSource as Source
 from katachi.data.dataset_import import import_games
-from katachi.data.label_answers import SOURCES, Answer, Source
 from katachi.data.label_sources import Engines, LabelSource, Marks, Playouts
 from katachi.data.labeling import count_labels, label_games
-from katachi.data.labels import ANSWERS, LABELS, LabelError, Labels
 from katachi.gtp import EngineFailure
 from learning.settled_games import MARKS as TERRITORY
 from learning.settled_games import OWNERSHIP, settled_record
@@ -220,7 +232,7 @@ def test_a_kill_at_any_write_leaves_labels_that_can_be_gone_on_with(tmp_path: Pa
         monkeypatch.setattr(labels, "write_atomically", real)
         label_games(dataset, [Playouts(50)])
         assert owners(dataset) == [OWNERSHIP, None]
-        for name in (LABELS, ANSWERS, labels.CARD):
+        for name in (LABELS, ANSWERS, labels.LABELS_CARD):
             (dataset.path / name).unlink()
 
 
@@ -282,7 +294,7 @@ def test_bad_labels_are_refused(tmp_path: Path) -> None:
         Dataset.open(dataset.path).ownership(0)
     np.save(path, good)
     other = make_set(tmp_path, settled_record("B+4.5"), settled_record("W+4.5"), name="other")
-    for name in (LABELS, ANSWERS, labels.CARD):
+    for name in (LABELS, ANSWERS, labels.LABELS_CARD):
         (other.path / name).write_bytes((dataset.path / name).read_bytes())
     with pytest.raises(LabelError, match="are of another set"):
         other.ownership(0)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from katachi.data.batches import Batch
-from katachi.data.labels import NO_LABEL
+from katachi.data.dataset import NO_LABEL
 from katachi.go.points import BLACK, WHITE
 from katachi.policy.muon import Muon, orthogonalize
 from katachi.policy.supervised import CnnTraining, Learner, foretell, validate

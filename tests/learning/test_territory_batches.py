@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.data.dataset import Dataset, DatasetError
-from katachi.data.labels import LabelError
+from katachi.data.dataset import Dataset, DatasetError, LabelError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, Symmetry
 from katachi.sgf.splits import Split

@@ -14,7 +14,7 @@ import typer
 
 from katachi.cli._options import AsJson, BoardSize, GameCount, Komi, MostMoves, Referee, RulesName, Seconds, Simulations
 from katachi.core.processes import end_with_parent
-from katachi.data.label_answers import Source
+from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
     from katachi.data.label_sources import LabelSource
@@ -89,7 +89,7 @@ def import_records(
       katachi data import humans.sgf.gz more.zip --out my-games --unique --json
       katachi data import same-games-with-territory.sgf.gz --out territory --splits-of my-games
     """
-    from katachi.data.dataset_counts import count_games
+    from katachi.data.dataset import count_games
     from katachi.data.dataset_import import import_games
 
     sizes = sizes_on_disk(files)
@@ -137,7 +137,7 @@ def _show_import(report: dict[str, Any]) -> None:
 def label(
     dataset: Annotated[Path, typer.Argument(help="A set that katachi data import made.", metavar="SET")],
     by: Annotated[
-        list[Source] | None,
+        list[AnswerSource] | None,
         typer.Option("--by", help="Whom to ask, in the order of asking; all without it.", show_default=False),
     ] = None,
     games: Annotated[int | None, typer.Option(min=1, help="So many games at most, drawn at random.")] = None,
@@ -176,7 +176,9 @@ def label(
 
 
 @contextmanager
-def _sources(by: list[Source] | None, engine: str | None, seconds: float, playouts: int) -> Iterator[list[LabelSource]]:
+def _sources(
+    by: list[AnswerSource] | None, engine: str | None, seconds: float, playouts: int
+) -> Iterator[list[LabelSource]]:
     """Those who are asked; GNU Go may be missing as long as nobody named it."""
     from katachi.data.label_sources import DEFAULT_ENGINE, Engines, Marks, Playouts
     from katachi.gtp import EngineFailure
@@ -184,16 +186,16 @@ def _sources(by: list[Source] | None, engine: str | None, seconds: float, playou
     engines = Engines(engine or DEFAULT_ENGINE, seconds)
     everybody: tuple[LabelSource, ...] = (Marks(), engines, Playouts(playouts))
     known = {source.source: source for source in everybody}
-    wanted = list(dict.fromkeys(by or Source))
+    wanted = list(dict.fromkeys(by or AnswerSource))
     try:
-        if Source.GNUGO in wanted:
+        if AnswerSource.GNUGO in wanted:
             try:
                 engines.check()
             except EngineFailure as error:
                 if by or engine:
                     raise
                 typer.echo(f"katachi: {error}; marks and playouts alone are asked", err=True)
-                wanted.remove(Source.GNUGO)
+                wanted.remove(AnswerSource.GNUGO)
         yield [known[source] for source in wanted]
     finally:
         engines.close()

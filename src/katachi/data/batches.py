@@ -21,8 +21,7 @@ from pydantic import BaseModel
 
 from katachi.core.cards import Training, provenance
 from katachi.core.training import MetricLine
-from katachi.data.dataset import Dataset, DatasetError
-from katachi.data.labels import NO_LABEL
+from katachi.data.dataset import NO_LABEL, Dataset, DatasetError
 from katachi.data.ordering import Permutation
 from katachi.go.kernels import replay as kernels
 from katachi.go.kernels.board import new_boards

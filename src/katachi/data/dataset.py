@@ -7,7 +7,7 @@ SET/moves.npy       the moves of all games one after another, [moves] of uint16
 SET/stones.npy      the stones that were set up before the first move, coded like moves
 SET/endings.npy     how each game was counted, [games] of ENDING; older sets do not have this, nor the next
 SET/marks.npy       the points that the last nodes mark as territory, coded like moves
-SET/labels.npy      who owns each point in the end, where that is known (see ``data/labels.py``)
+SET/labels.npy      who owns each point in the end, where that is known (see ``data/dataset.py``)
 ```
 
 A move is its point, or ``PASS_CODE`` for a pass, with ``WHITE_BIT`` if White made it. All moves are legal under
@@ -17,24 +17,152 @@ simple ko and without suicide. A folder without ``dataset.json`` is no set. ``da
 from __future__ import annotations
 
 import hashlib
+import io
 import zlib
+from collections.abc import Sequence
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from katachi.data.labels import NO_LABEL, open_labels
+from katachi.core.disk import write_atomically
 from katachi.go.board import Board
 from katachi.go.kernels.board import play_moves, record_dtype
 from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.results import Reason
 from katachi.go.rules import HandicapBonus, Scoring, Tax
-from katachi.sgf.ranks import UNKNOWN, grade_of
+from katachi.sgf.ranks import UNKNOWN, format_grade, grade_of
 from katachi.sgf.splits import Split
+
+# Whom to ask who owns what at the end of a game, and what can come of it.
+
+
+class AnswerSource(StrEnum):
+    """Who says which stones are dead, or who owns what."""
+
+    MARKS = "marks"  # both players, by what the last node of the record marks
+    GNUGO = "gnugo"  # or another GTP program
+    PLAYOUTS = "playouts"
+
+
+SOURCES: Final = tuple(AnswerSource)
+
+
+class Answer(IntEnum):
+    """What became of asking a source about a game."""
+
+    NOT_ASKED = 0
+    NOTHING = 1  # it had nothing to say
+    FAILED = 2  # it hung, died or talked nonsense
+    DISAGREES = 3  # counted like this, the game ends otherwise than its record says
+    AGREES = 4
+
+
+# Labels on disk: who owns each point at the end of the games of a set, and what was answered to find it out.
+#
+# ```
+# SET/labels.npy     [games, n²] of int8: +1 Black's, −1 White's, 0 neutral; a row of −128 where it is not known
+# SET/answers.npy    [games, sources] of uint8: what each source said of each game, as ``Answer`` numbers it
+# SET/labels.json    which set they belong to, and who was asked
+# ```
+#
+# Each file is written whole or not at all, the answers last; so a kill loses the last minute and leaves nothing that
+# does not fit. ``data/labeling.py`` finds labels.
+
+LABELS: Final = "labels.npy"
+ANSWERS: Final = "answers.npy"
+LABELS_CARD: Final = "labels.json"
+NO_LABEL: Final = -128
+
+
+class LabelError(ValueError):
+    """Labels that cannot be read, or are not there, and why."""
+
+
+class LabelCard(BaseModel):
+    """What labels belong to, and how they were found."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    format: Literal[1] = 1
+    dataset: str  # the digest of the set
+    asked: list[str] = []  # everybody who was, in words
+    seconds: float = 0.0
+
+
+class Labels:
+    """The labels of a set in the making, in memory; ``save`` writes them."""
+
+    def __init__(self, path: Path, card: LabelCard, labels: NDArray[np.int8], answers: NDArray[np.uint8]) -> None:
+        self.path = path
+        self.card = card
+        self.labels = labels
+        self.answers = answers
+
+    @classmethod
+    def open(cls, path: Path, games: int, size: int, digest: str) -> Self:
+        """The labels of a set so far, none in the beginning; raises LabelError if they are damaged, or of another."""
+        if not (path / LABELS).exists():
+            labels = np.full((games, size * size), NO_LABEL, dtype=np.int8)
+            return cls(path, LabelCard(dataset=digest), labels, np.zeros((games, len(SOURCES)), dtype=np.uint8))
+        labels = np.array(open_labels(path, games, size, digest))
+        if (path / ANSWERS).exists():
+            answers = np.array(_map_labels(path / ANSWERS, np.uint8, (games, len(SOURCES))))
+        else:  # a kill came between the first writing of the two
+            answers = np.zeros((games, len(SOURCES)), dtype=np.uint8)
+        return cls(path, _read_labels_card(path), labels, answers)
+
+    def save(self, card: LabelCard) -> None:
+        """Write what is known now."""
+        self.card = card
+        write_atomically(self.path / LABELS_CARD, card.model_dump_json(indent=2) + "\n")
+        _write(self.path / LABELS, self.labels)
+        _write(self.path / ANSWERS, self.answers)
+
+
+def open_labels(path: Path, games: int, size: int, digest: str) -> NDArray[np.int8]:
+    """The labels of a set, mapped from disk; raises LabelError if there are none, or they are not what they must be."""
+    if not (path / LABELS).exists():
+        raise LabelError(f"{path} has no labels: katachi data label {path} finds them")
+    if _read_labels_card(path).dataset != digest:
+        raise LabelError(f"the labels in {path} are of another set: delete {LABELS}, {ANSWERS} and {LABELS_CARD} there")
+    labels = _map_labels(path / LABELS, np.int8, (games, size * size))
+    unknown = labels == NO_LABEL
+    if np.any(unknown != unknown[:, :1]) or np.any((labels > 1) | ((labels < -1) & ~unknown)):
+        raise LabelError(f"{path / LABELS} is damaged: it says of a point what cannot be; delete it and label again")
+    return labels
+
+
+def _read_labels_card(path: Path) -> LabelCard:
+    try:
+        return LabelCard.model_validate_json((path / LABELS_CARD).read_bytes())
+    except (OSError, ValidationError):
+        raise LabelError(f"{path / LABELS_CARD} is missing or damaged: delete {LABELS}, {ANSWERS} and it") from None
+
+
+def _map_labels(path: Path, dtype: DTypeLike, shape: tuple[int, int]) -> NDArray[Any]:
+    try:
+        array = np.asarray(np.load(path, mmap_mode="r"))
+    except (OSError, ValueError, EOFError) as error:
+        raise LabelError(f"{path} cannot be read: {error}; delete it and label again") from None
+    if (array.dtype, array.shape) != (np.dtype(dtype), shape):
+        found = f"{array.dtype} {list(array.shape)} instead of {np.dtype(dtype)} {list(shape)}"
+        raise LabelError(f"{path} does not fit its set, it is {found}: delete it and label again")
+    return array
+
+
+def _write(path: Path, array: NDArray[Any]) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    write_atomically(path, buffer.getvalue())
+
+
+# Datasets
 
 CARD: Final = "dataset.json"
 GAMES: Final = "games.npy"
@@ -311,3 +439,41 @@ def checksum(path: Path) -> Checksum:
             crc = zlib.crc32(block, crc)
             length += len(block)
     return Checksum(bytes=length, crc32=crc)
+
+
+# Counts over a set of games: sizes, splits, ranks, results, sources, and what is not in it.
+
+
+def count_games(dataset: Dataset) -> dict[str, Any]:
+    """The counts as plain values; by rank two players a game, the strongest first."""
+    games, card = dataset.games, dataset.card
+    grades = np.concatenate([games["white_grade"], games["black_grade"]])
+    on_disk = sum(check.bytes for check in card.files.values())
+    return {
+        "games": card.games,
+        "moves": card.moves,
+        "positions": int(games["plays"].sum(dtype=np.int64)),
+        "bytes_per_move": round(on_disk / card.moves, 3),
+        "by_size": {str(size): count for size, count in _tally(games["lines"])},
+        "by_split": _name(games["split"], SPLITS),
+        "by_rank": {format_grade(grade): count for grade, count in reversed(_tally(grades))},
+        "by_result": _name(games["result"], [result.name.lower() if result else "?" for result in RESULTS]),
+        "by_source": _name(games["source"], [source.path for source in card.sources]),
+        "unique": card.unique,
+        "repeated": card.repeated,
+        "splits_of": card.splits_of,
+        "split_elsewhere": card.split_elsewhere,
+        "skipped": card.skipped,
+        "cut": card.cut,
+        "examples": card.examples,
+        "digest": dataset.digest,
+    }
+
+
+def _tally(values: NDArray[Any]) -> list[tuple[int, int]]:
+    found, counts = np.unique(values, return_counts=True)
+    return list(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _name(indices: NDArray[Any], names: Sequence[str]) -> dict[str, int]:
+    return {str(names[index]): count for index, count in _tally(indices)}

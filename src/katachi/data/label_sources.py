@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from katachi.data.label_answers import Answer, Source
+from katachi.data.dataset import Answer, AnswerSource
 from katachi.data.recounting import FinalGame, Ownership, ownership_by_marks, ownership_by_status, reproduces
 from katachi.go.board import Board
 from katachi.go.game import Game
@@ -32,7 +32,7 @@ class Judgment(NamedTuple):
 class LabelSource(Protocol):
     """Judges the ends of games, in several threads at once."""
 
-    source: Source
+    source: AnswerSource
 
     def judge(self, final: FinalGame) -> Judgment: ...
 
@@ -44,7 +44,7 @@ class LabelSource(Protocol):
 class Marks:
     """The players: what the last node of the record marks as territory."""
 
-    source = Source.MARKS
+    source = AnswerSource.MARKS
 
     def judge(self, final: FinalGame) -> Judgment:
         if not final.marks.any():
@@ -58,7 +58,7 @@ class Marks:
 class Playouts:
     """Our own estimate: by a few playouts first, which mostly are enough, and by all where their count is wrong."""
 
-    source = Source.PLAYOUTS
+    source = AnswerSource.PLAYOUTS
 
     def __init__(self, playouts: int = DEFAULT_PLAYOUTS) -> None:
         self._playouts = playouts
@@ -82,7 +82,7 @@ class Engines:
     game that its thread asks about starts another.
     """
 
-    source = Source.GNUGO
+    source = AnswerSource.GNUGO
 
     def __init__(self, command: str = DEFAULT_ENGINE, seconds: float = DEFAULT_SECONDS) -> None:
         self._command = command

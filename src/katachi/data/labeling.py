@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.disk import DirectoryLock
-from katachi.data.dataset import SPLITS, Dataset
-from katachi.data.label_answers import SOURCES, Answer, Source
+from katachi.data.dataset import NO_LABEL, SOURCES, SPLITS, Answer, AnswerSource, Dataset, LabelCard, LabelError, Labels
 from katachi.data.label_sources import Judgment, LabelSource
-from katachi.data.labels import NO_LABEL, LabelCard, LabelError, Labels
 from katachi.data.ordering import Permutation
 from katachi.data.recounting import FinalGame, Ownership, final_game, was_counted
 
@@ -35,7 +33,7 @@ class _Judged(NamedTuple):
     """A game, what each source that was asked answered, and the label if one agreed."""
 
     game: int
-    answers: dict[Source, Answer]
+    answers: dict[AnswerSource, Answer]
     ownership: Ownership | None
 
 
@@ -108,7 +106,7 @@ def _label(
 
 
 def _judge(game: int, final: FinalGame, answered: NDArray[np.uint8], sources: Sequence[LabelSource]) -> _Judged:
-    answers: dict[Source, Answer] = {}
+    answers: dict[AnswerSource, Answer] = {}
     for source in sources:
         if answered[SOURCES.index(source.source)] == Answer.NOT_ASKED:
             judgment: Judgment = source.judge(final)

@@ -25,7 +25,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from katachi.core.training import name_weights, step_share, weights_of
 from katachi.data.batches import Batch
-from katachi.data.labels import NO_LABEL
+from katachi.data.dataset import NO_LABEL
 from katachi.go.points import WHITE
 from katachi.policy.config import CnnConfig
 from katachi.policy.convolutions import Products, products_type

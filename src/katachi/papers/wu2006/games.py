@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 
 from katachi.core.contracts import Ints
-from katachi.data.dataset import Dataset
-from katachi.data.labels import LABELS
+from katachi.data.dataset import LABELS, Dataset
 from katachi.papers.errors import ExperimentError
 from katachi.papers.experiment import Scope
 from katachi.papers.runs import Json
