@@ -27,7 +27,7 @@ import numpy as np
 import torch
 
 from katachi.core.models import is_model, load_model
-from katachi.data import dataset_import
+from katachi.data import importing as dataset_import
 from katachi.data.dataset import CARD, Dataset
 from katachi.go.board import Board
 from katachi.policy.supervised import CnnTraining

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from katachi.data.dataset import Dataset, LabelCard, Labels
-from katachi.data.dataset_import import import_games
+from katachi.data.importing import import_games
 from katachi.sgf.splits import Split, split_of
 from learning.random_records import random_record
 

@@ -13,7 +13,7 @@ import pytest
 
 from katachi.data.batches import Batches, MixedBatches, compute_ahead
 from katachi.data.dataset import NO_LABEL, SPLITS, Dataset, DatasetError, LabelError
-from katachi.data.dataset_import import import_games
+from katachi.data.importing import import_games
 from katachi.go.board import Board
 from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, PASS, Symmetry

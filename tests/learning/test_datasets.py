@@ -9,7 +9,8 @@ import pytest
 
 from katachi.core import disk
 from katachi.core.disk import DirectoryInUse, DirectoryLock
-from katachi.data import dataset_assembly, dataset_import
+from katachi.data import importing as dataset_assembly
+from katachi.data import importing as dataset_import
 from katachi.data import importing as dataset_parts
 from katachi.data.dataset import (
     BONUSES,
@@ -24,7 +25,7 @@ from katachi.data.dataset import (
     DatasetError,
     count_games,
 )
-from katachi.data.dataset_import import import_games
+from katachi.data.importing import import_games
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.results import Reason
 from katachi.go.rules import HandicapBonus, Scoring, Tax

@@ -26,7 +26,7 @@ from katachi.data.dataset import (
     Labels,
 )
 from katachi.data.dataset import AnswerSource as Source
-from katachi.data.dataset_import import import_games
+from katachi.data.importing import import_games
 from katachi.data.label_sources import Engines, LabelSource, Marks, Playouts
 from katachi.data.labeling import count_labels, label_games
 from katachi.gtp import EngineFailure

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.data.recorded_moves import Cut, read_moves
+from katachi.data.importing import Cut, read_moves
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.sgf import SgfError, parse_sgf
 

@@ -90,7 +90,7 @@ def import_records(
       katachi data import same-games-with-territory.sgf.gz --out territory --splits-of my-games
     """
     from katachi.data.dataset import count_games
-    from katachi.data.dataset_import import import_games
+    from katachi.data.importing import import_games
 
     sizes = sizes_on_disk(files)
     processes = jobs or useful_processes(sum(sizes.values()))

@@ -254,7 +254,7 @@ def _batches() -> None:
 
     from katachi.data.batches import Batches
     from katachi.data.dataset import SPLITS
-    from katachi.data.dataset_import import import_games
+    from katachi.data.importing import import_games
     from katachi.policy.planes import PLANES
     from katachi.territory.territory_batches import Draw, TargetSettings, replay
 

@@ -11,7 +11,7 @@ SET/labels.npy      who owns each point in the end, where that is known (see ``d
 ```
 
 A move is its point, or ``PASS_CODE`` for a pass, with ``WHITE_BIT`` if White made it. All moves are legal under
-simple ko and without suicide. A folder without ``dataset.json`` is no set. ``data/dataset_import.py`` makes sets.
+simple ko and without suicide. A folder without ``dataset.json`` is no set. ``data/importing.py`` makes sets.
 """
 
 from __future__ import annotations
