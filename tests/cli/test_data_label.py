@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from katachi.cli import data as data_label
 from katachi.cli.data import app
 from katachi.data.dataset import Dataset
-from katachi.data.label_sources import Engines
+from katachi.data.labeling import Engines
 from katachi.gtp import EngineFailure
 from learning.settled_games import MARKS, OWNERSHIP, settled_record
 

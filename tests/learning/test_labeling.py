@@ -27,8 +27,7 @@ from katachi.data.dataset import (
 )
 from katachi.data.dataset import AnswerSource as Source
 from katachi.data.importing import import_games
-from katachi.data.label_sources import Engines, LabelSource, Marks, Playouts
-from katachi.data.labeling import count_labels, label_games
+from katachi.data.labeling import Engines, LabelSource, Marks, Playouts, count_labels, label_games
 from katachi.gtp import EngineFailure
 from learning.settled_games import MARKS as TERRITORY
 from learning.settled_games import OWNERSHIP, settled_record

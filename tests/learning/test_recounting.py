@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.data.recounting import FinalGame, ownership_by_marks, ownership_by_status, reproduces
+from katachi.data.labeling import FinalGame, ownership_by_marks, ownership_by_status, reproduces
 from katachi.go import scoring
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE

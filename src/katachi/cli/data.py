@@ -17,8 +17,7 @@ from katachi.core.processes import end_with_parent
 from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
-    from katachi.data.label_sources import LabelSource
-    from katachi.data.labeling import Watcher
+    from katachi.data.labeling import LabelSource, Watcher
     from katachi.sgf.files import Piece
     from katachi.sgf.summary import Summary
 
@@ -180,7 +179,7 @@ def _sources(
     by: list[AnswerSource] | None, engine: str | None, seconds: float, playouts: int
 ) -> Iterator[list[LabelSource]]:
     """Those who are asked; GNU Go may be missing as long as nobody named it."""
-    from katachi.data.label_sources import DEFAULT_ENGINE, Engines, Marks, Playouts
+    from katachi.data.labeling import DEFAULT_ENGINE, Engines, Marks, Playouts
     from katachi.gtp import EngineFailure
 
     engines = Engines(engine or DEFAULT_ENGINE, seconds)

@@ -7,20 +7,248 @@ with more sources asks only those that were not asked yet, about games that stil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
+from threading import Lock, local
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.disk import DirectoryLock
-from katachi.data.dataset import NO_LABEL, SOURCES, SPLITS, Answer, AnswerSource, Dataset, LabelCard, LabelError, Labels
-from katachi.data.label_sources import Judgment, LabelSource
+from katachi.data.dataset import (
+    BONUSES,
+    NO_LABEL,
+    SCORINGS,
+    SOURCES,
+    SPLITS,
+    TAXES,
+    Answer,
+    AnswerSource,
+    Dataset,
+    LabelCard,
+    LabelError,
+    Labels,
+)
 from katachi.data.ordering import Permutation
-from katachi.data.recounting import FinalGame, Ownership, final_game, was_counted
+from katachi.go import scoring
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.go.points import BLACK, EMPTY, WHITE
+from katachi.go.rules import Rules, Scoring, Tax
+from katachi.go.status import DEFAULT_PLAYOUTS, estimate_status
+from katachi.gtp import EngineFailure, GtpError, GtpPlayer
+
+# Counting recorded games again: whether somebody's word on who owns what leads to the result that the record tells.
+#
+# An ownership is [n²] of int8: +1 Black's, −1 White's, 0 neutral. A stone on a point that is not its owner's is dead.
+
+Ownership = NDArray[np.int8]
+
+_ANY_RULES: Final = (Rules(), Rules(scoring=Scoring.TERRITORY))  # how games are counted whose records tell no rules
+_SAME: Final = 0.01  # of a point: results are written with one digit after the point
+
+
+class FinalGame(NamedTuple):
+    """The end of a game that was counted, and what its record says of the count."""
+
+    board: Board
+    marks: Ownership  # whose territory the record marks each point as; all EMPTY if it does not
+    rules: tuple[Rules, ...]  # by one of which it was counted
+    handicap: int
+    black_lead: float
+
+
+def final_game(dataset: Dataset, game: int) -> FinalGame:
+    """The end of a game of a set that was counted with a komi that the record tells."""
+    row, ending = dataset.games[game], dataset.endings[game]
+    told = SCORINGS[ending["scoring"]]
+    rules: tuple[Rules, ...] = _ANY_RULES
+    if told is not None:
+        rules = (Rules(scoring=told, tax=TAXES[ending["tax"]], handicap_bonus=BONUSES[ending["bonus"]]),)
+    return FinalGame(
+        dataset.end(game),
+        dataset.marks_of(game),
+        tuple(way.with_komi(float(row["komi"])) for way in rules),
+        int(row["handicap"]),
+        float(row["winner"]) * float(ending["margin"]),
+    )
+
+
+def was_counted(dataset: Dataset) -> NDArray[np.bool_]:
+    """Of which games the record tells by how much they were won, and with what komi, [games]."""
+    return np.asarray(~np.isnan(dataset.endings["margin"]) & ~np.isnan(dataset.games["komi"]))
+
+
+def reproduces(final: FinalGame, ownership: Ownership) -> bool:
+    """Whether counting like this leads to the result of the record."""
+    return any(abs(_black_lead(final, ownership, way) - final.black_lead) < _SAME for way in final.rules)
+
+
+def _black_lead(final: FinalGame, ownership: Ownership, rules: Rules) -> float:
+    stones = final.board.stones
+    if rules.scoring is Scoring.AREA:
+        points = int(ownership.sum(dtype=np.int64))
+    else:
+        is_alive = (stones != EMPTY) & (stones == ownership)
+        dead_and_owned = (ownership - stones)[~is_alive]  # a dead stone is a prisoner, the point under it territory
+        points = int(dead_and_owned.sum(dtype=np.int64)) + final.board.captured(WHITE) - final.board.captured(BLACK)
+    return points - rules.komi - rules.handicap_compensation(final.handicap)
+
+
+def ownership_by_marks(final: FinalGame) -> Ownership:
+    """What the record marks, and stones where it marks nothing."""
+    return np.where(final.marks == EMPTY, final.board.stones, final.marks)
+
+
+def ownership_by_status(final: FinalGame, dead: Collection[int], seki: Collection[int]) -> Ownership:
+    """Who owns each point if these stones are dead; raises ValueError where there is no stone.
+
+    Eyes in seki are neutral if that alone leads to the result: not every server takes them for what its rules say.
+    """
+    ownership = scoring.area(final.board, dead)
+    if not seki or reproduces(final, ownership) or all(way.tax is not Tax.SEKI for way in final.rules):
+        return ownership
+    surrounded = scoring.territory(final.board, dead)
+    taxed = scoring.territory(final.board, dead, seki)
+    return np.where(surrounded == taxed, ownership, np.int8(EMPTY))
+
+
+# Who says which stones are dead at the end of a game: the players themselves, GNU Go, or our own playouts.
+
+DEFAULT_ENGINE: Final = "gnugo --mode gtp --level 1"  # a higher level takes longer and agrees no more often
+DEFAULT_SECONDS: Final = 30.0
+
+_FEW: Final = 8  # the part of all playouts that is tried first
+
+
+class Judgment(NamedTuple):
+    """What a source says of a game; an ownership only if the game, counted like that, ends as it did."""
+
+    answer: Answer
+    ownership: Ownership | None = None
+
+
+class LabelSource(Protocol):
+    """Judges the ends of games, in several threads at once."""
+
+    source: AnswerSource
+
+    def judge(self, final: FinalGame) -> Judgment: ...
+
+    def describe(self) -> str:
+        """Who this is, in words."""
+        ...
+
+
+class Marks:
+    """The players: what the last node of the record marks as territory."""
+
+    source = AnswerSource.MARKS
+
+    def judge(self, final: FinalGame) -> Judgment:
+        if not final.marks.any():
+            return Judgment(Answer.NOTHING)
+        return _compare(final, ownership_by_marks(final))
+
+    def describe(self) -> str:
+        return "territory marked in the records"
+
+
+class Playouts:
+    """Our own estimate: by a few playouts first, which mostly are enough, and by all where their count is wrong."""
+
+    source = AnswerSource.PLAYOUTS
+
+    def __init__(self, playouts: int = DEFAULT_PLAYOUTS) -> None:
+        self._playouts = playouts
+
+    def judge(self, final: FinalGame) -> Judgment:
+        judgment = self._estimate(final, max(1, self._playouts // _FEW))
+        return judgment if judgment.answer is Answer.AGREES else self._estimate(final, self._playouts)
+
+    def _estimate(self, final: FinalGame, playouts: int) -> Judgment:
+        status = estimate_status(final.board, playouts)
+        return _compare(final, ownership_by_status(final, status.dead_stones, status.seki_stones))
+
+    def describe(self) -> str:
+        return f"{self._playouts} playouts a game at most"
+
+
+class Engines:
+    """A GTP program that answers ``final_status_list``, one process for each thread that asks.
+
+    ``seconds`` is the most that an answer may take. A process that hangs, dies or talks nonsense is ended; the next
+    game that its thread asks about starts another.
+    """
+
+    source = AnswerSource.GNUGO
+
+    def __init__(self, command: str = DEFAULT_ENGINE, seconds: float = DEFAULT_SECONDS) -> None:
+        self._command = command
+        self._seconds = seconds
+        self._mine = local()
+        self._all: list[GtpPlayer] = []
+        self._lock = Lock()
+
+    def check(self) -> None:
+        """Raise EngineFailure if the program cannot be started, or cannot tell what is dead."""
+        try:
+            self._engine().final_status_list(Game(9), "dead")
+        except EngineFailure:
+            raise
+        except GtpError as error:
+            raise EngineFailure(f"{self._command} does not say which stones are dead: {error}") from None
+
+    def judge(self, final: FinalGame) -> Judgment:
+        engine = self._engine()
+        game = _as_set_up(final.board)
+        try:
+            dead = engine.final_status_list(game, "dead")
+            judgment = _compare(final, ownership_by_status(final, dead, ()))
+            if judgment.answer is Answer.DISAGREES:
+                seki = engine.final_status_list(game, "seki")
+                judgment = _compare(final, ownership_by_status(final, dead, seki))
+        except ValueError:  # a GtpError, or points where no stone is
+            return Judgment(Answer.FAILED)
+        return judgment
+
+    def describe(self) -> str:
+        return f"{self._command}, at most {self._seconds:g} s for an answer"
+
+    def close(self) -> None:
+        """End all processes, at once."""
+        with ThreadPoolExecutor(max(1, len(self._all))) as pool:
+            list(pool.map(GtpPlayer.close, self._all))
+        self._all.clear()
+
+    def _engine(self) -> GtpPlayer:
+        if not hasattr(self._mine, "engine"):
+            self._mine.engine = GtpPlayer(self._command, timeout=self._seconds, move_timeout=self._seconds)
+            with self._lock:
+                self._all.append(self._mine.engine)
+        engine: GtpPlayer = self._mine.engine
+        return engine
+
+
+def _compare(final: FinalGame, ownership: Ownership) -> Judgment:
+    if reproduces(final, ownership):
+        return Judgment(Answer.AGREES, ownership)
+    return Judgment(Answer.DISAGREES)
+
+
+def _as_set_up(board: Board) -> Game:
+    """A game with the stones alone: what they are worth does not depend on how they came there."""
+    game = Game(board.size)
+    stones = board.stones
+    black, white = (np.flatnonzero(stones == color).tolist() for color in (BLACK, WHITE))
+    game.setup(black=black, white=white, to_play=BLACK)  # with White to play, black stones alone would be a handicap
+    return game
+
+
+# Labeling
 
 _SECONDS_BETWEEN_WRITES: Final = 60.0
 _ORDER_SEED: Final = 0
