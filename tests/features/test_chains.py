@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import naive_inputs as naive
-from katachi.features.chains import find_groups, true_eyes
+from katachi.features.influence import find_groups, true_eyes
 from katachi.go.board import Board
 from katachi.go.life import unconditional_life
 from katachi.go.points import BLACK, EMPTY, WHITE, parse_vertex

@@ -311,8 +311,7 @@ def _features() -> None:
 def _point_inputs() -> None:
     import numpy as np
 
-    from katachi.features.chains import find_groups
-    from katachi.features.influence import INFLUENCES, map_influence
+    from katachi.features.influence import INFLUENCES, find_groups, map_influence
     from katachi.go.board import Board
     from katachi.territory.inputs import PointInputs
     from katachi.territory.propensity import Propensity, propensity_of

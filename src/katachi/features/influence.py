@@ -2,7 +2,7 @@
 
 - ``exact`` and ``stringent`` (after Chen 2002, as Wu and Baldi 2006 use it): every stone emits an amount, which spreads
   over neighboring points and decays at every step; amounts add up. In the first any enemy stone blocks; in the second
-  an enemy stone blocks only what comes from weaker groups than its own (``features/chains.py`` says what is weaker).
+  an enemy stone blocks only what comes from weaker groups than its own (``features/influence.py`` says what is weaker).
 - ``bouzy`` (Bouzy 2003): dilations let every color grow where the other is not, erosions then take away what nothing
   surrounds.
 - ``zobrist`` (Zobrist 1970): every point adds the signs of its neighbors to its own number, again and again.
@@ -19,10 +19,34 @@ array([[0.  , 0.  , 0.25, 0.  , 0.  ],
        [0.25, 0.5 , 1.  , 0.5 , 0.25],
        [0.  , 0.25, 0.5 , 0.25, 0.  ],
        [0.  , 0.  , 0.25, 0.  , 0.  ]], dtype=float32)
+
+Groups of a board: chains, or chains that are loosely connected, with their eyes, liberties and weakest enemies.
+
+- A *loose group* joins chains that no single enemy stone can keep apart: they have two liberties in common, or one on
+  which an enemy stone would stand alone with one liberty or none.
+- A *true eye* is an empty region of at most seven points with one color around it: a single point whose diagonals are
+  held (a simple eye), or a larger region whose chains belong to one loose group. It is an eye of every group around it.
+- Liberties of order 1 are the usual ones; those of order *k* are the empty points that touch one of order *k* − 1 and
+  are of no lower order.
+- The weaker of two groups has fewer eyes or, with as many, fewer liberties.
+
+Wu and Baldi, *A scalable machine learning approach to Go*, NIPS 2006; what they leave open is defined above.
+
+>>> board = Board.parse('''
+... . X . X O
+... X X X X O
+... O O O O O
+... . . . . .
+... . . . . .''')
+>>> black, white = find_groups(board)
+>>> black.eyes, black.liberties, white.eyes, white.liberties
+(2, (2, 0, 0, 0), 0, (5, 5, 0, 0))
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
@@ -30,9 +54,63 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from katachi.core.contracts import Doubles, Floats
-from katachi.features.chains import GroupKind
 from katachi.features.kernels import influence as kernels
+from katachi.features.kernels._chains import GROUPS, fill_groups
 from katachi.go.board import Board
+from katachi.go.kernels.board import OFF
+
+# Chains
+
+GroupKind: TypeAlias = Literal["chain", "loose"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Stones of a color that belong together."""
+
+    points: tuple[int, ...]  # of its stones, in order
+    color: int
+    eyes: int
+    liberties: tuple[int, ...]  # of order 1 to 4
+    weakest_enemies: tuple[int, ...]  # the first points of the weakest adjacent enemy group, and of the next
+
+
+def find_groups(board: Board, kind: GroupKind = "chain") -> list[Group]:
+    """All groups of both colors, by their first points."""
+    work = _read(board, kind)
+    names: list[int] = work["group"][: board.size**2].tolist()
+    members: dict[int, list[int]] = {}
+    for point, name in enumerate(names):
+        if name != OFF:
+            members.setdefault(name, []).append(point)
+    first = {name: points[0] for name, points in members.items()}
+    return list(_describe(board, work, members, first))
+
+
+def _describe(
+    board: Board, work: NDArray[Any], members: dict[int, list[int]], first: dict[int, int]
+) -> Iterator[Group]:
+    for name, points in members.items():
+        enemies = tuple(first[enemy] for enemy in work["weakest"][name].tolist() if enemy != OFF)
+        liberties = tuple(work["liberties"][name].tolist())
+        yield Group(tuple(points), board[points[0]], int(work["eyes"][name]), liberties, enemies)
+
+
+def true_eyes(board: Board) -> NDArray[np.int8]:
+    """Whose true eye each point is part of, [n²]."""
+    eyes: NDArray[np.int8] = _read(board, "chain")["eye"][: board.size**2]
+    return eyes
+
+
+def _read(board: Board, kind: GroupKind) -> NDArray[Any]:
+    """The record of a board's groups."""
+    work = np.empty(1, dtype=GROUPS)
+    fill_groups(board.record, work, kind == "loose")
+    record: NDArray[Any] = work[0]
+    return record
+
+
+# Influence
 
 _FROZEN: Final = ConfigDict(extra="forbid", strict=True, frozen=True)
 _MOST_STEPS: Final = 100

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from katachi.core.drawing import Picture, draw_sheet
-from katachi.features.chains import GroupKind
-from katachi.features.influence import INFLUENCES, AnyInfluence, map_influence
+from katachi.features.influence import INFLUENCES, AnyInfluence, GroupKind, map_influence
 from katachi.go.board import Board
 
 

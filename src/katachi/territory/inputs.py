@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from katachi.core.contracts import Floats, Ints
-from katachi.features.chains import GroupKind
-from katachi.features.influence import INFLUENCES, Influence
+from katachi.features.influence import INFLUENCES, GroupKind, Influence
 from katachi.features.kernels._chains import ORDERS
 from katachi.go.board import Board
 from katachi.go.points import Symmetry

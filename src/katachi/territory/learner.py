@@ -19,7 +19,7 @@ from pydantic import Field
 
 from katachi.core.contracts import Floats, Ints
 from katachi.core.training import name_weights, step_share, weights_of
-from katachi.features.chains import GroupKind
+from katachi.features.influence import GroupKind
 from katachi.territory.dag_rnn import DagRnn, Gradient
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.inputs import PointInputs

@@ -1,4 +1,4 @@
-"""The compiled part of ``features/chains.py``: groups of a board, their eyes, liberties near and far, and their
+"""The compiled part of ``features/influence.py``: groups of a board, their eyes, liberties near and far, and their
 weakest enemies.
 
 Sets of points are rows of bits, one row of the board in a word, with an empty row above and one below; so the points
