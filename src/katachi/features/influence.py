@@ -55,7 +55,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from katachi.core.contracts import Doubles, Floats
 from katachi.features.kernels import influence as kernels
-from katachi.features.kernels._chains import GROUPS, fill_groups
+from katachi.features.kernels.influence import GROUPS, fill_groups
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 

@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict
 
 from katachi.core.contracts import Floats, Ints
 from katachi.features.influence import INFLUENCES, GroupKind, Influence
-from katachi.features.kernels._chains import ORDERS
+from katachi.features.kernels.influence import ORDERS
 from katachi.go.board import Board
 from katachi.go.points import Symmetry
 from katachi.territory.kernels.inputs import GROUP, LOCAL, MARGIN, fill_inputs

@@ -12,10 +12,272 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.features.kernels._chains import GROUPS, read_groups, strength
 from katachi.features.kernels.lookahead import count_bits
-from katachi.go.kernels.board import NEIGHBORS, OFF, record_dtype
-from katachi.go.points import BLACK, MAX_POINTS, WHITE
+from katachi.go.kernels.board import NEIGHBORS, OFF, OFF_COLOR, is_own_eye, record_dtype
+from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, WHITE
+
+# The compiled part of ``features/influence.py``: groups of a board, their eyes, liberties near and far, and their
+# weakest enemies.
+#
+# Sets of points are rows of bits, one row of the board in a word, with an empty row above and one below; so the points
+# that touch a set are a few shifts, whatever the size of the board. A group is known by the head of one of its chains.
+# Kernels trust their arguments.
+
+ORDERS: Final = 4  # of liberties
+LARGEST_EYE: Final = 7  # points; in a larger region two eyes can be made, or the enemy can live
+_ROWS: Final = MAX_SIZE + 2
+_EYE_WEIGHT: Final = 1 << 10  # more than all liberties that there can be
+
+GROUPS: Final = record_dtype(
+    [
+        ("group_count", np.uint16),
+        ("groups", np.uint16, MAX_POINTS),  # all of them
+        ("group", np.uint16, MAX_POINTS),  # of the stone on a point; OFF where there is none
+        ("eyes", np.uint16, MAX_POINTS),  # of a group, and so below
+        ("liberties", np.uint16, (MAX_POINTS, ORDERS)),
+        ("weakest", np.uint16, (MAX_POINTS, 2)),  # adjacent enemy groups, the weakest first; OFF where there is none
+        ("eye", np.int8, MAX_POINTS),  # whose eye a point is part of
+        ("joined", np.uint16, MAX_POINTS),  # a forest over the heads of chains that are loosely connected
+        ("empty_rows", np.uint32, _ROWS),
+        ("reached", np.uint32, (MAX_POINTS, _ROWS)),  # by a chain, then by a group: its liberties up to some order
+        ("region", np.uint16, MAX_POINTS),  # the empty points of a region
+        ("visited", np.uint8, MAX_POINTS),
+        ("counted", np.uint16, MAX_POINTS),  # the last region that was counted as an eye of a group, by its first point
+    ]
+)
+
+
+@njit(cache=True, nogil=True)
+def _mark_liberties(b, g):
+    """Set the empty points, and the liberties of every chain."""
+    rows = np.uint16(b.lines + np.uint16(2))
+    for row in range(rows):
+        g.empty_rows[row] = np.uint32(0)
+    for p in range(np.uint16(b.lines * b.lines)):
+        if b.stone[p] != EMPTY and b.head[p] == p:
+            g.joined[p] = p
+            for row in range(rows):
+                g.reached[p, row] = np.uint32(0)
+    point = np.uint16(0)
+    for row in range(np.uint16(1), np.uint16(b.lines + np.uint16(1))):
+        for column in range(np.uint16(b.lines)):
+            if b.stone[point] == EMPTY:
+                bit = np.uint32(1) << np.uint32(column)
+                g.empty_rows[row] |= bit
+                for k in range(np.uint16(4)):
+                    q = NEIGHBORS[b.lines, point, k]
+                    if b.stone[q] != EMPTY and b.stone[q] != OFF_COLOR:
+                        g.reached[b.head[q], row] |= bit
+            point += np.uint16(1)
+
+
+@njit(cache=True, nogil=True)
+def _root(g, head):
+    """The head that stands for all chains that are joined with one."""
+    while g.joined[head] != head:
+        head = g.joined[head]
+    return head
+
+
+@njit(cache=True, nogil=True)
+def _share_two(b, g, first, second):
+    """Whether two chains have two liberties in common."""
+    found = False
+    for row in range(np.uint16(1), np.uint16(b.lines + np.uint16(1))):
+        common = g.reached[first, row] & g.reached[second, row]
+        if common != 0:
+            if found or common & (common - np.uint32(1)) != 0:
+                return True
+            found = True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _is_protected(b, p, color):
+    """Whether an enemy stone on an empty point would stand alone with one liberty or none."""
+    empty = 0
+    for k in range(np.uint16(4)):
+        s = b.stone[NEIGHBORS[b.lines, p, k]]
+        if s == -color:
+            return False
+        empty += s == EMPTY
+    return empty <= 1
+
+
+@njit(cache=True, nogil=True)
+def _join_at(b, g, p, first, second):
+    """Join the chains of two stones of a color that touch an empty point, if no enemy stone can keep them apart."""
+    first, second = b.head[first], b.head[second]
+    root = _root(g, first)
+    other = _root(g, second)
+    if root != other and (_is_protected(b, p, b.stone[first]) or _share_two(b, g, first, second)):
+        g.joined[other] = root
+
+
+@njit(cache=True, nogil=True)
+def _join_chains(b, g):
+    """Join all chains that are loosely connected."""
+    for i in range(b.empty_count):
+        near = NEIGHBORS[b.lines, b.empties[i]]
+        for k in range(np.uint16(1), np.uint16(4)):
+            color = b.stone[near[k]]
+            for j in range(k):
+                if b.stone[near[j]] == color and color != EMPTY and color != OFF_COLOR:
+                    _join_at(b, g, b.empties[i], near[j], near[k])
+
+
+@njit(cache=True, nogil=True)
+def _list_groups(b, g, loose):
+    """Name the group of every stone, and give each group the liberties of its chains."""
+    g.group_count = np.uint16(0)
+    for p in range(np.uint16(b.lines * b.lines)):
+        g.group[p] = OFF
+        if b.stone[p] == EMPTY:
+            continue
+        head = b.head[p]
+        root = _root(g, head) if loose else head
+        g.group[p] = root
+        if p == root:
+            g.groups[g.group_count] = root
+            g.group_count += np.uint16(1)
+            g.eyes[root] = np.uint16(0)
+            g.counted[root] = OFF
+            g.weakest[root, 0] = OFF
+            g.weakest[root, 1] = OFF
+        elif p == head and root != head:
+            for row in range(np.uint16(1), np.uint16(b.lines + np.uint16(1))):
+                g.reached[root, row] |= g.reached[head, row]
+
+
+@njit(cache=True, nogil=True)
+def _flood_region(b, g, start):
+    """List the empty region of a point; returns its points, and whose eye it would be (EMPTY if nobody's).
+
+    It would be an eye of the color around it, if there is only one and the chains there are loosely connected.
+    """
+    near = NEIGHBORS[b.lines]
+    g.region[0] = start
+    g.visited[start] = np.uint8(1)
+    listed = np.uint16(1)
+    seen = np.uint16(0)
+    owner = np.int8(EMPTY)
+    root = OFF
+    whole = True
+    while seen < listed:
+        p = g.region[seen]
+        seen += np.uint16(1)
+        for k in range(np.uint16(4)):
+            q = near[p, k]
+            s = b.stone[q]
+            if s == EMPTY:
+                if not g.visited[q]:
+                    g.visited[q] = np.uint8(1)
+                    g.region[listed] = q
+                    listed += np.uint16(1)
+            elif s != OFF_COLOR:
+                if root == OFF:
+                    root = _root(g, b.head[q])
+                    owner = s
+                whole &= s == owner and root == _root(g, b.head[q])
+    if listed == 1 and owner != EMPTY:
+        whole = is_own_eye(b, start, owner)
+    return listed, owner if whole else np.int8(EMPTY)
+
+
+@njit(cache=True, nogil=True)
+def _find_eyes(b, g):
+    """Mark the eyes, and count each of them for every group around it."""
+    for p in range(np.uint16(b.lines * b.lines)):
+        g.eye[p] = EMPTY
+        g.visited[p] = np.uint8(0)
+    for i in range(b.empty_count):
+        start = b.empties[i]
+        if g.visited[start]:
+            continue
+        points, owner = _flood_region(b, g, start)
+        if owner == EMPTY or points > LARGEST_EYE:
+            continue
+        for j in range(points):
+            p = g.region[j]
+            g.eye[p] = owner
+            for k in range(np.uint16(4)):
+                q = NEIGHBORS[b.lines, p, k]
+                if b.stone[q] == owner and g.counted[g.group[q]] != start:
+                    g.counted[g.group[q]] = start
+                    g.eyes[g.group[q]] += np.uint16(1)
+
+
+@njit(cache=True, nogil=True)
+def _count_liberties(b, g):
+    """Count the liberties of each order: the empty points that touch those of the order before, and are new."""
+    last = np.uint16(b.lines)
+    for i in range(g.group_count):
+        rows = g.reached[g.groups[i]]
+        before = np.uint16(0)
+        for order in range(np.uint16(ORDERS)):
+            count = np.uint16(0)
+            above = np.uint32(0)
+            for row in range(np.uint16(1), np.uint16(last + np.uint16(1))):
+                here = rows[row]
+                grown = here
+                if order > 0:
+                    near = here << np.uint32(1) | here >> np.uint32(1) | above | rows[row + np.uint16(1)]
+                    grown = np.uint32((here | near) & g.empty_rows[row])
+                rows[row] = grown
+                above = here
+                count += count_bits(np.uint64(grown))
+            g.liberties[g.groups[i], order] = count - before
+            before = count
+
+
+@njit(cache=True, nogil=True)
+def strength(g, group):
+    """How strong a group is: the one with more eyes is stronger, among equals that with more liberties."""
+    return np.int64(_EYE_WEIGHT) * np.int64(g.eyes[group]) + np.int64(g.liberties[group, 0])
+
+
+@njit(cache=True, nogil=True)
+def _meet(g, group, enemy):
+    """Remember an adjacent enemy group if it is one of the two weakest."""
+    first, second = g.weakest[group, 0], g.weakest[group, 1]
+    if enemy in (first, second):
+        return
+    if first == OFF or strength(g, enemy) < strength(g, first):
+        g.weakest[group, 0] = enemy
+        g.weakest[group, 1] = first
+    elif second == OFF or strength(g, enemy) < strength(g, second):
+        g.weakest[group, 1] = enemy
+
+
+@njit(cache=True, nogil=True)
+def _find_weakest(b, g):
+    """Find the two weakest enemies of every group."""
+    for p in range(np.uint16(b.lines * b.lines)):
+        if b.stone[p] != EMPTY:
+            for k in range(np.uint16(4)):
+                q = NEIGHBORS[b.lines, p, k]
+                if b.stone[q] == -b.stone[p]:
+                    _meet(g, g.group[p], g.group[q])
+
+
+@njit(cache=True, nogil=True)
+def read_groups(b, g, loose):
+    """Fill a record with the groups of a board: its chains, or what is loosely connected."""
+    _mark_liberties(b, g)
+    _join_chains(b, g)
+    _list_groups(b, g, loose)
+    _find_eyes(b, g)
+    _count_liberties(b, g)
+    _find_weakest(b, g)
+
+
+@njit(cache=True, nogil=True)
+def fill_groups(boards, work, loose):
+    """The groups of one board, for Python to read."""
+    read_groups(boards[0], work[0], loose)
+
+
+# Influence
 
 EXACT: Final = 0
 STRINGENT: Final = 1

@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.features.kernels._chains import GROUPS, ORDERS, read_groups
-from katachi.features.kernels.influence import new_influence, spread
+from katachi.features.kernels.influence import GROUPS, ORDERS, new_influence, read_groups, spread
 from katachi.go.kernels.board import OFF, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE
 from katachi.territory.kernels._propensity import average_propensity
@@ -118,7 +117,7 @@ def fill_inputs(records, loose, method, constants, maximum, shifts, cells, class
     """The inputs of boards [B] of one size, [B, n², d].
 
     ``shifts`` lead from a point to the places of its neighborhood on the board with its margin; the rest is what
-    ``features/kernels/_chains.py``, ``features/kernels/influence.py`` and ``territory/kernels/_propensity.py`` want.
+    ``features/kernels/influence.py``, ``features/kernels/influence.py`` and ``territory/kernels/_propensity.py`` want.
     """
     groups = np.empty(1, dtype=GROUPS)
     influence = new_influence()
