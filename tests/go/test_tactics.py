@@ -7,8 +7,7 @@ import pytest
 
 import naive
 from katachi.go.board import Board
-from katachi.go.kernels._tactics import captures, rescue, self_atari_stones
-from katachi.go.kernels.board import OFF, count_liberties
+from katachi.go.kernels.board import OFF, captures, count_liberties, rescue, self_atari_stones
 from katachi.go.points import EMPTY
 from positions import random_board
 

@@ -16,19 +16,21 @@ from numba import njit
 from katachi.go.kernels._nakade import LARGEST_NAKADE, is_nakade, vital_point
 from katachi.go.kernels._playouts import PLIES_PER_POINT, next_random, random_below, random_state
 from katachi.go.kernels._scoring import fill_owner
-from katachi.go.kernels._tactics import captures, liberties_after, rescue
 from katachi.go.kernels.board import (
     LEGAL,
     NEIGHBORS,
     OFF,
     atari_point,
+    captures,
     exchange_empties,
     illegality,
     is_atari,
     is_own_eye,
+    liberties_after,
     play_pass,
     play_stone,
     record_dtype,
+    rescue,
 )
 from katachi.go.kernels.scoring import fill_alive
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE

@@ -13,8 +13,7 @@ import numpy as np
 from numba import njit
 
 from katachi.features.kernels.lookahead import count_joined, join_chains, remove_liberty
-from katachi.go.kernels._tactics import captures
-from katachi.go.kernels.board import LEGAL, atari_point, illegality, list_liberties, play_stone
+from katachi.go.kernels.board import LEGAL, atari_point, captures, illegality, list_liberties, play_stone
 from katachi.go.kernels.ladders import CAPTURED, ESCAPED, expand_defense, read
 
 MOST_NODES: Final = 1000  # of a reading

@@ -11,8 +11,15 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._tactics import captures, liberties_after, self_atari_stones
-from katachi.go.kernels.board import NEIGHBORS, OFF, is_atari, liberty_word
+from katachi.go.kernels.board import (
+    NEIGHBORS,
+    OFF,
+    captures,
+    is_atari,
+    liberties_after,
+    liberty_word,
+    self_atari_stones,
+)
 
 # What a move does to chains is one of these, and ATARI is added if it leaves an enemy chain one liberty.
 TAKES: Final = 1

@@ -19,8 +19,7 @@ from numba import njit
 
 from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.features.windows import MAX_WINDOWS
-from katachi.go.kernels._tactics import captures
-from katachi.go.kernels.board import BOARD, LEGAL, illegality, play_stone
+from katachi.go.kernels.board import BOARD, LEGAL, captures, illegality, play_stone
 from katachi.go.points import BLACK, EMPTY
 
 # The header: how many windows there are, and where each part begins.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._tactics import captures
-from katachi.go.kernels.board import is_sensible
+from katachi.go.kernels.board import captures, is_sensible
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,6 @@ from numba import njit
 
 from katachi.go.kernels._nakade import is_nakade, vital_point
 from katachi.go.kernels._playouts import next_random, random_below
-from katachi.go.kernels._tactics import rescue, self_atari_stones
 from katachi.go.kernels.board import (
     DIAGONALS,
     LEGAL,
@@ -27,6 +26,8 @@ from katachi.go.kernels.board import (
     is_atari,
     is_own_eye,
     is_sensible,
+    rescue,
+    self_atari_stones,
 )
 from katachi.go.points import BLACK, EMPTY
 from katachi.search.kernels._shape_policy import shape_gain
