@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from katachi.go.board import Board
-from katachi.go.kernels._nakade import LARGEST_NAKADE, is_nakade, vital_point
 from katachi.go.kernels.board import OFF
+from katachi.go.kernels.playouts import LARGEST_NAKADE, is_nakade, vital_point
 from katachi.go.points import BLACK
 
 SIZE = 7

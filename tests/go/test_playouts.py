@@ -11,8 +11,8 @@ from scipy import stats
 import naive
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.go.kernels._playouts import PLAYOUT, play_out, random_state
 from katachi.go.kernels.board import OFF
+from katachi.go.kernels.playouts import PLAYOUT, play_out, random_state
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go.board import Board
-from katachi.go.kernels._playouts import PLAYOUT, STATISTICS, add_playouts, random_state
+from katachi.go.kernels.playouts import PLAYOUT, STATISTICS, add_playouts, random_state
 from katachi.go.rules import DEFAULT_KOMI
 
 

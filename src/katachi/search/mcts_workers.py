@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from katachi.core.contracts import CompiledEvaluator, Doubles, Evaluator, Floats
 from katachi.features.kernels.signatures import VALUE
-from katachi.go.kernels._playouts import random_state
 from katachi.go.kernels.board import OFF
 from katachi.go.kernels.ladders import new_stack
+from katachi.go.kernels.playouts import random_state
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from katachi.core.contracts import Evaluator
 from katachi.features.windows import CODES
 from katachi.go.board import Board
-from katachi.go.kernels._playouts import STATISTICS, random_state
 from katachi.go.kernels.board import OFF
+from katachi.go.kernels.playouts import STATISTICS, random_state
 from katachi.go.playouts import PlayoutStatistics, summarize
 from katachi.go.rules import DEFAULT_KOMI
 from katachi.search.fused_shapes import FusedShapes, fuse_shapes

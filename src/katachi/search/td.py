@@ -23,8 +23,8 @@ from katachi.core.contracts import Evaluator, Limit
 from katachi.core.evaluators import after
 from katachi.go.board import Board
 from katachi.go.game import Game, Step
-from katachi.go.kernels._playouts import random_state
 from katachi.go.kernels.board import OFF
+from katachi.go.kernels.playouts import random_state
 from katachi.go.rules import Rules
 from katachi.search.fused_shapes import FusedShapes, fuse_shapes
 from katachi.search.kernels import td as kernels

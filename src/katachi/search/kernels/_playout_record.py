@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 
 from katachi.features.windows import CODES, MAX_CLASSES, SIDE
-from katachi.go.kernels._nakade import LARGEST_NAKADE
-from katachi.go.kernels._playouts import PLIES_PER_POINT
 from katachi.go.kernels.board import record_dtype
+from katachi.go.kernels.playouts import LARGEST_NAKADE, PLIES_PER_POINT
 from katachi.go.points import MAX_POINTS, MAX_SIZE
 from katachi.search.kernels._move_features import DISTANCES, TACTICS
 from katachi.search.kernels.patterns import PATTERN_CODES

@@ -1,7 +1,7 @@
 """The informed playout: a game to its end by the policy of ``search/kernels/playouts.py``, and what its replies
 teach.
 
-With everything off a playout is one of ``go/kernels/_playouts.py``.
+With everything off a playout is one of ``go/kernels/playouts.py``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._playouts import PLIES_PER_POINT, count_area
-from katachi.go.kernels._playouts import play_out as play_uniformly
 from katachi.go.kernels.board import OFF, play_pass, play_stone
+from katachi.go.kernels.playouts import PLIES_PER_POINT, count_area
+from katachi.go.kernels.playouts import play_out as play_uniformly
 from katachi.go.points import BLACK
 from katachi.search.kernels._playout_record import PLAYOUT
 from katachi.search.kernels._shape_policy import change_entries, fill_entries

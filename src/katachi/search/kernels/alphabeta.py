@@ -19,8 +19,8 @@ import numpy as np
 from numba import from_dtype, njit, types
 
 from katachi.features.kernels.signatures import PARAMETERS, RECORDS, SWEEP, VALUE
-from katachi.go.kernels._playouts import count_area
 from katachi.go.kernels.board import OFF, captures, is_sensible, play_pass, play_stone, record_dtype
+from katachi.go.kernels.playouts import count_area
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.search.kernels._keys import node_key
 

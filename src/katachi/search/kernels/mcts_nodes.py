@@ -20,8 +20,8 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._playouts import next_random
 from katachi.go.kernels.board import RECENT, is_sensible, record_dtype, set_stones
+from katachi.go.kernels.playouts import next_random
 from katachi.go.points import MAX_POINTS
 from katachi.search.kernels._keys import node_key
 from katachi.search.kernels._ladder_prior import weigh_ladders

@@ -13,8 +13,6 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._nakade import is_nakade, vital_point
-from katachi.go.kernels._playouts import next_random, random_below
 from katachi.go.kernels.board import (
     DIAGONALS,
     LEGAL,
@@ -29,6 +27,7 @@ from katachi.go.kernels.board import (
     rescue,
     self_atari_stones,
 )
+from katachi.go.kernels.playouts import is_nakade, next_random, random_below, vital_point
 from katachi.go.points import BLACK, EMPTY
 from katachi.search.kernels._shape_policy import shape_gain
 from katachi.search.kernels.patterns import count_empty, pattern_code, touching_empty, touching_stones

@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._playouts import next_random, random_below
 from katachi.go.kernels.board import (
     LEGAL,
     NEIGHBORS,
@@ -23,6 +22,7 @@ from katachi.go.kernels.board import (
     play_stone,
     record_dtype,
 )
+from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import EMPTY, MAX_POINTS
 from katachi.shapes.kernels.player import PASS_MOVE
 

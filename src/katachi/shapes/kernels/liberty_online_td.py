@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from katachi.go.kernels._playouts import next_random, random_below
 from katachi.go.kernels.board import LEGAL, illegality, is_kept_eye, play_stone
+from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK
 from katachi.shapes.kernels.liberty import list_active
 from katachi.shapes.kernels.online_td import (

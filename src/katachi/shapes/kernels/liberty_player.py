@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._playouts import next_random, random_below
 from katachi.go.kernels.board import record_dtype
+from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, MAX_POINTS
 from katachi.shapes.kernels._fusing import UNIT
 from katachi.shapes.kernels._liberty_gains import captures, gain_of_capture, gain_of_stone

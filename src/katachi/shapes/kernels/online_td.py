@@ -27,8 +27,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from katachi.features.windows import MAX_WINDOWS
-from katachi.go.kernels._playouts import next_random, random_below
 from katachi.go.kernels.board import LEGAL, illegality, is_kept_eye, play_pass, play_stone, record_dtype
+from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.shapes.kernels.features import MAX_CONTACTS, MAX_KEYED, MAX_KEYED_CONTACTS, change_stone, keyed_entry
 from katachi.shapes.kernels.player import MAX_PLIES, PASS_MOVE, final_win, list_taken
