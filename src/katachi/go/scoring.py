@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go.board import Board
-from katachi.go.kernels._scoring import fill_owner
+from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE, format_vertex
 from katachi.go.rules import Rules, Scoring, Tax
 

@@ -13,7 +13,6 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels._scoring import fill_owner
 from katachi.go.kernels.board import (
     LEGAL,
     NEIGHBORS,
@@ -31,7 +30,7 @@ from katachi.go.kernels.board import (
     record_dtype,
     rescue,
 )
-from katachi.go.kernels.scoring import fill_alive
+from katachi.go.kernels.scoring import fill_alive, fill_owner
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE
 
 # Nakade: the shapes in which big eyes are one eye, and the point on which it turns.

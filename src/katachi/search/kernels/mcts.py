@@ -27,7 +27,6 @@ import numpy as np
 from numba import from_dtype, njit, types
 
 from katachi.features.kernels.signatures import PARAMETERS, RECORDS, VALUE
-from katachi.go.kernels._scoring import fill_owner
 from katachi.go.kernels.board import (
     LEGAL,
     NEIGHBORS,
@@ -41,6 +40,7 @@ from katachi.go.kernels.board import (
     record_dtype,
 )
 from katachi.go.kernels.ladders import FRAME, new_stack
+from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import BLACK, MAX_POINTS
 from katachi.search.kernels._keys import node_key
 from katachi.search.kernels._playout_record import PLAYOUT

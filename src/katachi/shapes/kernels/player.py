@@ -18,9 +18,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from katachi.go.kernels._scoring import fill_owner
 from katachi.go.kernels.board import NEIGHBORS, atari_point, is_atari, is_kept_eye, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import count_area, next_random, random_below
+from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE
 from katachi.shapes.kernels._fusing import CODES, MAX_CLASSES
 
