@@ -20,7 +20,7 @@ from typing import NamedTuple
 from rich.progress import track
 
 from katachi.go.game import Game
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import GameResult, Reason
 from katachi.go.scoring import score
 from katachi.go.status import DEFAULT_PLAYOUTS, estimate_status
 from katachi.gtp.client import GtpPlayer

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from katachi.go.board import Board, Illegality, IllegalMove
     from katachi.go.game import Game, Play, Setup
     from katachi.go.playouts import run_playouts
-    from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Symmetry, format_vertex, parse_vertex
-    from katachi.go.results import GameResult
+    from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, Symmetry, format_vertex, parse_vertex
     from katachi.go.rules import KoRule, Rules, parse_rules
     from katachi.players.specs import load_player
     from katachi.sgf import game_to_sgf, load_sgf, parse_sgf
@@ -27,7 +26,7 @@ _HOMES = {
     "katachi.go.game": ("Game", "Play", "Setup"),
     "katachi.go.playouts": ("run_playouts",),
     "katachi.go.points": ("BLACK", "EMPTY", "PASS", "WHITE", "Symmetry", "format_vertex", "parse_vertex"),
-    "katachi.go.results": ("GameResult",),
+    "katachi.go.points": ("GameResult",),
     "katachi.go.rules": ("KoRule", "Rules", "parse_rules"),
     "katachi.core.contracts": ("Analysis", "Candidate", "Decision", "Evaluation", "Limit"),
     "katachi.players.specs": ("load_player",),

@@ -5,8 +5,7 @@ import pytest
 from katachi.arena.match import CountReferee, EstimateReferee, Verdict, explain_difference, is_settled, load_referee
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.go.points import parse_vertex
-from katachi.go.results import GameResult
+from katachi.go.points import GameResult, parse_vertex
 from katachi.go.rules import parse_rules
 from katachi.go.status import estimate_status
 

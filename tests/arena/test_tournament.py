@@ -15,7 +15,7 @@ import pytest
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings, parse_settings, read_settings
 from katachi.arena.tournament import play_tournament
-from katachi.go.results import GameResult
+from katachi.go.points import GameResult
 from katachi.gtp import EngineFailure
 from katachi.sgf import parse_sgf
 

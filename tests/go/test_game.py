@@ -6,8 +6,7 @@ import pytest
 
 from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo
 from katachi.go.game import Game, Play, Setup
-from katachi.go.points import BLACK, PASS, WHITE, format_vertex, parse_vertex
-from katachi.go.results import Reason
+from katachi.go.points import BLACK, PASS, WHITE, Reason, format_vertex, parse_vertex
 from katachi.go.rules import NAMED_RULES, KoRule, Rules
 
 ALL_KO = list(KoRule)

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.go.handicap import fixed_handicap_points, free_handicap_points, max_fixed_handicap
-from katachi.go.points import format_vertex
+from katachi.go.points import fixed_handicap_points, format_vertex, free_handicap_points, max_fixed_handicap
 
 # The table in section 4.1.1 of the GTP 2 specification.
 GTP_19 = {

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.go.points import BLACK, EMPTY, WHITE
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import BLACK, EMPTY, WHITE, GameResult, Reason
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ from katachi.data.dataset import (
     count_games,
 )
 from katachi.data.importing import import_games
-from katachi.go.points import BLACK, PASS, WHITE
-from katachi.go.results import Reason
+from katachi.go.points import BLACK, PASS, WHITE, Reason
 from katachi.go.rules import HandicapBonus, Scoring, Tax
 from katachi.sgf import parse_sgf
 from katachi.sgf.ranks import UNKNOWN

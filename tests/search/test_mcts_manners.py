@@ -9,8 +9,7 @@ from boardfiles import read_boards
 from katachi.core.contracts import Limit
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.go.handicap import fixed_handicap_points
-from katachi.go.points import BLACK, PASS, WHITE
+from katachi.go.points import BLACK, PASS, WHITE, fixed_handicap_points
 from katachi.go.rules import Rules
 from katachi.players.search_player import SearchPlayer
 from katachi.search.mcts import MctsSearch

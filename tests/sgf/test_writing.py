@@ -6,8 +6,7 @@ import pytest
 from sgfmill import sgf as sgfmill
 
 from katachi.go.game import Game
-from katachi.go.points import BLACK, PASS, WHITE
-from katachi.go.results import GameResult
+from katachi.go.points import BLACK, PASS, WHITE, GameResult
 from katachi.go.rules import parse_rules
 from katachi.sgf import Node, SgfError, SgfGame, format_sgf, game_to_sgf, load_sgf, parse_sgf, save_sgf
 

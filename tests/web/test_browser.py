@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from katachi.core.contracts import Limit
-from katachi.go.points import PASS, parse_vertex
-from katachi.go.results import Reason
+from katachi.go.points import PASS, Reason, parse_vertex
 from katachi.sgf import parse_sgf
 from katachi.web.jobs import LayersJob, Position, Seen
 from web_pages import click_point, keep, stones, wait_until_live

@@ -21,8 +21,7 @@ from katachi.arena.settings import GTP_PREFIX, OpeningError
 from katachi.core.contracts import Limit, Player
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play, Step
-from katachi.go.points import BLACK, PASS, WHITE, format_color, format_vertex
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import BLACK, PASS, WHITE, GameResult, Reason, format_color, format_vertex
 from katachi.go.rules import Rules
 from katachi.go.status import estimate_status
 from katachi.gtp import GtpError, GtpPlayer

@@ -33,8 +33,7 @@ from katachi.arena.settings import RunError, Scheme, SettingsError, TournamentSe
 from katachi.core.cards import format_program, provenance
 from katachi.core.disk import LOCK_NAME, DirectoryLock, temporary_path, write_atomically
 from katachi.go.game import Play, Step
-from katachi.go.points import PASS, Symmetry
-from katachi.go.results import GameResult
+from katachi.go.points import PASS, GameResult, Symmetry
 
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"

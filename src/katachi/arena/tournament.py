@@ -46,8 +46,7 @@ from katachi.core.evaluators import WrongBoardSize
 from katachi.core.processes import end_with_parent
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.go.points import BLACK, WHITE
-from katachi.go.results import GameResult
+from katachi.go.points import BLACK, WHITE, GameResult
 from katachi.gtp import EngineFailure, GtpError, GtpPlayer
 from katachi.players.specs import load_player
 from katachi.sgf import game_to_sgf

@@ -25,9 +25,16 @@ from katachi.core.disk import write_atomically
 from katachi.go.board import Board, Illegality
 from katachi.go.diagrams import format_diagram
 from katachi.go.game import Game
-from katachi.go.handicap import fixed_handicap_points
-from katachi.go.points import BLACK, PASS, WHITE, format_color, format_vertex, parse_vertex
-from katachi.go.results import GameResult
+from katachi.go.points import (
+    BLACK,
+    PASS,
+    WHITE,
+    GameResult,
+    fixed_handicap_points,
+    format_color,
+    format_vertex,
+    parse_vertex,
+)
 from katachi.go.rules import parse_rules
 from katachi.go.status import estimate_status
 from katachi.players.specs import default_player, load_player

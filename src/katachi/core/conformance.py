@@ -38,8 +38,7 @@ from katachi.core.contracts import (
 )
 from katachi.go.board import Board, NothingToUndo
 from katachi.go.game import Game
-from katachi.go.handicap import fixed_handicap_points, max_fixed_handicap
-from katachi.go.points import PASS, WHITE, format_vertex
+from katachi.go.points import PASS, WHITE, fixed_handicap_points, format_vertex, max_fixed_handicap
 from katachi.go.rules import KoRule, Rules
 
 SIZES: Final = tuple(range(2, 20))

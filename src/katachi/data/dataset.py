@@ -33,8 +33,7 @@ from katachi.core.disk import write_atomically
 from katachi.go.board import Board
 from katachi.go.kernels.board import play_moves, record_dtype
 from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT
-from katachi.go.points import BLACK, PASS, WHITE
-from katachi.go.results import Reason
+from katachi.go.points import BLACK, PASS, WHITE, Reason
 from katachi.go.rules import HandicapBonus, Scoring, Tax
 from katachi.sgf.ranks import UNKNOWN, format_grade, grade_of
 from katachi.sgf.splits import Split

@@ -45,8 +45,7 @@ from katachi.data.dataset import (
 )
 from katachi.go.board import Board
 from katachi.go.kernels import board as kernels
-from katachi.go.points import BLACK, PASS, WHITE
-from katachi.go.results import Reason
+from katachi.go.points import BLACK, PASS, WHITE, Reason
 from katachi.go.rules import Rules
 from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
 from katachi.sgf.files import Piece, batch_pieces, find_files, iter_pieces, parse_piece

@@ -23,8 +23,7 @@ from katachi.go import scoring
 from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo
 from katachi.go.diagrams import draw_svg
 from katachi.go.kernels import board as kernels
-from katachi.go.points import BLACK, PASS, WHITE
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import BLACK, PASS, WHITE, GameResult, Reason
 from katachi.go.rules import KoRule, Rules
 
 

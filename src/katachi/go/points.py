@@ -10,11 +10,20 @@ Text exists at the edges only, and this file is the only place that converts it:
 (5, 'C2')
 >>> parse_sgf_point("cb", size=3), format_sgf_point(5, size=3)
 (5, 'cb')
+
+How a game ended, and its SGF text: ``B+3.5``, ``W+R``, ``B+T``, ``W+F``, ``B+`` or ``0``.
+
+>>> GameResult.parse("w+resign")
+GameResult(winner=-1, margin=None, reason=<Reason.RESIGNATION: 'R'>)
+>>> str(GameResult.by_score(-0.5))
+'W+0.5'
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
+import re
+from dataclasses import dataclass
+from enum import Enum, IntEnum
 from functools import cache
 from typing import Final, TypeVar
 
@@ -151,3 +160,118 @@ def _symmetry_tables(size: int) -> NDArray[np.int64]:
         tables[symmetry][symmetry.transform(points).ravel()] = points.ravel()
     tables.setflags(write=False)
     return tables
+
+
+# Where handicap stones stand: the fixed placement of GTP, and as many more as a board takes.
+
+
+def max_fixed_handicap(size: int) -> int:
+    """The most stones that have a fixed place on a board of that size (GTP 2, section 4.1.1)."""
+    if size < 7:
+        return 0
+    return 4 if size % 2 == 0 or size == 7 else 9
+
+
+def fixed_handicap_points(size: int, stones: int) -> list[int]:
+    """The points of a fixed handicap of 2 stones or more, in order; raises ValueError if there are no such places."""
+    most = max_fixed_handicap(check_size(size))
+    if not 2 <= stones <= most:
+        known = f"2 to {most} stones" if most else "no handicap stones"
+        raise ValueError(f"{stones} handicap stones: on {size}×{size} {known} have fixed places")
+    low = 2 if size < 13 else 3
+    high, middle = size - 1 - low, size // 2
+    # (row, col) from the top; GTP's first stone is in the lower left, its second in the upper right.
+    corners = [(high, low), (low, high), (low, low), (high, high)]
+    sides = [(middle, low), (middle, high), (low, middle), (high, middle)]
+    places = corners[: min(stones, 4)]
+    if stones >= 6:
+        places += sides[: stones // 2 * 2 - 4]
+    if stones >= 5 and stones % 2:
+        places.append((middle, middle))
+    return sorted(row * size + col for row, col in places)
+
+
+def free_handicap_points(size: int, stones: int) -> list[int]:
+    """Points for any handicap that leaves room to play: the fixed places first, then those farthest from the others."""
+    if not 2 <= stones <= size * size - 1:
+        raise ValueError(f"{stones} handicap stones do not fit on {size}×{size}")
+    most = min(stones, max_fixed_handicap(size))
+    chosen = fixed_handicap_points(size, most) if most >= 2 else []
+    while len(chosen) < stones:
+        chosen.append(_farthest(size, chosen))
+    return sorted(chosen)
+
+
+def _farthest(size: int, chosen: list[int]) -> int:
+    """The free point whose nearest chosen stone, or edge, is farthest away; the first of equals."""
+
+    def distance(point: int) -> tuple[int, int]:
+        row, col = divmod(point, size)
+        edge = min(row, col, size - 1 - row, size - 1 - col)
+        nearest = min((abs(row - p // size) + abs(col - p % size) for p in chosen), default=size)
+        return min(nearest, 2 * edge + 1), nearest
+
+    free = [point for point in range(size * size) if point not in chosen]
+    return max(free, key=lambda point: (distance(point), -point))
+
+
+# Results
+
+
+class Reason(Enum):
+    SCORE = "score"
+    RESIGNATION = "R"
+    TIME = "T"
+    FORFEIT = "F"
+    UNKNOWN = ""
+
+
+_LETTERS = {BLACK: "B", WHITE: "W"}
+_WON = re.compile(r"(b|black|w|white)\+(.*)", re.IGNORECASE | re.DOTALL)
+_REASONS = {
+    "r": Reason.RESIGNATION,
+    "resign": Reason.RESIGNATION,
+    "t": Reason.TIME,
+    "time": Reason.TIME,
+    "f": Reason.FORFEIT,
+    "forfeit": Reason.FORFEIT,
+    "": Reason.UNKNOWN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """The winner (EMPTY for a draw), by how much if the board was counted, and the reason."""
+
+    winner: int
+    margin: float | None = None
+    reason: Reason = Reason.UNKNOWN
+
+    @classmethod
+    def by_score(cls, black_lead: float) -> GameResult:
+        """The result of a count; ``black_lead`` is Black's score less White's, komi included."""
+        winner = BLACK if black_lead > 0 else WHITE if black_lead < 0 else EMPTY
+        return cls(winner, abs(black_lead), Reason.SCORE)
+
+    @classmethod
+    def parse(cls, text: str) -> GameResult:
+        """Read an SGF result; raises ValueError for one that tells no winner (``?``, ``Void``)."""
+        word = text.strip().lower()
+        if word in ("0", "draw", "jigo"):
+            return cls.by_score(0.0)
+        won = _WON.fullmatch(word)
+        if not won:
+            raise ValueError(f"{text!r} tells no result")
+        winner = BLACK if won[1].startswith("b") else WHITE
+        how = won[2].strip()
+        if how in _REASONS:
+            return cls(winner, None, _REASONS[how])
+        if not re.fullmatch(r"\d{1,4}([.,]\d{0,3})?", how):
+            raise ValueError(f"{text!r} tells no result")
+        return cls(winner, float(how.replace(",", ".")), Reason.SCORE)
+
+    def __str__(self) -> str:
+        if self.winner == EMPTY:
+            return "0"
+        how = f"{self.margin:g}" if self.margin is not None else self.reason.value
+        return f"{_LETTERS[self.winner]}+{how}"

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from katachi.core.contracts import Decision, Limit
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play
-from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_vertex, parse_vertex
-from katachi.go.results import GameResult
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, format_vertex, parse_vertex
 from katachi.go.rules import Rules
 from katachi.gtp.process import EngineFailure, EngineProcess
 from katachi.gtp.protocol import GtpError

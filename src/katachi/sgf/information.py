@@ -9,8 +9,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from katachi.go.points import MAX_SIZE
-from katachi.go.results import GameResult
+from katachi.go.points import MAX_SIZE, GameResult
 from katachi.go.rules import DEFAULT_KOMI, KoRule, Rules, RulesError, parse_rules
 from katachi.sgf.errors import SgfError
 from katachi.sgf.repairs import RepairKind, Report, ignore, shorten

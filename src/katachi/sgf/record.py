@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from katachi.go.game import Game
-from katachi.go.results import GameResult
+from katachi.go.points import GameResult
 from katachi.go.rules import Rules
 from katachi.sgf import information
 from katachi.sgf.errors import SgfError

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game
-from katachi.go.handicap import fixed_handicap_points, max_fixed_handicap
 from katachi.go.kernels import board as kernels
-from katachi.go.points import BLACK, EMPTY, WHITE
+from katachi.go.points import BLACK, EMPTY, WHITE, fixed_handicap_points, max_fixed_handicap
 from katachi.go.rules import Rules
 from katachi.sgf.errors import SgfError
 from katachi.sgf.information import check_is_go, read_handicap, read_rules, read_size

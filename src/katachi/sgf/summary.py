@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from katachi.go.points import BLACK, EMPTY
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.errors import DEFAULT_LIMITS, Limits, SgfError
 from katachi.sgf.files import Piece, parse_piece
 from katachi.sgf.record import SgfGame

@@ -18,8 +18,7 @@ from typing import Final
 
 from katachi.core.disk import write_atomically
 from katachi.go.game import Game, Play, Setup
-from katachi.go.points import BLACK, WHITE, format_sgf_point
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_sgf_point
 from katachi.go.rules import Rules
 from katachi.sgf.errors import SgfError
 from katachi.sgf.escaping import escape, is_raw

@@ -8,8 +8,7 @@ from typing import Final
 from nicegui import events, ui
 from starlette.requests import Request
 
-from katachi.go.points import BLACK, WHITE
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import BLACK, WHITE, GameResult, Reason
 from katachi.sgf import SgfError
 from katachi.web import editing, texts
 from katachi.web.board import BoardElement

@@ -8,8 +8,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from katachi.go.game import Game
-from katachi.go.handicap import fixed_handicap_points, max_fixed_handicap
-from katachi.go.points import BLACK, WHITE
+from katachi.go.points import BLACK, WHITE, fixed_handicap_points, max_fixed_handicap
 from katachi.go.rules import MAX_KOMI, NAMED_RULES, Rules
 from katachi.search.clock import TimeControl
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from nicegui import events, ui
 from starlette.requests import Request
 
-from katachi.go.handicap import max_fixed_handicap
+from katachi.go.points import max_fixed_handicap
 from katachi.go.rules import NAMED_RULES
 from katachi.players.specs import default_player
 from katachi.sgf import SgfGame

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go import scoring
-from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_sgf_point
-from katachi.go.results import GameResult, Reason
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, Reason, format_sgf_point
 from katachi.go.rules import Scoring
 from katachi.go.status import Status
 from katachi.sgf import SgfGame, game_to_tree

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from katachi.go.points import BLACK, EMPTY, WHITE
-from katachi.go.results import GameResult
+from katachi.go.points import BLACK, EMPTY, WHITE, GameResult
 from katachi.go.scoring import area
 from katachi.go.status import Status, estimate_status
 from katachi.gtp.commands.inspect import format_points

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from katachi.go.game import Game
-from katachi.go.handicap import fixed_handicap_points, free_handicap_points
-from katachi.go.points import BLACK, EMPTY, WHITE, format_vertex
+from katachi.go.points import BLACK, EMPTY, WHITE, fixed_handicap_points, format_vertex, free_handicap_points
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import Session, read_color, read_int, read_point
