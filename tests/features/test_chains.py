@@ -10,8 +10,8 @@ import pytest
 import naive_inputs as naive
 from katachi.features.influence import find_groups, true_eyes
 from katachi.go.board import Board
-from katachi.go.life import unconditional_life
 from katachi.go.points import BLACK, EMPTY, WHITE, parse_vertex
+from katachi.go.reading import unconditional_life
 from positions import random_positions
 
 

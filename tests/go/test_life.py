@@ -10,8 +10,8 @@ import pytest
 import naive
 from boardfiles import BoardFile, read_boards
 from katachi.go.board import Board
-from katachi.go.life import unconditional_life, unconditionally_alive
 from katachi.go.points import BLACK, PASS, WHITE
+from katachi.go.reading import unconditional_life, unconditionally_alive
 
 FILES = read_boards("life")
 

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from katachi.go.board import Board
 from katachi.go.kernels.playouts import TALLY, add_settling_playouts
-from katachi.go.life import unconditional_life
 from katachi.go.points import BLACK, WHITE
+from katachi.go.reading import unconditional_life
 
 DEFAULT_PLAYOUTS: Final = 400
 

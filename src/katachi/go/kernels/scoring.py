@@ -1,4 +1,4 @@
-"""The compiled part of ``go/life.py``: Benson's algorithm."""
+"""The compiled part of ``go/reading.py``: Benson's algorithm."""
 
 from __future__ import annotations
 
