@@ -21,8 +21,7 @@ from rich.progress import track
 
 from katachi.go.game import Game
 from katachi.go.points import GameResult, Reason
-from katachi.go.scoring import score
-from katachi.go.status import DEFAULT_PLAYOUTS, estimate_status
+from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status, score
 from katachi.gtp.client import GtpPlayer
 from katachi.sgf import SgfGame, parse_sgf
 

@@ -23,7 +23,7 @@ import atheris
 import katachi.sgf  # noqa: F401
 from katachi.core.contracts import Analysis, Candidate, Decision
 from katachi.go.points import PASS
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 
 with atheris.instrument_imports(include=["katachi.gtp"]):
     from katachi.gtp.commands import gogui, play, scoring

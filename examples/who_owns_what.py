@@ -8,8 +8,7 @@ from __future__ import annotations
 from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
 from katachi.go.points import format_vertex
-from katachi.go.scoring import area_score
-from katachi.go.status import estimate_status
+from katachi.go.scoring import area_score, estimate_status
 
 POSITION = """
 . X . X O . O

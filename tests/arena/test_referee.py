@@ -7,7 +7,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import GameResult, parse_vertex
 from katachi.go.rules import parse_rules
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 
 # White's stone on A1 is dead: it has no room for eyes in Black's corner.
 DEAD_CORNER = """

@@ -8,7 +8,7 @@ import pytest
 from boardfiles import BoardFile, read_boards
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE
-from katachi.go.status import Fate, estimate_status
+from katachi.go.scoring import Fate, estimate_status
 
 FILES = read_boards("status")
 

@@ -10,7 +10,7 @@ import pytest
 
 from katachi.analysis.layers import Layer
 from katachi.go.points import BLACK, EMPTY, WHITE
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.sgf import parse_sgf
 from katachi.web.chart import draw_chart
 from katachi.web.editing import Tool

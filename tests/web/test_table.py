@@ -7,7 +7,7 @@ import json
 import pytest
 
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.sgf import format_sgf, parse_sgf
 from katachi.web.settings import Seats, TableError, TableSettings, check_settings
 from katachi.web.table import Phase, Table

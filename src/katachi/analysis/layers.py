@@ -33,7 +33,7 @@ from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, format_color
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.policy.evaluator import CnnEvaluator
 
 KINDS: Final = ("wins", "policy", "visits", "territory", "influence", "shapes")

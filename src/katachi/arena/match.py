@@ -23,7 +23,7 @@ from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play, Step
 from katachi.go.points import BLACK, PASS, WHITE, GameResult, Reason, format_color, format_vertex
 from katachi.go.rules import Rules
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.gtp import GtpError, GtpPlayer
 from katachi.sgf import SgfError, SgfGame, parse_sgf
 

@@ -36,7 +36,7 @@ from katachi.go.points import (
     parse_vertex,
 )
 from katachi.go.rules import parse_rules
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.players.specs import default_player, load_player
 from katachi.sgf import game_to_sgf
 

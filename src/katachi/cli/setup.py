@@ -219,8 +219,7 @@ def _informed_playouts() -> None:
 
 def _scoring() -> None:
     from katachi.go.board import Board
-    from katachi.go.scoring import area_score, territory_score
-    from katachi.go.status import estimate_status
+    from katachi.go.scoring import area_score, estimate_status, territory_score
 
     board = Board(5)
     board.play(12)

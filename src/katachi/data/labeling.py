@@ -38,7 +38,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.rules import Rules, Scoring, Tax
-from katachi.go.status import DEFAULT_PLAYOUTS, estimate_status
+from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
 from katachi.gtp import EngineFailure, GtpError, GtpPlayer
 
 # Counting recorded games again: whether somebody's word on who owns what leads to the result that the record tells.

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import EMPTY, PASS
-from katachi.go.scoring import area
-from katachi.go.status import estimate_status
+from katachi.go.scoring import area, estimate_status
 from katachi.search.kernels.one_ply import fill_captures, fill_sensible
 
 _SURE: Final = 0.8  # ownership in an estimate: nine of ten playouts agree
@@ -71,7 +70,7 @@ def is_won(game: Game) -> bool:
 def is_won_without_dead_stones(game: Game) -> bool:
     """Whether counting now would win once dead stones are taken off, even if all that is not sure were the enemy's.
 
-    An estimate by playouts says which stones are dead (``go/status.py``); points are counted by area.
+    An estimate by playouts says which stones are dead (``go/scoring.py``); points are counted by area.
     """
     ownership = estimate_status(game.board).ownership
     sure = np.abs(ownership) >= _SURE

@@ -14,7 +14,7 @@ from typing import Final
 
 from katachi.core.contracts import Analysis, Decision, Limit
 from katachi.go.points import PASS
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.sgf import SgfGame
 from katachi.web import texts
 from katachi.web.engines import EngineError, EnginePool

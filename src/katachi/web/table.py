@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from katachi.go import scoring
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, Reason, format_sgf_point
 from katachi.go.rules import Scoring
-from katachi.go.status import Status
+from katachi.go.scoring import Status
 from katachi.sgf import SgfGame, game_to_tree
 from katachi.web import texts
 from katachi.web.clocks import TableClock

@@ -1,4 +1,4 @@
-"""The compiled part of ``go/status.py``: playouts that settle a finished position instead of wandering off.
+"""The compiled part of ``go/scoring.py``: playouts that settle a finished position instead of wandering off.
 
 Uniformly random playouts fill the shared liberties of a seki and tear up what is settled. These ones do not play
 where Benson's theorem has decided, answer atari and take vital points near the last move, and put a chain of their

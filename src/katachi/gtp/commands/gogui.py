@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from katachi.go.points import EMPTY, PASS, format_vertex
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.gtp.analysis import ask_analysis
 from katachi.gtp.boards import blend, format_labels, format_numbers, gfx_colors, gfx_labels
 from katachi.gtp.protocol import GtpError

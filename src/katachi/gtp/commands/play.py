@@ -5,7 +5,7 @@ from __future__ import annotations
 from katachi.go.board import IllegalMove, NothingToUndo
 from katachi.go.points import EMPTY, PASS, format_vertex
 from katachi.go.rules import RulesError, check_komi
-from katachi.go.status import estimate_status
+from katachi.go.scoring import estimate_status
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import SIZES, Session, read_color, read_float, read_int, read_move

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from katachi.go.points import BLACK, EMPTY, WHITE, GameResult
-from katachi.go.scoring import area
-from katachi.go.status import Status, estimate_status
+from katachi.go.scoring import Status, area, estimate_status
 from katachi.gtp.commands.inspect import format_points
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
-from katachi.go.status import DEFAULT_PLAYOUTS, estimate_status
+from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
 from katachi.papers.estimates import share
 from katachi.papers.experiment import Budget, Scope, Table
 from katachi.papers.markdown import format_rounded, format_value, table
