@@ -20,8 +20,7 @@ from katachi.core.conformance import sample_games
 from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.go.board import Board
 from katachi.go.points import PASS
-from katachi.gtp.analysis_engine import AnalysisEngine
-from katachi.gtp.analysis_queries import Defaults, Perspective, QueryError, parse_query
+from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective, QueryError, parse_query
 
 Answer = dict[str, Any]
 

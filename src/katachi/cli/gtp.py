@@ -101,8 +101,7 @@ def analysis_engine(
       echo '{"id":"a","moves":[],"rules":"chinese","boardXSize":9,"boardYSize":9}' | katachi analysis-engine influence
     """
     from katachi.core.contracts import Limit
-    from katachi.gtp.analysis_engine import AnalysisEngine
-    from katachi.gtp.analysis_queries import Defaults, Perspective
+    from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective
     from katachi.players.specs import load_player
 
     if seconds is not None and not seconds > 0:
