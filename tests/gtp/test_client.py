@@ -17,8 +17,7 @@ from katachi.core.contracts import ClosingPlayer, Decision, Limit
 from katachi.go.board import Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
-from katachi.gtp.client import GtpPlayer, replay_commands
-from katachi.gtp.process import EngineFailure
+from katachi.gtp.client import EngineFailure, GtpPlayer, replay_commands
 from katachi.gtp.protocol import GtpError
 
 FAKE = Path(__file__).with_name("fake_engine.py")

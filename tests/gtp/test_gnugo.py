@@ -12,8 +12,7 @@ from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import EMPTY, PASS, WHITE, parse_vertex
 from katachi.go.rules import parse_rules
-from katachi.gtp.client import GtpPlayer
-from katachi.gtp.process import EngineFailure
+from katachi.gtp.client import EngineFailure, GtpPlayer
 
 MOST_MOVES = 250
 NO_LIMIT = Limit()

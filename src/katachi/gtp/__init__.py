@@ -10,9 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from katachi.gtp.client import GtpPlayer
+    from katachi.gtp.client import EngineFailure, GtpPlayer
     from katachi.gtp.engine import GtpEngine
-    from katachi.gtp.process import EngineFailure
     from katachi.gtp.protocol import GtpError
 
 _HOMES = {"GtpPlayer": "client", "GtpEngine": "engine", "EngineFailure": "process", "GtpError": "protocol"}
