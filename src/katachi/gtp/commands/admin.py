@@ -4,12 +4,21 @@
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
+from typing import TypeVar
 
+from katachi.core.contracts import Parameter, TunablePlayer
+from katachi.go.game import Game
+from katachi.gtp.confinement import Refused, read_confined, write_confined
+from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import Session
+from katachi.gtp.session import SIZES, Session, read_float, read_int
+from katachi.search.clock import check_seconds
+from katachi.sgf import SgfError, game_to_sgf, parse_sgf
 
 table = CommandTable[Session]()
 
@@ -80,3 +89,157 @@ def game_over(session: Session) -> str:
 def chat(session: Session, kind: str, user: str, *words: str) -> str:
     """Somebody talks to us on KGS; the answer is said to them."""
     return f"I am {session.player.name}, a program that plays Go with katachi. I do not chat."
+
+
+# Records on disk. Only regular files in the session's folder can be named (see ``confinement.py``).
+
+
+@table.command("loadsgf")
+def loadsgf(session: Session, filename: str, move_number: str = "") -> str:
+    """The first game of a file, to its end or to the position before a move. The game stays as it was if that fails.
+
+    Komi is the record's, if it tells one; the other rules stay those of the session.
+    """
+    number = read_int(move_number) if move_number else None
+    if number is not None and number < 1:
+        raise GtpError("syntax error: the first move has the number 1")
+    try:
+        game = _load(session, filename, number)
+    except (OSError, Refused, SgfError) as error:
+        raise GtpError(f"cannot load file: {_say(error)}") from None
+    session.new_game()
+    session.game = game
+    return ""
+
+
+@table.command("printsgf")
+def printsgf(session: Session, filename: str = "") -> str:
+    """Print the record of the game, or write it into a file, which may replace a regular one and nothing else."""
+    text = game_to_sgf(session.game)
+    if not filename:
+        return text
+    try:
+        write_confined(session.directory, filename, text.encode())
+    except (OSError, Refused) as error:
+        raise GtpError(f"cannot write file: {_say(error)}") from None
+    return ""
+
+
+def _load(session: Session, filename: str, before_move: int | None) -> Game:
+    record = parse_sgf(read_confined(session.directory, filename))[0]
+    if record.size not in SIZES:
+        raise SgfError(f"the board is {record.size}×{record.size}")
+    komi = session.game.komi if record.komi is None else record.komi
+    return record.replay(before_move=before_move, rules=session.game.rules.with_komi(komi))
+
+
+def _say(error: Exception) -> str:
+    """The system's word for what is wrong with a file, without the path where the folder lies."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+# Parameters that can be read and set: two bounds of the session, the lag that its clock allows for, the player's own.
+#
+# ``maxVisits`` and ``maxTime`` bound every move, whatever the player's own limits are; ``lagBuffer`` are the seconds that
+# a move may cost beyond the thinking. These three have KataGo's names; those of the player are the keys of its TOML file.
+
+Number = TypeVar("Number", int, float)
+
+
+def parameters(session: Session) -> dict[str, Parameter]:
+    """All parameters by name; None is no bound."""
+    limit = session.limit
+    ours: dict[str, Parameter] = {
+        "maxVisits": limit.simulations, "maxTime": limit.seconds, "lagBuffer": session.clock.lag,
+    }  # fmt: skip
+    return {**ours, **(session.player.parameters if isinstance(session.player, TunablePlayer) else {})}
+
+
+@table.command("kata-list-params")
+def list_params(session: Session) -> str:
+    return " ".join(parameters(session))
+
+
+@table.command("kata-get-param")
+def get_param(session: Session, name: str) -> str:
+    return _show(_find(session, name))
+
+
+@table.command("kata-set-param")
+def set_param(session: Session, name: str, value: str) -> str:
+    """Change a parameter; ``none`` takes a bound away."""
+    _find(session, name)
+    try:
+        _set(session, name, value)
+    except GtpError:
+        raise
+    except ValueError as error:
+        raise GtpError(f"unacceptable value: {error}") from None
+    return ""
+
+
+@table.command("kata-get-params")
+def get_params(session: Session) -> str:
+    return json.dumps(parameters(session), separators=(",", ":"))
+
+
+@table.command("kata-set-params")
+def set_params(session: Session, *values: str) -> str:
+    """Change the parameters that a JSON object names, one after the other."""
+    try:
+        changes = json.loads(" ".join(values))
+    except (ValueError, RecursionError):
+        raise GtpError("syntax error: say the parameters as a JSON object") from None
+    if not isinstance(changes, dict):
+        raise GtpError("syntax error: say the parameters as a JSON object")
+    for name in changes:
+        _find(session, name)
+    for name, value in changes.items():
+        set_param(session, name, _show(value))
+    return ""
+
+
+@table.command("katachi-param")
+def param(session: Session, name: str = "", value: str = "") -> str:
+    """As GoGui's dialog asks: all of them, a line each, or change one."""
+    if not name:
+        return "\n".join(_line(key, current) for key, current in parameters(session).items())
+    if not value:
+        raise GtpError(f"syntax error: {name} needs a value")
+    return set_param(session, name, value)
+
+
+def _line(name: str, value: Parameter) -> str:
+    """With a type, so that GoGui knows whether to show a box to tick."""
+    return f"[bool] {name} {int(value)}" if isinstance(value, bool) else f"[string] {name} {_show(value)}"
+
+
+def _find(session: Session, name: str) -> Parameter:
+    known = parameters(session)
+    if name not in known:
+        raise GtpError(f"unknown parameter: known are {', '.join(known)}")
+    return known[name]
+
+
+def _set(session: Session, name: str, text: str) -> None:
+    if name == "maxVisits":
+        session.limit = replace(session.limit, simulations=None if text == "none" else _above_zero(read_int(text)))
+    elif name == "maxTime":
+        seconds = None if text == "none" else _above_zero(check_seconds(read_float(text)))
+        session.limit = replace(session.limit, seconds=seconds)
+    elif name == "lagBuffer":
+        session.clock.lag = check_seconds(read_float(text))
+    elif isinstance(session.player, TunablePlayer):
+        session.player.set_parameter(name, text)
+
+
+def _above_zero(number: Number) -> Number:
+    if not number > 0:
+        raise ValueError(f"{number:g} is not above 0")
+    return number
+
+
+def _show(value: Parameter) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)
