@@ -26,7 +26,8 @@ from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
 
 with atheris.instrument_imports(include=["katachi.gtp"]):
-    from katachi.gtp.commands import gogui, play, scoring
+    from katachi.gtp.commands import gogui, play
+    from katachi.gtp.commands import inspect as scoring
     from katachi.gtp.engine import GtpEngine, commands
     from katachi.gtp.protocol import Line, LineSplitter, parse_command
     from katachi.gtp.serving import answer
