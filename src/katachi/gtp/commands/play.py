@@ -1,16 +1,98 @@
 """The board, the moves and the player's own moves."""
 
+# ruff: noqa: ARG001 - a command takes the session and all arguments, whether or not it looks at them
+
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator, Sequence
+
 from katachi.go.board import IllegalMove, NothingToUndo
-from katachi.go.points import EMPTY, PASS, format_vertex
-from katachi.go.rules import RulesError, check_komi
+from katachi.go.game import Game
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, fixed_handicap_points, format_vertex, free_handicap_points
+from katachi.go.rules import RulesError, check_komi, parse_rules
 from katachi.go.scoring import estimate_status
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import SIZES, Session, read_color, read_float, read_int, read_move
+from katachi.gtp.session import SIZES, Session, read_color, read_float, read_int, read_move, read_point
+from katachi.search.clock import KINDS, TimeControl
+
+# Time settings in the words of GTP, of KGS and of KataGo. New settings put the full time on both clocks.
 
 table = CommandTable[Session]()
+
+_FORMS: dict[str, tuple[str, ...]] = {  # what follows the kind; all but stones are seconds
+    "none": (),
+    "absolute": ("main",),
+    "byoyomi": ("main", "period", "stones"),
+    "canadian": ("main", "period", "stones"),
+    "fischer": ("main", "increment"),
+    "fischer-capped": ("main", "increment", "most", "most_per_move"),
+}
+_KGS_KINDS = ("none", "absolute", "byoyomi", "canadian")
+
+
+@table.command("time_settings")
+def time_settings(session: Session, main_time: str, byo_yomi_time: str, byo_yomi_stones: str) -> str:
+    """A period without stones means no limit at all (GTP 2, section 4.2)."""
+    main, period, stones = read_float(main_time), read_float(byo_yomi_time), read_int(byo_yomi_stones)
+    control = _control("canadian" if period and stones else "absolute", main=main, period=period, stones=stones)
+    unlimited = stones == 0 if period else main == 0
+    session.set_time(TimeControl() if unlimited else control)
+    return ""
+
+
+@table.command("time_left")
+def time_left(session: Session, color: str, time: str, stones: str) -> str:
+    try:
+        session.clock.set_left(read_color(color), read_float(time), read_int(stones))
+    except GtpError:
+        raise
+    except ValueError as error:
+        raise GtpError(f"syntax error: {error}") from None
+    return ""
+
+
+@table.command("kgs-time_settings")
+def kgs_time_settings(session: Session, kind: str, *numbers: str) -> str:
+    if kind in KINDS and kind not in _KGS_KINDS:
+        raise GtpError(f"unknown time control: KGS has {', '.join(_KGS_KINDS)}")
+    return _set_control(session, "kgs-time_settings", kind, numbers)
+
+
+@table.command("kata-time_settings")
+def kata_time_settings(session: Session, kind: str, *numbers: str) -> str:
+    return _set_control(session, "kata-time_settings", kind, numbers)
+
+
+@table.command("kata-list_time_settings")
+def list_time_settings(session: Session) -> str:
+    return " ".join(KINDS)
+
+
+def _set_control(session: Session, command: str, kind: str, numbers: Sequence[str]) -> str:
+    kind = kind.lower().replace("byo-yomi", "byoyomi")
+    if kind not in _FORMS:
+        raise GtpError(f"unknown time control: known are {', '.join(KINDS)}")
+    form = _FORMS[kind]
+    if len(numbers) != len(form):
+        raise GtpError(f"syntax error: usage is {' '.join((command, kind, *form))}")
+    pairs = zip(form, numbers, strict=True)
+    values = {name: read_int(text) if name == "stones" else read_float(text) for name, text in pairs}
+    unused = [name for name in ("most", "most_per_move") if values.get(name, 0) < 0]  # as KataGo says it
+    session.set_time(_control(kind, **{name: value for name, value in values.items() if name not in unused}))
+    return ""
+
+
+def _control(kind: str, **values: float) -> TimeControl:
+    stones = int(values.pop("stones", 0))
+    try:
+        return TimeControl(kind, stones=stones, **values)
+    except ValueError as error:
+        raise GtpError(f"syntax error: {error}") from None
+
+
+# Play
 
 
 @table.command("boardsize")
@@ -147,3 +229,127 @@ def _liberties_after(session: Session, move: int, color: int) -> int:
     board = session.game.board.copy()
     board.play(move, color, suicide=session.game.rules.suicide)
     return 0 if board[move] == EMPTY else board.liberty_count(move)
+
+
+# The rules of the game, in the words of KGS and of KataGo. A change leaves the position and the komi as they are.
+
+_KGS_RULES = {"chinese": "chinese-kgs", "aga": "aga", "japanese": "japanese", "new_zealand": "new-zealand"}
+
+
+@table.command("kata-get-rules")
+def get_rules(session: Session) -> str:
+    return json.dumps(session.game.rules.to_json(), sort_keys=True, separators=(",", ":"))
+
+
+@table.command("kata-set-rules")
+def set_rules(session: Session, *rules: str) -> str:
+    """Rules by name or as JSON."""
+    try:
+        session.set_rules(parse_rules(" ".join(rules)))
+    except RulesError as error:
+        raise GtpError(f"bad rules: {error}") from None
+    return ""
+
+
+@table.command("kata-set-rule")
+def set_rule(session: Session, key: str, value: str) -> str:
+    """Change one of them, under its name in the JSON form."""
+    rules = session.game.rules.to_json()
+    rules[key] = {"true": True, "false": False}.get(value.lower(), value)
+    return set_rules(session, json.dumps(rules))
+
+
+@table.command("kgs-rules")
+def kgs_rules(session: Session, name: str) -> str:
+    if name.lower() not in _KGS_RULES:
+        raise GtpError(f"bad rules: KGS knows {', '.join(_KGS_RULES)}")
+    return set_rules(session, _KGS_RULES[name.lower()])
+
+
+# Handicap stones, and positions that were not played.
+
+
+@table.command("fixed_handicap")
+def fixed_handicap(session: Session, stones: str) -> str:
+    return _place_number(session, stones, fixed_handicap_points)
+
+
+@table.command("place_free_handicap")
+def place_free_handicap(session: Session, stones: str) -> str:
+    return _place_number(session, stones, free_handicap_points)
+
+
+@table.command("set_free_handicap")
+def set_free_handicap(session: Session, *vertices: str) -> str:
+    try:
+        points = [read_point(vertex, session.game.size) for vertex in vertices]
+    except GtpError as error:
+        raise GtpError(f"bad vertex list: {error}") from None
+    _place(session, points)
+    return ""
+
+
+def _place_number(session: Session, stones: str, find_points: Callable[[int, int], list[int]]) -> str:
+    """Place that many stones where the engine wants them; answers with the vertices."""
+    number = read_int(stones)
+    try:
+        points = find_points(session.game.size, number)
+    except ValueError as error:
+        raise GtpError(f"invalid number of stones: {error}") from None
+    return _place(session, points)
+
+
+def _place(session: Session, points: Sequence[int]) -> str:
+    if session.game.steps:
+        raise GtpError("board not empty")
+    try:
+        session.game.place_handicap(points)
+    except ValueError as error:
+        raise GtpError(f"bad vertex list: {error}") from None
+    return " ".join(format_vertex(point, session.game.size) for point in points)
+
+
+@table.command("gogui-setup")
+def gogui_setup(session: Session, *colors_and_vertices: str) -> str:
+    """Put stones on the board: ``b C3 w D4``; ``e D4`` takes one away."""
+    stones = dict(_stones(session, colors_and_vertices))
+    _set_up(session.game, stones)
+    return ""
+
+
+@table.command("gogui-setup_player")
+def gogui_setup_player(session: Session, color: str) -> str:
+    session.game.setup(to_play=read_color(color))
+    return ""
+
+
+@table.command("set_position")
+def set_position(session: Session, *colors_and_vertices: str) -> str:
+    """Begin again with these stones and no past."""
+    pairs = list(_stones(session, colors_and_vertices))
+    stones = dict(pairs)
+    if len(stones) != len(pairs):
+        raise GtpError("syntax error: a vertex is named twice")
+    game = Game(session.game.size, session.game.rules)
+    if stones:
+        _set_up(game, stones)
+    session.new_game()
+    session.game = game
+    return ""
+
+
+def _stones(session: Session, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The pairs (point, color) of ``color vertex color vertex …``."""
+    if len(words) % 2:
+        raise GtpError("syntax error: every color needs a vertex")
+    for color, vertex in zip(words[::2], words[1::2], strict=True):
+        is_empty = color.lower() in ("e", "empty")
+        yield read_point(vertex, session.game.size), EMPTY if is_empty else read_color(color)
+
+
+def _set_up(game: Game, stones: dict[int, int]) -> None:
+    by_color = {color: [point for point, stone in stones.items() if stone == color] for color in (BLACK, WHITE, EMPTY)}
+    try:
+        game.setup(by_color[BLACK], by_color[WHITE], by_color[EMPTY])
+    except ValueError as error:
+        raise GtpError(f"cannot set up: {error}") from None
