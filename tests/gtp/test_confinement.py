@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from katachi.gtp.confinement import MAX_FILE_BYTES, Refused, confine, read_confined, write_confined
+from katachi.gtp.session import MAX_FILE_BYTES, Refused, confine, read_confined, write_confined
 
 
 @pytest.mark.parametrize(

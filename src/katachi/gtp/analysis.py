@@ -18,9 +18,8 @@ from katachi.core.contracts import Analysis, AnalyzingPlayer, Ban, Decision, Lim
 from katachi.go.points import format_vertex
 from katachi.gtp.commands.play import check_own_move, play_own_move
 from katachi.gtp.protocol import GtpError
-from katachi.gtp.reports import Dialect, ReportStyle, format_report
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import Session, read_bool, read_color, read_int, read_move
+from katachi.gtp.session import Dialect, ReportStyle, Session, format_report, read_bool, read_color, read_int, read_move
 from katachi.players.asking import Selection, ban_others, watch_analyses
 
 table = CommandTable[Session]()

@@ -33,8 +33,8 @@ from katachi.go.points import BLACK, PASS, WHITE, Symmetry, format_vertex, parse
 from katachi.go.rules import HandicapBonus, KoRule, Rules, RulesError, parse_rules
 from katachi.gtp.commands.admin import engine_version
 from katachi.gtp.protocol import Line
-from katachi.gtp.reports import lead_of, lower_bound, total_visits, win_rate
 from katachi.gtp.serving import describe_error, read_lines, write_all
+from katachi.gtp.session import lead_of, lower_bound, total_visits, win_rate
 from katachi.players.asking import (
     Selection,
     ban_others,

@@ -7,23 +7,216 @@ from __future__ import annotations
 
 import gc
 import logging
+import math
+import os
+import stat
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from threading import Event
 from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from katachi.core.contracts import Ban, Decision, Limit, Player, PonderingPlayer, PreparingPlayer
+from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Limit, Player, PonderingPlayer, PreparingPlayer
+from katachi.core.disk import write_atomically
 from katachi.go.game import Game, Step
-from katachi.go.points import BLACK, WHITE, parse_color, parse_vertex
+from katachi.go.points import BLACK, WHITE, format_vertex, parse_color, parse_vertex
 from katachi.go.rules import Rules
 from katachi.gtp.protocol import GtpError
-from katachi.players.asking import watch_decisions
+from katachi.players.asking import count_visits, spread_of, watch_decisions
 from katachi.search.clock import Clock, TimeControl
+
+# Boards of numbers, labels and colors as text, in the forms that GoGui draws over the stones.
+
+
+def format_numbers(values: NDArray[np.floating], size: int, digits: int = 3) -> str:
+    """A row of the board a line (GoGui's ``dboard``)."""
+    return _rows([f"{float(value) + 0.0:.{digits}f}" for value in values], size)
+
+
+def format_labels(labels: Mapping[int, str], size: int) -> str:
+    """A row of the board a line, with an empty label where there is none (GoGui's ``sboard``)."""
+    return _rows([f'"{labels.get(point, "")}"' for point in range(size * size)], size)
+
+
+def gfx_labels(labels: Mapping[int, str], size: int) -> Iterable[str]:
+    """A line of GoGui's ``gfx``, or none if there are no labels."""
+    pairs = [f"{format_vertex(point, size)} {label}" for point, label in labels.items()]
+    return [f"LABEL {' '.join(pairs)}"] if pairs else []
+
+
+def gfx_colors(colors: Mapping[int, str], size: int) -> Iterable[str]:
+    """A line of GoGui's ``gfx`` for each color: its name, or #rrggbb, and its points."""
+    for color in dict.fromkeys(colors.values()):
+        points = [format_vertex(point, size) for point, other in colors.items() if other == color]
+        yield f"COLOR {color} {' '.join(points)}"
+
+
+def blend(share: float) -> str:
+    """A color from red for 0 over yellow to green for 1, as #rrggbb."""
+    red, green = min(1.0, 2 - 2 * share), min(1.0, 2 * share)
+    return f"#{round(255 * red):02x}{round(255 * green):02x}00"
+
+
+def _rows(cells: list[str], size: int) -> str:
+    return "\n".join(" ".join(cells[row * size : (row + 1) * size]) for row in range(size))
+
+
+# Files that a controller may name: regular ones inside one folder, and no others.
+#
+# A name is refused if it leads out of the folder, by ``..``, as an absolute path or through a symbolic link, and if
+# what it names is a device, a pipe or a folder. The controller may be on the other end of a network.
+
+MAX_FILE_BYTES: Final = 16 << 20
+
+# Without O_NONBLOCK, opening a pipe would wait for somebody to write into it. Windows has neither flag.
+_READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class Refused(ValueError):
+    """A file that may not be touched, and why."""
+
+
+def confine(directory: Path, name: str) -> Path:
+    """The path of a file in ``directory``; raises Refused if ``name`` leads elsewhere."""
+    try:
+        root = directory.resolve(strict=True)
+        path = (root / name).resolve()
+    except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, a NUL
+        raise Refused("no file can have this name") from None
+    if not path.is_relative_to(root):
+        raise Refused("only files inside the working directory may be used")
+    return path
+
+
+def read_confined(directory: Path, name: str) -> bytes:
+    """The content of a regular file in ``directory``; raises Refused, or OSError if it cannot be read."""
+    descriptor = os.open(confine(directory, name), _READ_FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Refused("it is no regular file")
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise Refused(f"it is larger than {MAX_FILE_BYTES} bytes")
+    return content
+
+
+def write_confined(directory: Path, name: str, content: bytes) -> None:
+    """Write a file in ``directory``, whole or not at all; only a regular file may be replaced."""
+    path = confine(directory, name)
+    if path.exists() and not path.is_file():
+        raise Refused("it is no regular file")
+    write_atomically(path, content)
+
+
+# Analyses as the lines that Leela Zero, KataGo and Sabaki write and read: ``info move D4 visits 12 winrate 5123 …``.
+#
+# All values on these lines are from the view of the player to move. Leela Zero's dialect, which Sabaki shares, has
+# integers from 0 to 10000; KataGo's has floats. What a player does not know is left out, but for two things that
+# readers cannot do without: visits, which are 1, and the win rate, which is that of the position, or even.
+
+_CONFIDENCE: Final = 1.96  # standard errors between a win rate and its lower bound
+
+
+class Dialect(Enum):
+    LEELA = "lz"
+    KATAGO = "kata"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportStyle:
+    """How a line is written, and what stands on it beside the moves."""
+
+    dialect: Dialect
+    root: bool = False
+    variation_visits: bool = False
+    ownership: bool = False
+    ownership_spread: bool = False
+
+    def share(self, share: float) -> str:
+        """A share of 1."""
+        return f"{share:.6f}" if self.dialect is Dialect.KATAGO else str(round(10000 * share))
+
+
+def format_report(
+    analysis: Analysis, candidates: Sequence[Candidate], style: ReportStyle, *, size: int, color: int
+) -> str:
+    """One line on the candidates that were chosen, best first, and on the whole board if asked for; it may be empty."""
+    words: list[str] = []
+    for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True)):
+        words += ["info", "move", format_vertex(candidate.move, size), "visits", str(visits)]
+        words += _values(analysis, candidate, style, color)
+        words += ["order", str(order), "pv"]
+        words += [format_vertex(move, size) for move in candidate.variation or (candidate.move,)]
+        if style.variation_visits and candidate.variation_visits:
+            words += ["pvVisits", *map(str, candidate.variation_visits)]
+    if style.root:
+        visits = max(1, total_visits(analysis))
+        words += ["rootInfo", "visits", str(visits), *_values(analysis, None, style, color)]
+    if analysis.ownership is not None:
+        words += ["ownership", *_numbers(color * analysis.ownership)] if style.ownership else []
+        words += ["ownershipStdev", *_numbers(spread_of(analysis.ownership))] if style.ownership_spread else []
+    return " ".join(words)
+
+
+def _values(analysis: Analysis, candidate: Candidate | None, style: ReportStyle, color: int) -> Iterator[str]:
+    """The pairs of names and values that a candidate, or with None the position, has."""
+    in_full = style.dialect is Dialect.KATAGO
+    wins = win_rate(analysis, candidate, color)
+    if in_full:
+        yield from ("utility", style.share(2 * wins - 1))
+    yield from ("winrate", style.share(wins))
+    lead = lead_of(analysis, candidate, color)
+    if lead is not None:
+        yield from ("scoreMean", f"{lead:.6g}") if in_full else ()
+        yield from ("scoreLead", f"{lead:.6g}")
+    if candidate is not None and candidate.prior is not None:
+        yield from ("prior", style.share(candidate.prior))
+    yield from ("lcb", style.share(lower_bound(analysis, candidate, color)))
+
+
+def total_visits(analysis: Analysis) -> int:
+    """The visits of all candidates together; 0 if nobody counted."""
+    return sum(candidate.visits for candidate in analysis.candidates)
+
+
+def win_rate(analysis: Analysis, candidate: Candidate | None, color: int) -> float:
+    """The candidate's value for ``color``; that of the position, or even chances, where nothing better is known."""
+    black_wins = analysis.black_wins
+    if candidate is not None and candidate.black_wins is not None:
+        black_wins = candidate.black_wins
+    if black_wins is None:
+        return 0.5
+    return black_wins if color == BLACK else 1 - black_wins
+
+
+def lead_of(analysis: Analysis, candidate: Candidate | None, color: int) -> float | None:
+    """By how much ``color`` leads after the candidate, or as far as is known in the position; None if it is not."""
+    black_lead = analysis.black_lead
+    if candidate is not None and candidate.black_lead is not None:
+        black_lead = candidate.black_lead
+    return None if black_lead is None else color * black_lead + 0.0  # White must not see a lead of -0
+
+
+def lower_bound(analysis: Analysis, candidate: Candidate | None, color: int) -> float:
+    """The win rate less what chance may have added, were every visit a game won or lost."""
+    wins = win_rate(analysis, candidate, color)
+    visits = total_visits(analysis) if candidate is None else candidate.visits
+    spread = math.sqrt(max(0.0, wins * (1 - wins)) / visits) if visits else 0.0
+    return max(0.0, wins - _CONFIDENCE * spread)
+
+
+def _numbers(values: Iterable[float]) -> Iterator[str]:
+    return (f"{float(value) + 0.0:.6g}" for value in values)
+
+
+# Session
 
 SIZES: Final = range(2, 20)
 

@@ -13,10 +13,9 @@ from typing import TypeVar
 
 from katachi.core.contracts import Parameter, TunablePlayer
 from katachi.go.game import Game
-from katachi.gtp.confinement import Refused, read_confined, write_confined
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import SIZES, Session, read_float, read_int
+from katachi.gtp.session import SIZES, Refused, Session, read_confined, read_float, read_int, write_confined
 from katachi.search.clock import check_seconds
 from katachi.sgf import SgfError, game_to_sgf, parse_sgf
 

@@ -11,11 +11,18 @@ import numpy as np
 from katachi.go.points import EMPTY, PASS, format_vertex
 from katachi.go.scoring import estimate_status
 from katachi.gtp.analysis import ask_analysis
-from katachi.gtp.boards import blend, format_labels, format_numbers, gfx_colors, gfx_labels
 from katachi.gtp.protocol import GtpError
-from katachi.gtp.reports import win_rate
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import Session, read_color
+from katachi.gtp.session import (
+    Session,
+    blend,
+    format_labels,
+    format_numbers,
+    gfx_colors,
+    gfx_labels,
+    read_color,
+    win_rate,
+)
 
 table = CommandTable[Session]()
 

@@ -13,10 +13,9 @@ from katachi.go.board import Board
 from katachi.go.game import Play
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, Symmetry, format_color, format_vertex
 from katachi.go.scoring import Status, area, estimate_status
-from katachi.gtp.boards import format_labels, format_numbers
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import Session, read_color, read_int, read_move, read_point
+from katachi.gtp.session import Session, format_labels, format_numbers, read_color, read_int, read_move, read_point
 from katachi.players.asking import describe_models, find_evaluator
 
 # What the player's evaluator says of the position by itself, before any search.
