@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from katachi.papers.estimates import estimate
+from katachi.papers.documents import estimate
 
 
 def test_the_interval_holds_the_mean_about_as_often_as_it_says():

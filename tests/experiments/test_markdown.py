@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from katachi.papers.estimates import Estimate
-from katachi.papers.markdown import WIDTH, format_estimate, format_mean, row_table, wrap
+from katachi.papers.documents import WIDTH, Estimate, format_estimate, format_mean, row_table, wrap
 from katachi.papers.rows import Row
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from katachi.papers.plots import COLORS, label_axes, plot
+from katachi.papers.documents import COLORS, label_axes, plot
 
 
 def test_the_same_data_give_the_same_bytes_and_text_stays_text(tmp_path):

@@ -14,9 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from katachi.cli._arena import RUNS, print_json
+from katachi.papers.documents import format_estimate, format_value
 from katachi.papers.errors import ExperimentError
 from katachi.papers.experiment import Budget, Experiment, read_results
-from katachi.papers.markdown import format_estimate, format_value
 from katachi.papers.runs import Progress as RunsDone
 
 _SECONDS_BETWEEN_LINES: Final = 30  # where standard error is no terminal

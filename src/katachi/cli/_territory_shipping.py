@@ -15,7 +15,7 @@ from katachi.cli._territory_training import read_territory_training, train_and_s
 from katachi.core.cards import Metric
 from katachi.core.models import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
 from katachi.data.dataset import Dataset
-from katachi.papers.estimates import mean_of_many
+from katachi.papers.documents import mean_of_many
 from katachi.sgf.splits import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import TerritoryTraining

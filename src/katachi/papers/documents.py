@@ -9,16 +9,155 @@ DOCS/EXPERIMENT/*.svg          its pictures
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import NormalDist
+from textwrap import fill
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from katachi.core.cards import format_program
 from katachi.core.disk import write_atomically
+from katachi.core.statistics import CONFIDENCE, wilson_interval
 from katachi.papers.errors import ExperimentError
 from katachi.papers.experiment import Experiment, Table, keep_results, read_results
-from katachi.papers.markdown import row_table, wrap
-from katachi.papers.rows import Row
+from katachi.papers.rows import Row, Value
 from katachi.papers.runs import Json
+
+# Means over independent runs, with bootstrap intervals, and shares, with Wilson's.
+
+_SAMPLES: Final = 10_000
+
+
+class Estimate(NamedTuple):
+    """A mean (or median, or percentage); there is no interval if there was but one run."""
+
+    mean: float
+    interval: tuple[float, float] | None
+
+
+def estimate(values: Sequence[float], middle: Callable[..., Any] = np.mean) -> Estimate:
+    """The mean of one value a run and its interval, from drawing runs with replacement; the same values, the same one.
+
+    ``middle`` can be ``np.median`` instead, where something else may have disturbed a run.
+
+    >>> estimate([3.0, 4.0, 5.0])
+    Estimate(mean=4.0, interval=(3.0, 5.0))
+    >>> estimate([3.0])
+    Estimate(mean=3.0, interval=None)
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if len(found) < 2:
+        return Estimate(float(middle(found)), None)
+    drawn = np.random.default_rng(len(found)).integers(len(found), size=(_SAMPLES, len(found)))
+    low, high = np.quantile(middle(found[drawn], axis=1), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Estimate(float(middle(found)), (float(low), float(high)))
+
+
+def mean_of_many(values: Sequence[float] | NDArray[Any]) -> Estimate:
+    """The mean of so many independent values that it is normally distributed, for which a bootstrap would be a waste.
+
+    >>> mean_of_many([1.0, 3.0] * 50).interval  # doctest: +ELLIPSIS
+    (1.804..., 2.195...)
+    """
+    found = np.asarray(values, dtype=np.float64)
+    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * found.std() / math.sqrt(found.size)
+    return Estimate(float(found.mean()), (float(found.mean() - half), float(found.mean() + half)))
+
+
+def share(hits: float, count: int) -> Estimate:
+    """So many out of so many in percent, with Wilson's interval.
+
+    >>> share(8, 10).mean, [round(bound) for bound in share(8, 10).interval]
+    (80.0, [49, 94])
+    """
+    low, high = wilson_interval(hits, count)
+    return Estimate(100 * hits / count, (100 * low, 100 * high))
+
+
+# Numbers and tables as Markdown.
+
+NOTHING: Final = "–"
+WIDTH: Final = 120
+
+
+def format_value(value: Value) -> str:
+    """A number short enough to read, with commas and a true minus; a text as it is; a dash for nothing.
+
+    >>> [format_value(value) for value in (78732, 81.234, -0.5, "over 80", None)]
+    ['78,732', '81.2', '−0.50', 'over 80', '–']
+    """
+    if value is None or isinstance(value, str):
+        return value or NOTHING
+    decimals = 0 if float(value).is_integer() or abs(value) >= 1000 else 1 if abs(value) >= 10 else 2
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def format_interval(interval: Sequence[float] | None) -> str:
+    """``79.1 … 83.0``, or nothing."""
+    return "" if interval is None else " … ".join(format_value(bound) for bound in interval)
+
+
+def format_estimate(value: Value, interval: Sequence[float] | None) -> str:
+    """``81.2 (79.1 … 83.0)``."""
+    shown = format_value(value)
+    return f"{shown} ({format_interval(interval)})" if interval is not None and value is not None else shown
+
+
+def format_mean(found: Estimate, decimals: int = 1) -> str:
+    """``81.2 ± 2.0``: half of the interval's width, which is nearly symmetric for the means of runs."""
+    mean = f"{found.mean:,.{decimals}f}"
+    return mean if found.interval is None else f"{mean} ± {(found.interval[1] - found.interval[0]) / 2:,.{decimals}f}"
+
+
+def format_rounded(found: Estimate, decimals: int = 1) -> str:
+    """``81.2 (79.1 … 83.0)``, rounded."""
+    interval = None if found.interval is None else [round(bound, decimals) for bound in found.interval]
+    return format_estimate(round(found.mean, decimals), interval)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)) + "\n"
+
+
+def numbered(items: Iterable[str]) -> str:
+    """A numbered list."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(items, start=1))
+
+
+def row_table(rows: Iterable[Row], yardstick: str) -> str:
+    """Rows as ``what | yardstick | ours (interval) | run``."""
+    cells = (
+        (row.what, format_value(row.published), format_estimate(row.ours, row.interval), f"`{row.run}`") for row in rows
+    )
+    return table(("what", yardstick, "ours (95 %)", "run"), cells)
+
+
+def wrap(text: str) -> str:
+    """Paragraphs and numbered items filled to lines of one width; tables, pictures, headings and code as they are."""
+    return "\n\n".join(_wrap_block(block) for block in re.split(r"\n{2,}", text.strip()))
+
+
+def _wrap_block(block: str) -> str:
+    if block.startswith(("|", "!", "#", "```")):
+        return block
+    if re.match(r"\d+\. ", block):
+        return "\n".join(_fill(item, " " * (item.index(".") + 2)) for item in block.splitlines())
+    return _fill(block, "")
+
+
+def _fill(text: str, indent: str) -> str:
+    return fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+# Documents
 
 
 def write_document(experiment: Experiment, run: Path | None, docs: Path) -> Path:
@@ -63,3 +202,46 @@ def _section(table: Table, results: Json, pictures: Path) -> str:
     made_by = format_program(results["program"])
     note = f"*Measured with the budget `{results['budget']}` by {made_by}.*"
     return f"## {table.title}\n\n{table.section(results, pictures).strip()}\n\n{note}"
+
+
+# Plots for documents: small SVG files with colors that color-blind readers can tell apart; same data, same bytes.
+
+# Okabe and Ito's palette: black, orange, sky blue, green, blue, vermilion, purple.
+COLORS: Final = ("#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7")
+
+_STYLE: Final[dict[Any, Any]] = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "katachi",
+    "path.simplify_threshold": 0.5,
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+}
+
+
+@contextmanager
+def plot(path: Path, columns: int = 1, height: float = 3.2) -> Iterator[list[Any]]:
+    """Axes side by side to draw on, written to an SVG file at the end."""
+    from matplotlib import rc_context  # takes longer to load than most commands to run
+    from matplotlib.figure import Figure
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(4.2 * columns + 0.6, height))
+        yield list(figure.subplots(1, columns, squeeze=False)[0])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def label_axes(axes: Any, title: str, x: str, y: str) -> None:
+    """Say what a plot shows; the legend stands below it, where it hides nothing."""
+    axes.set_title(title, loc="left")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)

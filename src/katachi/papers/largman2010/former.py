@@ -10,12 +10,21 @@ from typing import Final
 
 from katachi.core.models import load_model
 from katachi.crbm.value import ValueLearner, ValueTraining, play_former_self
-from katachi.papers.estimates import Estimate, estimate, share
+from katachi.papers.documents import (
+    COLORS,
+    Estimate,
+    estimate,
+    format_rounded,
+    format_value,
+    label_axes,
+    numbered,
+    plot,
+    share,
+    table,
+)
 from katachi.papers.experiment import Budget, Scope, Table
 from katachi.papers.games import require_games
 from katachi.papers.largman2010.learned import EPSILON, KOMI, Kind, Subject, learn_values
-from katachi.papers.markdown import format_rounded, format_value, numbered, table
-from katachi.papers.plots import COLORS, label_axes, plot
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json, Run, do_runs, seed_of
 from katachi.shapes.model import LinearModel

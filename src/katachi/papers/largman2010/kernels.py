@@ -14,11 +14,10 @@ from katachi.core.models import load_crbm
 from katachi.crbm.drawing import DrawnKernel, NamedCrbm, draw_kernels, rank_kernels
 from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.network import CrbmConfig
-from katachi.papers.estimates import Estimate, estimate
+from katachi.papers.documents import Estimate, estimate, format_rounded, format_value, numbered, table
 from katachi.papers.experiment import Scope, Table
 from katachi.papers.games import require_games
 from katachi.papers.largman2010.learned import Kind, Subject, learn_features
-from katachi.papers.markdown import format_rounded, format_value, numbered, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 

@@ -9,9 +9,8 @@ from typing import Final
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings
-from katachi.papers.estimates import Estimate
+from katachi.papers.documents import Estimate, format_estimate, format_rounded, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_estimate, format_rounded, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, describe_games, distinct_games, play_rounds, rate_games, rounds

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from katachi.papers.documents import numbered, table
 from katachi.papers.experiment import Scope, Table
-from katachi.papers.markdown import numbered, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 from katachi.policy.config import CnnConfig

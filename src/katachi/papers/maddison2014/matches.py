@@ -13,9 +13,8 @@ from typing import Any, Final
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
-from katachi.papers.estimates import Estimate
+from katachi.papers.documents import Estimate, format_rounded
 from katachi.papers.experiment import Scope
-from katachi.papers.markdown import format_rounded
 from katachi.papers.player_files import write_players
 from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, describe_games, distinct_games, rate_games

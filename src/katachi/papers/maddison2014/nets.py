@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from katachi.core.models import open_model, shipped_models
-from katachi.papers.estimates import Estimate, share
+from katachi.papers.documents import Estimate, share
 from katachi.papers.experiment import Budget, Scope
 from katachi.papers.games import Games
 from katachi.papers.runs import Json, Progress, Run, Workers, do_runs

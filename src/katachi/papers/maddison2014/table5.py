@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings
 from katachi.core.contracts import Limit
+from katachi.papers.documents import numbered, table
 from katachi.papers.errors import ExperimentError
 from katachi.papers.experiment import Budget, Scope, Table
 from katachi.papers.games import require_games
@@ -23,7 +24,6 @@ from katachi.papers.maddison2014.matches import (
     won,
 )
 from katachi.papers.maddison2014.nets import MAIN, learn, shipped_nets
-from katachi.papers.markdown import numbered, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, play_rounds, rounds

@@ -15,9 +15,8 @@ import numpy as np
 
 from katachi.core.contracts import Limit
 from katachi.go.game import Game
-from katachi.papers.estimates import Estimate, estimate
+from katachi.papers.documents import Estimate, estimate, format_estimate, format_value, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_estimate, format_value, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json, Run, Workers, do_runs, seed_of
 from katachi.papers.search.slow_evaluator import SlowEvaluator

@@ -13,10 +13,9 @@ from typing import Final
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings
+from katachi.papers.documents import COLORS, format_estimate, label_axes, plot, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_estimate, table
 from katachi.papers.player_files import write_players
-from katachi.papers.plots import COLORS, label_axes, plot
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, describe_games, play_rounds, rate_games, rounds

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from katachi.papers.estimates import estimate
+from katachi.papers.documents import COLORS, estimate, format_mean, label_axes, plot, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_mean, table
-from katachi.papers.plots import COLORS, label_axes, plot
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json, Run, do_runs, seed_of
 from katachi.papers.silver2007.figure4 import KOMI, PROTOCOLS, SIZE, sum_up

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from katachi.core.training import MetricLine
-from katachi.papers.estimates import Estimate, estimate
+from katachi.papers.documents import COLORS, Estimate, estimate, format_value, label_axes, plot, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_value, table
-from katachi.papers.plots import COLORS, label_axes, plot
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json, Run, do_runs, seed_of
 from katachi.papers.silver2007.learning_run import count_wins, mean_curve, percent_won, test_at_the_end

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from katachi.features.windows import PAPER_SIZES
+from katachi.papers.documents import format_value, table
 from katachi.papers.experiment import Scope, Table
-from katachi.papers.markdown import format_value, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 from katachi.shapes.sets import Location, ShapeSet

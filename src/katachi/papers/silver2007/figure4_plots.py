@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from katachi.features.windows import PAPER_SIZES
-from katachi.papers.estimates import Estimate, estimate
-from katachi.papers.plots import COLORS, label_axes, plot
+from katachi.papers.documents import COLORS, Estimate, estimate, label_axes, plot
 from katachi.papers.runs import Json
 from katachi.papers.silver2007.figure4 import ALONE, CUMULATIVE, Learner, learning_time, of, reached
 from katachi.papers.silver2007.learning_run import Protocol

@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 
 from katachi.features.windows import TABLE_SIZES
-from katachi.papers.estimates import Estimate, estimate
+from katachi.papers.documents import NOTHING, Estimate, estimate, format_mean, format_value, table
 from katachi.papers.experiment import Table
-from katachi.papers.markdown import NOTHING, format_mean, format_value, table
 from katachi.papers.rows import Row, Value
 from katachi.papers.runs import Json
 from katachi.papers.silver2007.figure4 import (

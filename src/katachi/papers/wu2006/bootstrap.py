@@ -10,9 +10,8 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.models import load_dag_rnn
-from katachi.papers.estimates import Estimate, mean_of_many
+from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_rounded, format_value, numbered, table
 from katachi.papers.player_files import write_players
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, numbered, plot, share, table
 from katachi.papers.errors import ExperimentError
-from katachi.papers.estimates import share
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_rounded, format_value, numbered, table
-from katachi.papers.plots import COLORS, label_axes, plot
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 from katachi.papers.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets

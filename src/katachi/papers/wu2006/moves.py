@@ -19,7 +19,7 @@ import numpy as np
 
 from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
-from katachi.papers.estimates import mean_of_many
+from katachi.papers.documents import mean_of_many
 from katachi.papers.experiment import Budget, Scope
 from katachi.papers.runs import Json, Run, do_runs
 from katachi.papers.wu2006.games import even_games

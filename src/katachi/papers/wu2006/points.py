@@ -7,9 +7,8 @@ from typing import Final
 
 from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
-from katachi.papers.estimates import Estimate, mean_of_many
+from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_rounded, format_value, numbered, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json, Run, do_runs
 from katachi.papers.wu2006.games import DIFFERENCES, describe_sets, require_sets

@@ -12,9 +12,8 @@ from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
-from katachi.papers.estimates import share
+from katachi.papers.documents import format_rounded, format_value, share, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_rounded, format_value, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json, Run, do_runs
 from katachi.papers.wu2006.games import describe_sets, require_sets

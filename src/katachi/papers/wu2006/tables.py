@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from katachi.papers.estimates import Estimate, share
+from katachi.papers.documents import Estimate, format_rounded, format_value, numbered, share, table
 from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.markdown import format_rounded, format_value, numbered, table
 from katachi.papers.rows import Row
 from katachi.papers.runs import Json
 from katachi.papers.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
