@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 
 from katachi.papers.documents import write_document
-from katachi.papers.errors import ExperimentError
 from katachi.papers.experiment import (
     Budget,
     Experiment,
+    ExperimentError,
+    Row,
+    Run,
     Scope,
     Table,
+    Workers,
+    do_runs,
     experiment_names,
     load_experiment,
     measure,
     read_results,
 )
-from katachi.papers.rows import Row
-from katachi.papers.runs import Run, Workers, do_runs
 
 
 def throw(sides: int, times: int) -> dict[str, int]:

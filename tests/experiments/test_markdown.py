@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from katachi.papers.documents import WIDTH, Estimate, format_estimate, format_mean, row_table, wrap
-from katachi.papers.rows import Row
+from katachi.papers.experiment import Row
 
 
 def test_wrap_fills_paragraphs_and_items_and_leaves_the_rest():

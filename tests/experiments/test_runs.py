@@ -10,8 +10,7 @@ from joblib import register_parallel_backend
 from joblib._parallel_backends import ThreadingBackend
 
 from katachi.core.disk import DirectoryInUse, DirectoryLock
-from katachi.papers.errors import ExperimentError
-from katachi.papers.runs import Backend, Progress, Run, Workers, do_runs, seed_of
+from katachi.papers.experiment import Backend, ExperimentError, Progress, Run, Workers, do_runs, seed_of
 
 
 def square(number: int, log: str) -> dict[str, int]:

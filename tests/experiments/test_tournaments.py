@@ -3,8 +3,7 @@ from __future__ import annotations
 from katachi.arena.ratings import Anchor
 from katachi.arena.settings import TournamentSettings
 from katachi.papers import tournaments
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Workers
+from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.tournaments import describe_games, play_rounds, play_tournaments, rate_games, rounds
 
 TEMPLATE = TournamentSettings(players={"a": "random", "b": "random", "c": "random"}, scheme="gauntlet", size=3)

@@ -15,9 +15,8 @@ from rich.table import Table
 
 from katachi.cli._arena import RUNS, print_json
 from katachi.papers.documents import format_estimate, format_value
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Budget, Experiment, read_results
-from katachi.papers.runs import Progress as RunsDone
+from katachi.papers.experiment import Budget, Experiment, ExperimentError, read_results
+from katachi.papers.experiment import Progress as RunsDone
 
 _SECONDS_BETWEEN_LINES: Final = 30  # where standard error is no terminal
 

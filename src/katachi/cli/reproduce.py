@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from katachi.cli._options import AsJson
-from katachi.papers.experiment import Budget, Scope, load_experiment, measure
-from katachi.papers.runs import Backend, Workers
+from katachi.papers.experiment import Backend, Budget, Scope, Workers, load_experiment, measure
 
 
 def reproduce(

@@ -24,10 +24,7 @@ from numpy.typing import NDArray
 from katachi.core.cards import format_program
 from katachi.core.disk import write_atomically
 from katachi.core.statistics import CONFIDENCE, wilson_interval
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Experiment, Table, keep_results, read_results
-from katachi.papers.rows import Row, Value
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Experiment, ExperimentError, Json, Row, Table, Value, keep_results, read_results
 
 # Means over independent runs, with bootstrap intervals, and shares, with Wilson's.
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from katachi.data.dataset import Dataset
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Scope
-from katachi.papers.runs import Json
+from katachi.papers.experiment import ExperimentError, Json, Scope
 from katachi.sgf.splits import Split
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 from typing import Final
 
-from katachi.papers.errors import ExperimentError
+from katachi.papers.experiment import ExperimentError
 
 _DEBIAN_GAMES: Final = "/usr/games"  # not on everybody's PATH
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from katachi.core.disk import write_atomically
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json
 from katachi.players.specs import RatingTable, read_spec
 
 _RATING: Final = re.compile(r"^\[rating\]\n(?:[^\[].*\n?)*", re.MULTILINE)

@@ -22,8 +22,7 @@ from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
 from katachi.core.statistics import wilson_interval
-from katachi.papers.experiment import Scope
-from katachi.papers.runs import Json, Progress, Watcher
+from katachi.papers.experiment import Json, Progress, Scope, Watcher
 
 GAMES_A_ROUND: Final = 10  # of each pair
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from katachi.papers.experiment import Budget, Scope
+from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.largman2010 import learned, play
-from katachi.papers.runs import Workers
 from learning.small_sets import make_small_set
 
 MakeScope = Callable[..., Scope]

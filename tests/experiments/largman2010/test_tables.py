@@ -4,8 +4,7 @@ import pytest
 
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Budget
+from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.largman2010 import counts, former, kernels, play, tournament
 from katachi.papers.largman2010 import features as winners
 from katachi.papers.largman2010.experiment import EXPERIMENT

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from katachi.papers.experiment import Budget, Scope
+from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.maddison2014 import nets, table1, table2, trend
 from katachi.papers.maddison2014.nets import Net
-from katachi.papers.runs import Workers
 from learning.small_sets import make_small_set
 
 MakeScope = Callable[..., Scope]

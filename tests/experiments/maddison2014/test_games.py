@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.papers.errors import ExperimentError
+from katachi.papers.experiment import ExperimentError
 from katachi.papers.games import describe_set, require_games
 from katachi.papers.maddison2014.differences import differences
 from katachi.sgf.splits import Split

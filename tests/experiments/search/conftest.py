@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from katachi.papers import gnugo
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Workers
+from katachi.papers.experiment import Budget, Scope, Workers
 
 MakeScope = Callable[..., Scope]
 

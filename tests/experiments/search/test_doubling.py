@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Budget
+from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.player_files import format_toml
 from katachi.papers.search import doubling
 from katachi.papers.search.doubling import BARS, GAMES, POINTS, measure, rows, section

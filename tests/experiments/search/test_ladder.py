@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from katachi.papers.errors import ExperimentError
+from katachi.papers.experiment import ExperimentError
 from katachi.papers.search import ladder
 from katachi.papers.search.ladder import LEVELS, RUNGS, measure, rows, section, write_cards
 from katachi.players import specs

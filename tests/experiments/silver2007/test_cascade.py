@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Workers
+from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.silver2007 import cascade
 from katachi.papers.silver2007.learning_run import Protocol
 

@@ -8,8 +8,7 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Workers
+from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.silver2007 import figure4, figure4_plots
 from katachi.papers.silver2007.figure4 import ALL_SETS, CUMULATIVE, LEARNERS, learning_time, measure, sum_up
 from katachi.papers.silver2007.figure4_report import rows, section

@@ -4,8 +4,7 @@ import shutil
 
 import pytest
 
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Progress, Workers
+from katachi.papers.experiment import Budget, Progress, Scope, Workers
 from katachi.papers.silver2007 import figures as figure5
 from katachi.papers.silver2007.figures import CONTESTANTS, GROUPS, Contestant, measure, rows, section
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Workers
+from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.wu2006 import bootstrap, figure3, moves, nets, points
 from katachi.papers.wu2006 import figures as figure2
 from katachi.papers.wu2006 import tables as table2

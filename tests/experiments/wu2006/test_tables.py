@@ -13,7 +13,7 @@ from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.papers.documents import format_document
-from katachi.papers.errors import ExperimentError
+from katachi.papers.experiment import ExperimentError
 from katachi.papers.wu2006 import bootstrap, figure3, moves, points, status
 from katachi.papers.wu2006 import figures as figure2
 from katachi.papers.wu2006 import tables as table2

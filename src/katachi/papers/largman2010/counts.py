@@ -8,9 +8,7 @@ from typing import Final
 from katachi.crbm.features import Templates
 from katachi.crbm.network import CrbmConfig
 from katachi.papers.documents import format_value, table
-from katachi.papers.experiment import Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json, Row, Scope, Table
 
 NAME: Final = "counts"
 RUN: Final = f"largman2010/{NAME}"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment
+from katachi.papers.experiment import Experiment, Json
 from katachi.papers.largman2010 import counts, former, kernels, play, tournament
 from katachi.papers.largman2010 import features as winners
-from katachi.papers.runs import Json
 
 
 def head(results: Mapping[str, Json]) -> str:

@@ -13,12 +13,9 @@ from katachi.core.models import load_crbm
 from katachi.crbm.winners import PAPER_FILTERS, Stage, SvmChoice, WinnerAccuracy, baselines, tell_winners, winner_boards
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, format_interval, format_rounded, numbered, table
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs
 from katachi.papers.games import require_games
 from katachi.papers.largman2010.learned import Kind, Subject, how_long, learn_features
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json, Run, do_runs
 from katachi.sgf.splits import Split
 
 NAME: Final = "winners"

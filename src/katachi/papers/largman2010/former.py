@@ -22,11 +22,9 @@ from katachi.papers.documents import (
     share,
     table,
 )
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.games import require_games
 from katachi.papers.largman2010.learned import EPSILON, KOMI, Kind, Subject, learn_values
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json, Run, do_runs, seed_of
 from katachi.shapes.model import LinearModel
 
 NAME: Final = "former"

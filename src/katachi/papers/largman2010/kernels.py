@@ -15,11 +15,9 @@ from katachi.crbm.drawing import DrawnKernel, NamedCrbm, draw_kernels, rank_kern
 from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.network import CrbmConfig
 from katachi.papers.documents import Estimate, estimate, format_rounded, format_value, numbered, table
-from katachi.papers.experiment import Scope, Table
+from katachi.papers.experiment import Json, Row, Scope, Table
 from katachi.papers.games import require_games
 from katachi.papers.largman2010.learned import Kind, Subject, learn_features
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 
 NAME: Final = "kernels"
 RUN: Final = f"largman2010/{NAME}"

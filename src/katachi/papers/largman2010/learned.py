@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from katachi.crbm.value import TEMPLATES, ValueTraining, train_value
-from katachi.papers.experiment import Budget, Scope
+from katachi.papers.experiment import Budget, Json, Run, Scope, do_runs
 from katachi.papers.games import Games
-from katachi.papers.runs import Json, Run, do_runs
 
 if TYPE_CHECKING:
     from katachi.crbm.train import CrbmTraining

@@ -11,13 +11,11 @@ from katachi.arena.match import Ending
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.papers.documents import Estimate, format_rounded, numbered, share, table
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.games import Games, require_games
 from katachi.papers.gnugo import gnugo_referee, has_gnugo
 from katachi.papers.largman2010.learned import EPSILON, KOMI, PAPER_GAMES, Kind, Subject, how_long, learn_values
 from katachi.papers.player_files import write_players
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.papers.tournaments import play_rounds, rounds
 
 NAME: Final = "play"

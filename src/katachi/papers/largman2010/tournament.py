@@ -10,9 +10,7 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings
 from katachi.papers.documents import Estimate, format_estimate, format_rounded, table
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.tournaments import Pair, describe_games, distinct_games, play_rounds, rate_games, rounds
 from katachi.players.specs import shipped_players
 

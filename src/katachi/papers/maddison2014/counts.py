@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from katachi.papers.documents import numbered, table
-from katachi.papers.experiment import Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json, Row, Scope, Table
 from katachi.policy.config import CnnConfig
 
 NAME: Final = "counts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json
 
 PUBLISHED_POSITIONS: Final = 27_400_000  # to learn from
 PUBLISHED_TEST_POSITIONS: Final = 2_000_000

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment
+from katachi.papers.experiment import Experiment, Json
 from katachi.papers.maddison2014 import counts, figure1, table1, table2, table5, trend
 from katachi.papers.maddison2014 import figures as curve
 from katachi.papers.maddison2014 import tables as table3
-from katachi.papers.runs import Json
 
 
 def head(results: Mapping[str, Json]) -> str:

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, numbered, plot, share, table
-from katachi.papers.experiment import Scope, Table
+from katachi.papers.experiment import Json, Row, Scope, Table
 from katachi.papers.games import describe_set, require_games
 from katachi.papers.maddison2014.differences import differences
 from katachi.papers.maddison2014.nets import MAIN, ask_shipped, learn, top_1
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.policy.measure import TOP
 
 NAME: Final = "figure1"

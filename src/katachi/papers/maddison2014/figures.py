@@ -10,12 +10,10 @@ import numpy as np
 
 from katachi.core.training import METRICS
 from katachi.papers.documents import COLORS, format_value, label_axes, numbered, plot, table
-from katachi.papers.experiment import Scope, Table
+from katachi.papers.experiment import Json, Row, Scope, Table
 from katachi.papers.games import describe_set, require_games
 from katachi.papers.maddison2014.differences import differences
 from katachi.papers.maddison2014.nets import NETS, shipped_nets
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 
 NAME: Final = "curve"
 RUN: Final = f"maddison2014/{NAME}"

@@ -14,9 +14,8 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.papers.documents import Estimate, format_rounded
-from katachi.papers.experiment import Scope
+from katachi.papers.experiment import Json, Scope
 from katachi.papers.player_files import write_players
-from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, describe_games, distinct_games, rate_games
 
 RANDOM_PLIES: Final = 4

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from katachi.arena.records import GameRecord
 from katachi.papers.documents import format_rounded, format_value, numbered, table
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.games import describe_set, require_games
 from katachi.papers.gnugo import gnugo, gnugo_name, gnugo_referee, has_gnugo
 from katachi.papers.maddison2014.differences import differences
@@ -22,8 +22,6 @@ from katachi.papers.maddison2014.matches import (
     won,
 )
 from katachi.papers.maddison2014.nets import MAIN, Learned, Net, ask_shipped, learn, top_1
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.papers.tournaments import play_rounds, rounds
 
 NAME: Final = "table2"

@@ -11,8 +11,7 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import TournamentSettings
 from katachi.core.contracts import Limit
 from katachi.papers.documents import numbered, table
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.games import require_games
 from katachi.papers.maddison2014.matches import (
     RANDOM_PLIES,
@@ -24,8 +23,6 @@ from katachi.papers.maddison2014.matches import (
     won,
 )
 from katachi.papers.maddison2014.nets import MAIN, learn, shipped_nets
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, play_rounds, rounds
 
 NAME: Final = "table5"

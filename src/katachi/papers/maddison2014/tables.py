@@ -14,7 +14,7 @@ from katachi.arena.records import GameRecord
 from katachi.core.models import open_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Workers, do_runs
 from katachi.papers.games import Games, describe_set, require_games
 from katachi.papers.maddison2014.differences import differences
 from katachi.papers.maddison2014.matches import (
@@ -27,8 +27,6 @@ from katachi.papers.maddison2014.matches import (
     won,
 )
 from katachi.papers.maddison2014.nets import MAIN, Learned, learn, shipped_nets
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json, Run, Workers, do_runs
 from katachi.papers.tournaments import play_rounds, rounds
 from katachi.policy.cnn_cards import CnnCard
 from katachi.policy.evaluator import knows_ranks

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from katachi.papers.documents import format_rounded, format_value, numbered, table
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.games import describe_set, require_games
 from katachi.papers.maddison2014.differences import differences
 from katachi.papers.maddison2014.nets import Net, learn, top_1
 from katachi.papers.maddison2014.table2 import published
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.policy.config import CnnConfig
 
 NAME: Final = "trend"

@@ -13,11 +13,9 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.contracts import Limit
 from katachi.papers.documents import format_estimate, format_value, table
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.gnugo import gnugo, gnugo_name, require_gnugo
 from katachi.papers.player_files import read_player, write_players
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, describe_games, play_rounds, rate_games, rounds
 
 NAME: Final = "gnugo"

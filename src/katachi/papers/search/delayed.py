@@ -16,9 +16,7 @@ import numpy as np
 from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.papers.documents import Estimate, estimate, format_estimate, format_value, table
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json, Run, Workers, do_runs, seed_of
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Workers, do_runs, seed_of
 from katachi.papers.search.slow_evaluator import SlowEvaluator
 from katachi.search.mcts import MctsSearch
 from katachi.search.settings import MctsSettings

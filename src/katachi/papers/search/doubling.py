@@ -10,11 +10,9 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.papers.documents import COLORS, format_estimate, label_axes, plot, table
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.gnugo import gnugo, gnugo_name, require_gnugo
 from katachi.papers.player_files import write_players
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, describe_games, play_rounds, rate_games, rounds
 
 NAME: Final = "doubling"

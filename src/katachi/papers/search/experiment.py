@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Experiment, Json
 from katachi.papers.search import against_gnugo, delayed, doubling, ladder
 from katachi.papers.search import strength as ablation
 

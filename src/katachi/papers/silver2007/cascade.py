@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from katachi.papers.documents import COLORS, estimate, format_mean, label_axes, plot, table
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json, Run, do_runs, seed_of
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.silver2007.figure4 import KOMI, PROTOCOLS, SIZE, sum_up
 from katachi.papers.silver2007.learning_run import Protocol, learn
 from katachi.papers.silver2007.sets import UP_TO_3X3

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.papers.documents import numbered
-from katachi.papers.experiment import Budget, Experiment
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Budget, Experiment, Json
 from katachi.papers.silver2007 import cascade, figure3, figure4, figure4_report, figure6
 from katachi.papers.silver2007 import extras as growing
 from katachi.papers.silver2007 import figures as figure5

@@ -9,9 +9,7 @@ from typing import Final
 
 from katachi.core.training import MetricLine
 from katachi.papers.documents import COLORS, Estimate, estimate, format_value, label_axes, plot, table
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json, Run, do_runs, seed_of
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.silver2007.learning_run import count_wins, mean_curve, percent_won, test_at_the_end
 from katachi.papers.silver2007.sets import UP_TO_3X3
 from katachi.shapes.growing import GrowingLearner, growing_stages

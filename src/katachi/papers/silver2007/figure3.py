@@ -8,9 +8,7 @@ from typing import Final
 
 from katachi.features.windows import PAPER_SIZES
 from katachi.papers.documents import format_value, table
-from katachi.papers.experiment import Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json, Row, Scope, Table
 from katachi.shapes.sets import Location, ShapeSet
 
 NAME: Final = "figure3"

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from katachi.features.windows import PAPER_SIZES
 from katachi.papers.documents import Estimate, estimate
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Json, Run, do_runs, seed_of
+from katachi.papers.experiment import Budget, Json, Run, Scope, do_runs, seed_of
 from katachi.papers.silver2007.learning_run import Protocol, games_until, learn, mean_curve, mean_rates, percent_won
 from katachi.shapes.sets import Location, ShapeSet
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from katachi.features.windows import PAPER_SIZES
 from katachi.papers.documents import COLORS, Estimate, estimate, label_axes, plot
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json
 from katachi.papers.silver2007.figure4 import ALONE, CUMULATIVE, Learner, learning_time, of, reached
 from katachi.papers.silver2007.learning_run import Protocol
 from katachi.shapes.sets import Location, ShapeSet

@@ -10,9 +10,7 @@ import numpy as np
 
 from katachi.features.windows import TABLE_SIZES
 from katachi.papers.documents import NOTHING, Estimate, estimate, format_mean, format_value, table
-from katachi.papers.experiment import Table
-from katachi.papers.rows import Row, Value
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json, Row, Table, Value
 from katachi.papers.silver2007.figure4 import (
     ALONE,
     CUMULATIVE,

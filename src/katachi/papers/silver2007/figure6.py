@@ -9,9 +9,7 @@ from typing import Final
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, draw_figure
 from katachi.core.models import find_model, load_linear
-from katachi.papers.experiment import Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Json, Row, Scope, Table
 from katachi.papers.silver2007.readings import cuts, makes_two_eyes, matches
 from katachi.papers.silver2007.sets import UP_TO_3X3
 from katachi.shapes.drawing import largest_shapes

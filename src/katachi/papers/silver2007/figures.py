@@ -14,10 +14,8 @@ from typing import Final
 from katachi.arena.ratings import Anchor
 from katachi.arena.settings import LimitSettings, Scheme, TournamentSettings
 from katachi.papers.documents import format_value, table
-from katachi.papers.experiment import Budget, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.gnugo import gnugo, gnugo_name, has_gnugo
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
 from katachi.papers.tournaments import Pair, play_tournaments, rate_games
 
 NAME: Final = "figure5"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.papers.runs import Json, seed_of
+from katachi.papers.experiment import Json, seed_of
 from katachi.shapes.alp import play_by_color
 from katachi.shapes.learner import TdLearner, TdSettings
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Experiment, Json
 from katachi.papers.wu2006 import bootstrap, figure3, points, status
 from katachi.papers.wu2006 import figures as figure2
 from katachi.papers.wu2006 import tables as table2

@@ -13,10 +13,7 @@ from katachi.core.evaluators import after
 from katachi.core.models import load_dag_rnn
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, format_color, format_vertex
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.wu2006.games import LARGE, describe_sets, require_sets
 from katachi.papers.wu2006.moves import Question
 from katachi.papers.wu2006.nets import learn

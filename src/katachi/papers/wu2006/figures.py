@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, numbered, plot, share, table
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.papers.wu2006.moves import TOP, Question, ask
 from katachi.papers.wu2006.nets import PAPERS, is_the_papers, learn

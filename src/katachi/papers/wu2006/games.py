@@ -9,9 +9,7 @@ import numpy as np
 
 from katachi.core.contracts import Ints
 from katachi.data.dataset import LABELS, Dataset
-from katachi.papers.errors import ExperimentError
-from katachi.papers.experiment import Scope
-from katachi.papers.runs import Json
+from katachi.papers.experiment import ExperimentError, Json, Scope
 from katachi.sgf.ranks import UNKNOWN, grade_of
 from katachi.sgf.splits import Split
 

@@ -20,8 +20,7 @@ import numpy as np
 from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import mean_of_many
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Json, Run, do_runs
+from katachi.papers.experiment import Budget, Json, Run, Scope, do_runs
 from katachi.papers.wu2006.games import even_games
 from katachi.papers.wu2006.nets import Learned
 from katachi.sgf.splits import Split

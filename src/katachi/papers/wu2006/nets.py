@@ -16,8 +16,7 @@ from typing import Any, Final, Literal
 from katachi.core.models import open_model, shipped_models
 from katachi.core.training import MetricLine
 from katachi.core.weights import WEIGHTS
-from katachi.papers.experiment import Budget, Scope
-from katachi.papers.runs import Json, Progress
+from katachi.papers.experiment import Budget, Json, Progress, Scope
 from katachi.papers.wu2006.games import Sets
 from katachi.territory.dag_rnn_cards import DagRnnCard
 from katachi.territory.dag_rnn_config import DagRnnConfig

@@ -8,9 +8,7 @@ from typing import Final
 from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json, Run, do_runs
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs
 from katachi.papers.wu2006.games import DIFFERENCES, describe_sets, require_sets
 from katachi.papers.wu2006.nets import TITLES, learn, shipped
 from katachi.sgf.splits import Split

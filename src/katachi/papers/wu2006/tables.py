@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from katachi.papers.documents import Estimate, format_rounded, format_value, numbered, share, table
-from katachi.papers.experiment import Budget, Scope, Table
-from katachi.papers.rows import Row
-from katachi.papers.runs import Json
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.papers.wu2006.moves import Question, ask
 from katachi.papers.wu2006.nets import PAPERS, is_the_papers, learn, shipped
