@@ -5,9 +5,8 @@ import pytest
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document
 from katachi.papers.experiment import Budget, ExperimentError
-from katachi.papers.largman2010 import counts, former, kernels, play, tournament
+from katachi.papers.largman2010 import EXPERIMENT, counts, former, kernels, play, tournament
 from katachi.papers.largman2010 import features as winners
-from katachi.papers.largman2010.experiment import EXPERIMENT
 from katachi.papers.largman2010.learned import Kind, Plan, crbm_training
 
 DATA = {"name": "gnugo", "size": 9, "games": 1000, "positions": 50_000, "test positions": 2_500}

@@ -1,1 +1,41 @@
 """Largman and Pham: features of a convolutional RBM for TD learning, as a protocol that can be run again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from katachi.papers.experiment import Experiment, Json
+from katachi.papers.largman2010 import counts, former, kernels, play, tournament
+from katachi.papers.largman2010 import features as winners
+
+# The paper and its tables, and what its document says before them.
+
+
+def head(results: Mapping[str, Json]) -> str:
+    """What is reproduced, and how to do it again."""
+    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
+    return f"""
+Yan Largman and Peter Pham, *Convolutional restricted Boltzmann machine features for TD learning in Go*, an undated
+report. A convolutional RBM finds features of boards without being told anything; a linear value over
+them learns by TD(0) from games that GNU Go played against itself, and then beats the same value over all 2×2 templates.
+
+```
+katachi data selfplay A B --games 1000 --komi 5.5 --out games.sgf
+katachi data import games.sgf --out runs/gnugo
+katachi reproduce largman2010 --data runs/gnugo --budget smoke
+katachi reproduce largman2010 --data runs/gnugo --table play --budget full --jobs 2
+```
+
+A and B are GNU Go, as `katachi data selfplay --help` shows. Any set of games will do; the size with the most games is
+taken. An interrupted command goes on where it was when it is given again, in the middle of a training too. Intervals
+are those of 95 %. What each table does differently from the paper is told there. Measured here: {measured}.
+"""
+
+
+EXPERIMENT: Final = Experiment(
+    name="largman2010",
+    title="Features that a convolutional RBM finds",
+    tables=(counts.TABLE, play.TABLE, former.TABLE, winners.TABLE, kernels.TABLE, tournament.TABLE),
+    head=head,
+)
