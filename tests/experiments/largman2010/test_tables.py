@@ -5,16 +5,32 @@ import pytest
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document
 from katachi.papers.experiment import Budget, ExperimentError
-from katachi.papers.largman2010 import EXPERIMENT, counts, former, kernels, play, tournament
-from katachi.papers.largman2010 import features as winners
+from katachi.papers.largman2010 import (
+    EXPERIMENT,
+    former,
+    play,
+    tournament,
+)
+from katachi.papers.largman2010 import (
+    features as counts,
+)
+from katachi.papers.largman2010 import (
+    features as kernels,
+)
+from katachi.papers.largman2010 import (
+    features as winners,
+)
 from katachi.papers.largman2010.learned import Kind, Plan, crbm_training
 
 DATA = {"name": "gnugo", "size": 9, "games": 1000, "positions": 50_000, "test positions": 2_500}
 
 
 def test_the_papers_feature_counts_are_ours(make_scope):
-    results = counts.measure(make_scope("counts", data=None))
-    assert [(row.published, row.ours) for row in counts.rows(results) if row.published] == [(5145, 5145), (5184, 5184)]
+    results = counts.measure_counts(make_scope("counts", data=None))
+    assert [(row.published, row.ours) for row in counts.rows_counts(results) if row.published] == [
+        (5145, 5145),
+        (5184, 5184),
+    ]
 
 
 def test_the_document(make_scope, tmp_path):
@@ -117,14 +133,14 @@ def test_consistently_is_for_good(tmp_path):
 
 
 def test_winners_are_told_by_all_sets(make_scope, tmp_path):
-    results = winners.measure(make_scope("winners"))
+    results = winners.measure_winners(make_scope("winners"))
     for sets in results["stages"].values():
         found = winners.accuracies(sets)
         assert [one.name for one in found][:2] == ["all 2×2 templates", "8 random filters"]
         assert len(found) == 7
         assert all(0 <= one.accuracy <= 1 and len(one.folds) == 2 for one in found)
-    assert len(winners.rows(results)) == 14
-    text = winners.section(results, tmp_path)
+    assert len(winners.rows_winners(results)) == 14
+    text = winners.section_winners(results, tmp_path)
     assert "In the middle of games, " in text
     assert "on 5×5." in text
 
@@ -133,20 +149,20 @@ def test_a_set_may_have_too_few_games(make_scope, monkeypatch):
     monkeypatch.setitem(winners.FOLDS, Budget.SMOKE, 30)
     monkeypatch.setitem(winners.BOARDS, Budget.SMOKE, 30)
     with pytest.raises(ExperimentError, match="too few test games"):
-        winners.measure(make_scope("winners"))
+        winners.measure_winners(make_scope("winners"))
 
 
 # Kernels
 
 
 def test_kernels_are_drawn_from_results_alone(make_scope, tmp_path):
-    results = kernels.measure(make_scope("kernels"))
+    results = kernels.measure_kernels(make_scope("kernels"))
     assert list(results["crbms"]) == ["multinomial", "real-valued"]
     for found in results["crbms"].values():
         assert len(found["free"]) == 105
         uses = [kernel["use"] for kernel in found["shown"]]
         assert uses == sorted(uses, reverse=True)
-    text = kernels.section(results, tmp_path)
+    text = kernels.section_kernels(results, tmp_path)
     assert "| real-valued |" in text
     drawing = (tmp_path / "kernels.svg").read_text()
     assert "multinomial" in drawing
@@ -155,7 +171,7 @@ def test_kernels_are_drawn_from_results_alone(make_scope, tmp_path):
 
 def test_the_share_of_free_points():
     free = {"free": [0.5, 0.5, 0.5], "shown": [], "reconstruction error": 0.1}
-    (row,) = kernels.rows({"data": DATA, "crbms": {"multinomial": free}})
+    (row,) = kernels.rows_kernels({"data": DATA, "crbms": {"multinomial": free}})
     assert (row.ours, row.interval) == (50.0, (50.0, 50.0))
 
 
