@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from katachi.papers.experiment import Budget, Scope, Workers
-from katachi.papers.largman2010 import learned, play
+from katachi.papers.largman2010 import play
+from katachi.papers.largman2010 import play as learned
 from learning.small_sets import make_small_set
 
 MakeScope = Callable[..., Scope]
@@ -27,7 +28,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def make_scope(run: Path, games: Path, monkeypatch) -> MakeScope:
     """Scopes of tables whose CRBMs and values learn in a moment, without GNU Go."""
-    monkeypatch.setitem(learned.PLANS, Budget.SMOKE, learned.Plan(200, 4, 1))
+    monkeypatch.setitem(learned.LEARNED_PLANS, Budget.SMOKE, learned.LearnedPlan(200, 4, 1))
     monkeypatch.setattr(play, "has_gnugo", lambda: False)
 
     def make(table: str, **changes) -> Scope:

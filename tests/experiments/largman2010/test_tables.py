@@ -7,9 +7,7 @@ from katachi.papers.documents import WIDTH, format_document
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.largman2010 import (
     EXPERIMENT,
-    former,
     play,
-    tournament,
 )
 from katachi.papers.largman2010 import (
     features as counts,
@@ -20,7 +18,14 @@ from katachi.papers.largman2010 import (
 from katachi.papers.largman2010 import (
     features as winners,
 )
-from katachi.papers.largman2010.learned import Kind, Plan, crbm_training
+from katachi.papers.largman2010 import (
+    play as former,
+)
+from katachi.papers.largman2010 import (
+    play as tournament,
+)
+from katachi.papers.largman2010.play import Kind, crbm_training
+from katachi.papers.largman2010.play import LearnedPlan as Plan
 
 DATA = {"name": "gnugo", "size": 9, "games": 1000, "positions": 50_000, "test positions": 2_500}
 
@@ -72,7 +77,7 @@ def test_tables_that_learn_need_games(make_scope):
 
 
 def test_all_kinds_play_each_other_with_both_rules_of_eyes(make_scope, run):
-    results = play.measure(make_scope("play"))
+    results = play.measure_play(make_scope("play"))
     assert len(results["scores"]) == 2 * 3
     assert all(score["games"] == 2 and score["won"] <= score["decided"] <= 2 for score in results["scores"])
     (players,) = (run / "play").glob("players-200-4-1-*")
@@ -92,12 +97,12 @@ def test_games_beside_the_paper(tmp_path):
     common = {"eyes": "eyes may be filled", "first": "crbm", "second": "templates"}
     scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 100 + seed} for seed in (0, 1)]
     results = {"data": DATA, "seeds": 2, "scores": scores}
-    by_id = {row.id: row for row in play.rows(results)}
+    by_id = {row.id: row for row in play.rows_play(results)}
     won, none = (by_id[f"play/crbm/templates/filling/{what}"] for what in ("won", "no-winner"))
     assert (won.published, won.ours, none.ours) == (85.7, 67.0, 25.0)
     assert won.interval == pytest.approx((61.5, 72.1), abs=0.1)
     assert by_id["play/crbm/templates/not-filling/won"].ours is None
-    text = play.section(results, tmp_path)
+    text = play.section_play(results, tmp_path)
     assert "| 67 (61.5 … 72.1) of 300 | 66.7, 67.3 | 25 (21 … 29.5) |" in text
     assert "54 of 63 games against templates, 85.7 (75 … 92.3) %" in text
     assert "\n1. The paper learned from 1,000 games that GNU Go played against itself" in text
@@ -107,26 +112,28 @@ def test_games_beside_the_paper(tmp_path):
 
 
 def test_a_value_goes_on_learning(make_scope, tmp_path):
-    results = former.measure(make_scope("former"))
+    results = former.measure_former(make_scope("former"))
     (tests,) = results["tests"]
     assert len(tests) == 2
     assert all(0 <= won <= decided <= 4 for won, decided in tests)
-    assert "![Games won" in former.section(results, tmp_path)
+    assert "![Games won" in former.section_former(results, tmp_path)
     assert (tmp_path / "former.svg").exists()
 
 
 def test_consistently_is_for_good(tmp_path):
-    plan = former.Plan(440)
+    plan = former.FormerPlan(440)
     assert former.games_needed([[130, 200], [110, 200], [120, 200], [150, 200]], plan) == 330
     assert former.games_needed([[130, 200]] * 3 + [[119, 200]], plan) is None
     assert former.games_needed([[6, 10]] * 4, plan) == 110
     counted = {"games": 440, "test_every": 110, "test_games": 200}
     tests = [[[130, 200]] * 4, [[90, 200]] * 3 + [[0, 0]]]
-    games, won = former.rows({"data": DATA, "plan": counted, "tests": tests})
+    games, won = former.rows_former({"data": DATA, "plan": counted, "tests": tests})
     assert (games.published, games.ours) == (110, 110)
     assert "1 of 2 seeds do" in games.what
     assert won.ours == 65.0
-    assert "| 1 | – | 45, 45, 45, – |" in former.section({"data": DATA, "plan": counted, "tests": tests}, tmp_path)
+    assert "| 1 | – | 45, 45, 45, – |" in former.section_former(
+        {"data": DATA, "plan": counted, "tests": tests}, tmp_path
+    )
 
 
 # Winners
@@ -179,9 +186,9 @@ def test_the_share_of_free_points():
 
 
 def test_who_ships_plays(make_scope, monkeypatch, tmp_path):
-    monkeypatch.setattr(tournament, "LEARNED", ("crbm-none",))
-    results = tournament.measure(make_scope("tournament", data=None))
+    monkeypatch.setattr(tournament, "TOURNAMENT_LEARNED", ("crbm-none",))
+    results = tournament.measure_tournament(make_scope("tournament", data=None))
     assert [(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]] == [("alp", "random", 2)]
     assert results["ratings"]["alp"][0] == 0
-    text = tournament.section(results, tmp_path)
+    text = tournament.section_tournament(results, tmp_path)
     assert "| alp | random | 100 (34.2 … 100) of 2 |" in text

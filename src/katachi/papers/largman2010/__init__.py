@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.papers.experiment import Experiment, Json
-from katachi.papers.largman2010 import former, play, tournament
 from katachi.papers.largman2010.features import COUNTS_TABLE, KERNELS_TABLE, WINNERS_TABLE
+from katachi.papers.largman2010.play import FORMER_TABLE, PLAY_TABLE, TOURNAMENT_TABLE
 
 # The paper and its tables, and what its document says before them.
 
@@ -36,6 +36,6 @@ are those of 95 %. What each table does differently from the paper is told there
 EXPERIMENT: Final = Experiment(
     name="largman2010",
     title="Features that a convolutional RBM finds",
-    tables=(COUNTS_TABLE, play.TABLE, former.TABLE, WINNERS_TABLE, KERNELS_TABLE, tournament.TABLE),
+    tables=(COUNTS_TABLE, PLAY_TABLE, FORMER_TABLE, WINNERS_TABLE, KERNELS_TABLE, TOURNAMENT_TABLE),
     head=head,
 )

@@ -24,7 +24,7 @@ from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, estimate, format_interval, format_rounded, format_value, numbered, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs
 from katachi.papers.games import require_games
-from katachi.papers.largman2010.learned import Kind, Subject, how_long, learn_features
+from katachi.papers.largman2010.play import Kind, Subject, how_long, learn_features
 from katachi.sgf.splits import Split
 
 # How many features there are: those of the paper's CRBM, and all templates as their baseline.

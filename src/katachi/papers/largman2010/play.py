@@ -3,35 +3,385 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from katachi.arena.match import Ending
+from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
-from katachi.papers.documents import Estimate, format_rounded, numbered, share, table
-from katachi.papers.experiment import Budget, Json, Row, Scope, Table
+from katachi.core.models import load_model
+from katachi.crbm.value import TEMPLATES, ValueLearner, ValueTraining, play_former_self, train_value
+from katachi.papers.documents import (
+    COLORS,
+    Estimate,
+    estimate,
+    format_estimate,
+    format_rounded,
+    format_value,
+    label_axes,
+    numbered,
+    plot,
+    share,
+    table,
+)
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.games import Games, require_games
 from katachi.papers.gnugo import gnugo_referee, has_gnugo
-from katachi.papers.largman2010.learned import EPSILON, KOMI, PAPER_GAMES, Kind, Subject, how_long, learn_values
 from katachi.papers.player_files import write_players
-from katachi.papers.tournaments import play_rounds, rounds
+from katachi.papers.tournaments import Pair, describe_games, distinct_games, play_rounds, rate_games, rounds
+from katachi.players.specs import shipped_players
+from katachi.shapes.model import LinearModel
 
-NAME: Final = "play"
-RUN: Final = f"largman2010/{NAME}"
-PUBLISHED_WON, PUBLISHED_GAMES = 54, 63  # by the CRBM against templates
+if TYPE_CHECKING:
+    from katachi.crbm.train import CrbmTraining
+
+
+# The CRBMs of this paper and the linear values over features, each learned once for all tables of a run.
+#
+# ```
+# RUN/learned/KIND-SEED-…/crbm/     a training run, which goes on after an interruption
+# RUN/learned/KIND-SEED-…/value/    the same for the value over its features
+# ```
+
+LEARNED_LEARNED: Final = "learned"
+PAPER_GAMES: Final = 1_000
+EPSILON: Final = 0.1
+KOMI: Final = 5.5
+_KERNEL: Final = 3  # points a side
+_BATCH: Final = 100  # boards of 9×9
+_VALIDATION_POSITIONS: Final = 2048
+
+_COMMAND: Final = "katachi reproduce largman2010"
+_EVALUATIONS: Final = 10  # of each training
+
+
+class Kind(StrEnum):
+    """What boards are seen by."""
+
+    CRBM = "crbm"
+    ORIENTED = "oriented-crbm"  # kernels in any of their eight orientations
+    REAL = "real-crbm"  # visible units are means
+    TEMPLATES = TEMPLATES  # all of 2×2
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedPlan:
+    """How long is learned: positions of 9×9 by a CRBM, games and passes over them by a value."""
+
+    positions: int
+    games: int
+    passes: int
+
+    def boards(self, size: int) -> int:
+        """How many a CRBM learns from on this size."""
+        return round(self.positions * board_share(size))
+
+
+def board_share(size: int) -> float:
+    """How much less than on 9×9 is done with a larger board: it is windows that kernels learn, and it has more."""
+    windows, usual = (max(1, lines - _KERNEL + 1) ** 2 for lines in (size, 9))
+    return min(1.0, usual / windows)
+
+
+LEARNED_PLANS: Final = {
+    Budget.SMOKE: LearnedPlan(2_000, 20, 1),
+    Budget.HOUR: LearnedPlan(30_000, PAPER_GAMES, 3),
+    Budget.FULL: LearnedPlan(1_000_000, PAPER_GAMES, 10),
+}
+
+
+def how_long(games: Games, scope: Scope) -> str:
+    """What tells the learning of one budget and set from that of others, in names."""
+    plan = LEARNED_PLANS[scope.budget]
+    return f"{plan.positions}-{plan.games}-{plan.passes}-{games.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Features, and the seed that they and their value are learned with."""
+
+    kind: Kind
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind.value}-{self.seed}"
+
+    def folder(self, games: Games, scope: Scope) -> Path:
+        """Where it is learned, whichever table asks."""
+        return scope.folder.parent.resolve() / LEARNED_LEARNED / f"{self.name}-{how_long(games, scope)}"
+
+    def features(self, games: Games, scope: Scope) -> str:
+        """The features, as a value's training names them."""
+        return TEMPLATES if self.kind is Kind.TEMPLATES else str(self.folder(games, scope) / "crbm" / "model")
+
+    def value(self, games: Games, scope: Scope) -> Path:
+        """The model with the value."""
+        return self.folder(games, scope) / "value" / "model"
+
+
+def learn_features(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
+    """Learn CRBMs, or those that are missing."""
+    boards = LEARNED_PLANS[scope.budget].boards(games.size)
+    crbms = [subject for subject in subjects if subject.kind is not Kind.TEMPLATES]
+    runs = [
+        Run(
+            f"{subject.folder(games, scope).name} crbm",
+            partial(_learn_crbm, data=str(games.dataset.path), size=games.size, path=subject.folder(games, scope)),
+            {"kind": subject.kind.value, "seed": subject.seed, "positions": boards},
+            boards,
+        )
+        for subject in crbms
+    ]
+    do_runs(runs, scope.folder.parent / LEARNED_LEARNED, scope.workers, scope.watch)
+
+
+def learn_values(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
+    """Learn what the features are worth from recorded games, and first the features."""
+    subjects = list(subjects)
+    learn_features(subjects, games, scope)
+    runs = [_value_run(subject, games, scope) for subject in subjects]
+    do_runs(runs, scope.folder.parent / LEARNED_LEARNED, scope.workers, scope.watch)
+
+
+def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
+    plan, folder = LEARNED_PLANS[scope.budget], subject.folder(games, scope)
+    work = partial(
+        _learn_value,
+        features=subject.features(games, scope),
+        data=str(games.dataset.path),
+        size=games.size,
+        path=folder / "value",
+    )
+    arguments = {"seed": subject.seed, "games": plan.games, "passes": plan.passes}
+    return Run(f"{folder.name} value", work, arguments, plan.games * plan.passes)
+
+
+def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -> CrbmTraining:
+    """How a CRBM of this kind learns; real units begin smaller and take smaller steps.
+
+    Slopes are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of them.
+    """
+    from katachi.crbm.train import CrbmTraining  # torch takes seconds to load
+
+    real, oriented, share = kind is Kind.REAL, kind is Kind.ORIENTED, board_share(size)
+    return CrbmTraining(
+        data=data,
+        size=size,
+        visible="real" if real else "multinomial",
+        units="oriented-or-off" if oriented else "binary",
+        spread=0.01 if real else 0.3,
+        step_size=(0.001 if real else 0.05) * share,
+        positions=positions,
+        batch=max(1, round(_BATCH * share)),
+        validation_positions=round(_VALIDATION_POSITIONS * share),
+        seed=seed,
+        evaluate_every=max(1, positions // _EVALUATIONS),
+    )
+
+
+def _learn_crbm(kind: str, seed: int, positions: int, data: str, size: int, path: Path) -> Json:
+    from katachi.crbm.train import train_crbm
+
+    lines: list[dict[str, float]] = []
+    settings = crbm_training(Kind(kind), seed, positions, data, size)
+    train_crbm(settings, path / "crbm", lambda line: lines.append(dict(line.values)), _COMMAND)
+    return lines[-1]
+
+
+def _learn_value(seed: int, games: int, passes: int, features: str, data: str, size: int, path: Path) -> Json:
+    lines: list[dict[str, float]] = []
+    settings = ValueTraining(
+        features=features,
+        data=data,
+        size=size,
+        games=games,
+        passes=passes,
+        seed=seed,
+        komi=KOMI,
+        epsilon=EPSILON,
+        evaluate_every=max(1, games * passes // _EVALUATIONS),
+    )
+    train_value(settings, path, lambda line: lines.append(dict(line.values)), _COMMAND)
+    return lines[-1]
+
+
+# A value that goes on learning in games against its frozen former self (D2).
+
+FORMER_NAME: Final = "former"
+RUN: Final = f"largman2010/{FORMER_NAME}"
+FORMER_PUBLISHED_GAMES: Final = 110
+CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
+SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class FormerPlan:
+    """How many games are learned from, and how it is tested after every so many."""
+
+    games: int = 1_100
+    test_every: int = FORMER_PUBLISHED_GAMES
+    test_games: int = 200
+
+    @property
+    def tests(self) -> list[int]:
+        return list(range(self.test_every, self.games + 1, self.test_every))
+
+
+FORMER_PLANS: Final = {Budget.SMOKE: FormerPlan(4, 2, 4), Budget.HOUR: FormerPlan(330), Budget.FULL: FormerPlan()}
+
+
+def measure_former(scope: Scope) -> Json:
+    """Learn values from records, and on from there; ``--runs`` is the number of seeds."""
+    games, plan = require_games(scope), FORMER_PLANS[scope.budget]
+    subjects = [Subject(Kind.CRBM, seed) for seed in range(scope.runs or SEEDS[scope.budget])]
+    learn_values(subjects, games, scope)
+    runs = [
+        Run(
+            f"{subject.folder(games, scope).name} {plan.games}",
+            partial(_go_on, features=subject.features(games, scope), first=str(subject.value(games, scope))),
+            {"seed": subject.seed, "size": games.size, "plan": asdict(plan)},
+            plan.games + len(plan.tests) * plan.test_games,
+        )
+        for subject in subjects
+    ]
+    found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+    return {"data": games.describe(), "plan": asdict(plan), "tests": [run["tests"] for run in found]}
+
+
+def _go_on(seed: int, size: int, plan: Json, features: str, first: str) -> Json:
+    """Learn from games against the former self, and test now and then: games won, and games with a winner."""
+    wanted = FormerPlan(**plan)
+    learner = ValueLearner(
+        ValueTraining(
+            features=features,
+            first_model=first,
+            size=size,
+            self_play=wanted.games,
+            epsilon=EPSILON,
+            komi=KOMI,
+            seed=seed,
+        )
+    )
+    former, _ = load_model(first)
+    assert isinstance(former, LinearModel)  # the learner has begun with it
+    tests = []
+    while not learner.is_finished:
+        learner.learn_game()
+        if learner.games in wanted.tests:
+            tests.append(_test(learner, former, wanted.test_games))
+    return {"tests": tests}
+
+
+def _test(learner: ValueLearner, former: LinearModel, games: int) -> list[int]:
+    """How many games the learner wins, of how many with a winner; both explore alike, and nobody learns."""
+    settings = learner.settings.model_copy(update={"final_epsilon": EPSILON})
+    now = LinearModel(former.features, learner.learner.weights)
+    seed = seed_of(FORMER_NAME, settings.seed, learner.games)
+    played = [play_former_self(now, former, settings, settings.size, number, seed) for number in range(games)]
+    return [sum(game.learner_won for game in played), sum(game.winner is not None for game in played)]
+
+
+def games_needed(tests: Sequence[Sequence[int]], plan: FormerPlan) -> int | None:
+    """The games after which the learner wins often enough in a test and all later ones; None if never."""
+    needed = None
+    for games, (won, decided) in zip(reversed(plan.tests), reversed(tests), strict=True):
+        if not decided or 100 * won < CONSISTENTLY * decided:
+            break
+        needed = games
+    return needed
+
+
+def final(results: Json) -> Estimate | None:
+    """What the learners win in their last tests, in percent, all seeds together."""
+    last = [tests[-1] for tests in results["tests"]]
+    decided = sum(count for _, count in last)
+    return share(sum(won for won, _ in last), decided) if decided else None
+
+
+def rows_former(results: Json) -> list[Row]:
+    """Games until it consistently beats its former self, and what it wins at the end."""
+    plan, found = FormerPlan(**results["plan"]), final(results)
+    needed = [games_needed(tests, plan) for tests in results["tests"]]
+    reached = [float(games) for games in needed if games is not None]
+    mean, interval = estimate(reached) if reached else (None, None)
+    what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
+    won, won_interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
+    return [
+        Row(f"{FORMER_NAME}/games", what, FORMER_PUBLISHED_GAMES, mean, interval, RUN),
+        Row(f"{FORMER_NAME}/won", f"won against it after {plan.games:,} games, %", None, won, won_interval, RUN),
+    ]
+
+
+def section_former(results: Json, pictures: Path) -> str:
+    """What was done, the curves, and the differences."""
+    plan, found = FormerPlan(**results["plan"]), final(results)
+    _draw(results, plan, pictures / f"{FORMER_NAME}.svg")
+    lines = [
+        (f"{seed}", format_value(games_needed(tests, plan)), _percents(tests))
+        for seed, tests in enumerate(results["tests"])
+    ]
+    at_last = "no game of which had a winner at last" if found is None else f"{format_rounded(found)} % won at last"
+    return f"""
+A value over CRBM features that learned from records goes on learning in {plan.games:,} games against itself as it was;
+its ε falls from {EPSILON} to almost nothing, that of its former self stays. After every {plan.test_every} games both
+play {plan.test_games} test games with ε = {EPSILON}, from which nothing is learned: {at_last}.
+
+![Games won against the former self](largman2010/{FORMER_NAME}.svg)
+
+{table(("seed", f"games until {CONSISTENTLY:.0f} % for good", "won in each test, %"), lines)}
+
+Differences from the paper:
+
+{numbered(_FORMER_DIFFERENCES)}
+"""
+
+
+def _percents(tests: Sequence[Sequence[int]]) -> str:
+    return ", ".join(f"{100 * won / decided:.0f}" if decided else "–" for won, decided in tests)
+
+
+def _draw(results: Json, plan: FormerPlan, path: Path) -> None:
+    with plot(path) as (axes,):
+        for seed, tests in enumerate(results["tests"]):
+            shares = [100 * won / max(1, decided) for won, decided in tests]
+            axes.plot(plan.tests, shares, color=COLORS[1 + seed % (len(COLORS) - 1)], marker="o", label=f"seed {seed}")
+        axes.axhline(CONSISTENTLY, color="#888888", linestyle=":", linewidth=1)
+        axes.set_ylim(0, 100)
+        label_axes(axes, "Against the former self", "games", "won, %")
+
+
+_FORMER_DIFFERENCES: Final = (
+    f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. We take an iteration for a "
+    f"game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
+    "Nobody fills a simple eye of his own, and all stones on the board are taken for alive when both have passed.",
+    "Both chains of afterstates teach, the learner's and that of its former self.",
+)
+
+FORMER_TABLE: Final = Table(
+    FORMER_NAME, "Learning on against the former self", measure_former, rows_former, section_former
+)
+
+
+# Play
+
+PLAY_NAME: Final = "play"
+PUBLISHED_WON, PLAY_PUBLISHED_GAMES = 54, 63  # by the CRBM against templates
 MAX_MOVES: Final = 100  # then there is no winner
 KINDS: Final = (Kind.CRBM, Kind.ORIENTED, Kind.TEMPLATES)
 PAIRS: Final = tuple(combinations(KINDS, 2))
 EYES: Final = {"eyes may be filled": True, "no eye is filled": False}  # the paper's way, and ours
-SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
-GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 140, Budget.FULL: 400}  # of each pair of one seed
+PLAY_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 140, Budget.FULL: 400}  # of each pair of one seed
 
 _LEVEL: Final = 0  # of GNU Go as a referee
 
 
-def measure(scope: Scope) -> Json:
+def measure_play(scope: Scope) -> Json:
     """Learn and play; ``--runs`` is the number of seeds."""
     games = require_games(scope)
     seeds = range(scope.runs or SEEDS[scope.budget])
@@ -40,7 +390,7 @@ def measure(scope: Scope) -> Json:
     for seed in seeds:
         for name, fills in EYES.items():
             template = _tournament(seed, games, scope, fills=fills)
-            found = rounds(template, dict.fromkeys(template.players, GAMES[scope.budget]))
+            found = rounds(template, dict.fromkeys(template.players, PLAY_GAMES[scope.budget]))
             tournaments |= {f"{name.replace(' ', '-')}-{seed}-{part}": settings for part, settings in found.items()}
 
     def count(records: Sequence[GameRecord]) -> Json:
@@ -107,7 +457,7 @@ def _scores(results: Json, eyes: str, first: Kind, second: Kind) -> list[Json]:
     return [score for score in results["scores"] if (score["eyes"], score["first"], score["second"]) == wanted]
 
 
-def rows(results: Json) -> list[Row]:
+def rows_play(results: Json) -> list[Row]:
     """Every pair, all seeds together, with both rules of eyes; and games that nobody won."""
     return [row for eyes in EYES for pair in PAIRS for row in _rows(results, eyes, *pair)]
 
@@ -116,8 +466,8 @@ def _rows(results: Json, eyes: str, first: Kind, second: Kind) -> Iterator[Row]:
     scores = _scores(results, eyes, first, second)
     found, fills = won(scores), EYES[eyes]
     is_published = fills and (first, second) == (Kind.CRBM, Kind.TEMPLATES)
-    paper = round(100 * PUBLISHED_WON / PUBLISHED_GAMES, 1) if is_published else None
-    name = f"{NAME}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
+    paper = round(100 * PUBLISHED_WON / PLAY_PUBLISHED_GAMES, 1) if is_published else None
+    name = f"{PLAY_NAME}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
     what = f"{first.value} against {second.value}, {eyes}"
     ours, interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
     yield Row(f"{name}/won", f"{what}: won of games with a winner, %", paper, ours, interval, RUN)
@@ -127,10 +477,10 @@ def _rows(results: Json, eyes: str, first: Kind, second: Kind) -> Iterator[Row]:
         yield Row(f"{name}/no-winner", f"{what}: no winner, %", None, round(none.mean, 1), none.interval, RUN)
 
 
-def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
+def section_play(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
     """How it was played, the scores of every seed, the paper's, and the differences."""
     header = ("", "eyes", "all seeds: won, % of games with a winner", "each seed, %", "no winner, %")
-    published = share(PUBLISHED_WON, PUBLISHED_GAMES)
+    published = share(PUBLISHED_WON, PLAY_PUBLISHED_GAMES)
     return f"""
 Values over each set of features learn by TD(0) from the same recorded games of `{results["data"]["name"]}`, and play
 one ply deep with ε = {EPSILON}, komi {KOMI}, on {results["data"]["size"]}×{results["data"]["size"]}. Games that have
@@ -138,12 +488,12 @@ one ply deep with ε = {EPSILON}, komi {KOMI}, on {results["data"]["size"]}×{re
 
 {table(header, (_line(results, eyes, *pair) for eyes in EYES for pair in PAIRS))}
 
-In the paper the CRBM won {PUBLISHED_WON} of {PUBLISHED_GAMES} games against templates, {format_rounded(published)} %.
+In the paper the CRBM won {PUBLISHED_WON} of {PLAY_PUBLISHED_GAMES} games against templates, {format_rounded(published)} %.
 It says that features that are not oriented played better than those that are, without a number.
 
 Differences from the paper:
 
-{numbered((_games_difference(results["data"]), *_DIFFERENCES))}
+{numbered((_games_difference(results["data"]), *_PLAY_DIFFERENCES))}
 """
 
 
@@ -169,7 +519,7 @@ def _games_difference(data: Json) -> str:
     )
 
 
-_DIFFERENCES: Final = (
+_PLAY_DIFFERENCES: Final = (
     "The paper gives neither step size nor number of passes. We scale each step by 1/‖φ‖², so that both sets learn at "
     "the same rate, take the gradient of the logistic loss, and go over the games several times.",
     "Features of a CRBM are less how often their kernel is on; without this the value learns many times slower.",
@@ -181,4 +531,69 @@ _DIFFERENCES: Final = (
     "What the paper calls rotation-invariant is taken with an off state, so that a kernel need not be on anywhere.",
 )
 
-TABLE: Final = Table(NAME, "Games: CRBM features against templates", measure, rows, section)
+PLAY_TABLE: Final = Table(PLAY_NAME, "Games: CRBM features against templates", measure_play, rows_play, section_play)
+
+
+# The learned players that ship, one of each paper, against each other without search, and simple ones for scale.
+
+TOURNAMENT_NAME: Final = "tournament"
+SIZE: Final = 9
+TOURNAMENT_LEARNED: Final = ("crbm-9", "shapes-9", "territory-9", "policy-9")
+SIMPLE: Final = ("alp", "random")
+ANCHOR: Final = Anchor("alp")
+TOURNAMENT_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}  # of each pair
+
+
+def measure_tournament(scope: Scope) -> Json:
+    """Play all against all; ``--runs`` is the number of games of each pair."""
+    ships = {player.name for player in shipped_players()}
+    names = [name for name in (*TOURNAMENT_LEARNED, *SIMPLE) if name in ships]
+    template = TournamentSettings(players={name: name for name in names}, size=SIZE, jobs=scope.workers.jobs)
+
+    def count(records: Sequence[GameRecord]) -> Json:
+        return describe_games(records) | rate_games(names, distinct_games(records), ANCHOR)
+
+    return play_rounds(
+        rounds(template, dict.fromkeys(names, scope.runs or TOURNAMENT_GAMES[scope.budget])), scope, count
+    )
+
+
+def rows_tournament(results: Json) -> list[Row]:
+    """The rating of every player, and the score of every pair."""
+    ratings = [
+        Row(f"{TOURNAMENT_NAME}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high), RUN)
+        for name, (rating, low, high) in results["ratings"].items()
+    ]
+    return ratings + [_row(Pair(**pair)) for pair in results["pairs"]]
+
+
+def _row(pair: Pair) -> Row:
+    what = f"{pair.first} against {pair.second}: won, %"
+    return Row(
+        f"{TOURNAMENT_NAME}/{pair.first}/{pair.second}", what, None, round(pair.percent, 1), pair.percent_interval, RUN
+    )
+
+
+def section_tournament(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
+    """Ratings, and who won how much against whom."""
+    ratings = [(name, format_estimate(rating, bounds)) for name, (rating, *bounds) in results["ratings"].items()]
+    pairs = [Pair(**pair) for pair in results["pairs"]]
+    lines = [
+        (pair.first, pair.second, f"{format_rounded(Estimate(pair.percent, pair.percent_interval))} of {pair.games}")
+        for pair in pairs
+    ]
+    return f"""
+The players that ship for {SIZE}×{SIZE} and learned by the four papers, as many of them as there are, with the average
+liberty player and the random one. Nobody searches. {results["games"]:,} games, of which {results["distinct"]:,} differ
+and count, each opening of two random moves played with both colors. Ratings are Bradley–Terry's, above
+`{ANCHOR.player}`.
+
+{table(("player", "Elo (95 %)"), ratings)}
+
+{table(("player", "against", "won, %"), lines)}
+"""
+
+
+TOURNAMENT_TABLE: Final = Table(
+    TOURNAMENT_NAME, "The four papers against each other", measure_tournament, rows_tournament, section_tournament
+)
