@@ -5,10 +5,9 @@ import pytest
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document
 from katachi.papers.experiment import Budget
-from katachi.papers.maddison2014 import figure1, table1, table2, table5, trend
+from katachi.papers.maddison2014 import EXPERIMENT, figure1, table1, table2, table5, trend
 from katachi.papers.maddison2014 import figures as curve
 from katachi.papers.maddison2014 import tables as table3
-from katachi.papers.maddison2014.experiment import EXPERIMENT
 from katachi.papers.maddison2014.nets import MAIN, Net
 from katachi.policy.config import CnnConfig
 
