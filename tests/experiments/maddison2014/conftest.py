@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from katachi.papers.experiment import Budget, Scope, Workers
-from katachi.papers.maddison2014 import nets, table1, table2, trend
+from katachi.papers.maddison2014 import figures as trend
+from katachi.papers.maddison2014 import nets, table1, table2
 from katachi.papers.maddison2014.nets import Net
 from learning.small_sets import make_small_set
 
@@ -33,7 +34,7 @@ def make_scope(run: Path, games: Path, monkeypatch) -> MakeScope:
     monkeypatch.setitem(nets.TEST_POSITIONS, Budget.SMOKE, 100)
     monkeypatch.setitem(table1.NETS, Budget.SMOKE, Net(2, 4, 256, table1.PLANES))
     monkeypatch.setitem(table2.PLANS, Budget.SMOKE, {TINY: 2})
-    monkeypatch.setitem(trend.NETS, Budget.SMOKE, [TINY, Net(3, 4, 256)])
+    monkeypatch.setitem(trend.TREND_NETS, Budget.SMOKE, [TINY, Net(3, 4, 256)])
     monkeypatch.setattr(nets, "shipped_models", list)
 
     def make(table: str, **changes) -> Scope:

@@ -1,6 +1,17 @@
 from __future__ import annotations
 
-from katachi.papers.maddison2014.counts import TABLE, measure, rows, section
+from katachi.papers.maddison2014.figures import (
+    COUNTS_TABLE as TABLE,
+)
+from katachi.papers.maddison2014.figures import (
+    measure_counts as measure,
+)
+from katachi.papers.maddison2014.figures import (
+    rows_counts as rows,
+)
+from katachi.papers.maddison2014.figures import (
+    section_counts as section,
+)
 
 
 def test_the_papers_figures_are_ours(make_scope, tmp_path):

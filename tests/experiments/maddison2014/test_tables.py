@@ -5,9 +5,24 @@ import pytest
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document
 from katachi.papers.experiment import Budget
-from katachi.papers.maddison2014 import EXPERIMENT, figure1, table1, table2, table5, trend
-from katachi.papers.maddison2014 import figures as curve
-from katachi.papers.maddison2014 import tables as table3
+from katachi.papers.maddison2014 import (
+    EXPERIMENT,
+    table1,
+    table2,
+    table5,
+)
+from katachi.papers.maddison2014 import (
+    figures as curve,
+)
+from katachi.papers.maddison2014 import (
+    figures as figure1,
+)
+from katachi.papers.maddison2014 import (
+    figures as trend,
+)
+from katachi.papers.maddison2014 import (
+    tables as table3,
+)
 from katachi.papers.maddison2014.nets import MAIN, Net
 from katachi.policy.config import CnnConfig
 
@@ -118,24 +133,24 @@ def test_the_published_table2():
 
 
 def test_depth_and_width_are_compared_after_as_many_positions(make_scope, tmp_path):
-    results = trend.measure(make_scope("trend"))
+    results = trend.measure_trend(make_scope("trend"))
     assert [(net["title"], net["positions"]) for net in results["nets"]] == [("2×4", 256), ("3×4", 256)]
     shallow, deep = (net["parameters"] for net in results["nets"])
     assert deep - shallow == 4 * 4 * 9 + 4 * 25  # another layer, and its bias for each point
-    assert "| 3×4 |" in trend.section(results, tmp_path)
+    assert "| 3×4 |" in trend.section_trend(results, tmp_path)
 
 
 def test_the_trend_beside_the_paper(tmp_path):
     nets = [NET | {"title": f"{shape}, AdamW", "parameters": 37_346} for shape in ("3×16", "3×64")]
     results = {"data": DATA, "nets": nets}
-    assert [(row.id, row.published, row.ours) for row in trend.rows(results)] == [
+    assert [(row.id, row.published, row.ours) for row in trend.rows_trend(results)] == [
         ("trend/3x16", None, 40.0),
         ("trend/3x64", None, 40.0),
     ]
-    text = trend.section(results, tmp_path)
+    text = trend.section_trend(results, tmp_path)
     assert "| 3×16 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | 37.5 |" in text
     assert "| 3×64 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | – |" in text
-    paper = {net.shape.replace("x", "×") for net in trend.NETS[Budget.FULL]}
+    paper = {net.shape.replace("x", "×") for net in trend.TREND_NETS[Budget.FULL]}
     assert paper == set(table2.PUBLISHED)
 
 
@@ -143,11 +158,11 @@ def test_the_trend_beside_the_paper(tmp_path):
 
 
 def test_figure1_is_a_curve(make_scope, tmp_path):
-    results = figure1.measure(make_scope("figure1"))
+    results = figure1.measure_figure1(make_scope("figure1"))
     (net,) = results["nets"]
     assert net["tested"]["top"] == sorted(net["tested"]["top"])
     assert len(net["tested"]["top"]) == 20
-    text = figure1.section(results, tmp_path)
+    text = figure1.section_figure1(results, tmp_path)
     assert b"paper, 12" in (tmp_path / "figure1.svg").read_bytes()
     for part in (*net["tested"]["phases"], *net["tested"]["ranks"]):
         assert f"\n| {part} | " in text
@@ -155,11 +170,11 @@ def test_figure1_is_a_curve(make_scope, tmp_path):
 
 def test_figure1_beside_the_paper(tmp_path):
     results = {"data": DATA, "nets": [NET]}
-    by_id = {row.id: row for row in figure1.rows(results)}
+    by_id = {row.id: row for row in figure1.rows_figure1(results)}
     assert (by_id["figure1/3x16/top-1"].published, by_id["figure1/3x16/top-1"].ours) == (55.2, 40.0)
     assert (by_id["figure1/3x16/top-10"].published, by_id["figure1/3x16/top-10"].ours) == (94.0, 58.0)
     assert by_id["figure1/3x16/top-20"].published is None
-    text = figure1.section(results, tmp_path)
+    text = figure1.section_figure1(results, tmp_path)
     assert "| 3×16 | 1,000,000 | 40 | 42 | 44 | 48 | 58 | 78 | 2.500 |" in text
     assert "| 6d | 40 (37 … 43.1) |" in text
 
@@ -184,12 +199,12 @@ def test_a_power_law_goes_on():
 
 
 def test_curves_of_networks_that_a_run_has_learned(make_scope, tmp_path):
-    figure1.measure(make_scope("figure1"))
-    results = curve.measure(make_scope("curve"))
+    figure1.measure_figure1(make_scope("figure1"))
+    results = curve.measure_curve(make_scope("curve"))
     title = "2x4-maddison-36-256"
     assert results["nets"][title][-1][0] == 256
-    assert f"curve/{title}" in {row.id for row in curve.rows(results)}
-    assert f"| {title} | 256 |" in curve.section(results, tmp_path)
+    assert f"curve/{title}" in {row.id for row in curve.rows_curve(results)}
+    assert f"| {title} | 256 |" in curve.section_curve(results, tmp_path)
     assert (tmp_path / "curve.svg").exists()
 
 

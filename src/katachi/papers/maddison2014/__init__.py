@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.papers.experiment import Experiment, Json
-from katachi.papers.maddison2014 import counts, figure1, table1, table2, table5, trend
-from katachi.papers.maddison2014 import figures as curve
+from katachi.papers.maddison2014 import table1, table2, table5
 from katachi.papers.maddison2014 import tables as table3
+from katachi.papers.maddison2014.figures import COUNTS_TABLE, CURVE_TABLE, FIGURE1_TABLE, TREND_TABLE
 
 # The paper and its tables, and what its document says before them.
 
@@ -38,12 +38,12 @@ EXPERIMENT: Final = Experiment(
     name="maddison2014",
     title="Deep networks that foretell moves",
     tables=(
-        counts.TABLE,
+        COUNTS_TABLE,
         table1.TABLE,
         table2.TABLE,
-        trend.TABLE,
-        figure1.TABLE,
-        curve.TABLE,
+        TREND_TABLE,
+        FIGURE1_TABLE,
+        CURVE_TABLE,
         table3.TABLE,
         table5.TABLE,
     ),
