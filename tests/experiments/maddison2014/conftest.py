@@ -7,7 +7,9 @@ import pytest
 
 from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.maddison2014 import figures as trend
-from katachi.papers.maddison2014 import nets, table1, table2
+from katachi.papers.maddison2014 import nets
+from katachi.papers.maddison2014 import tables as table1
+from katachi.papers.maddison2014 import tables as table2
 from katachi.papers.maddison2014.nets import Net
 from learning.small_sets import make_small_set
 

@@ -5,12 +5,7 @@ import pytest
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document
 from katachi.papers.experiment import Budget
-from katachi.papers.maddison2014 import (
-    EXPERIMENT,
-    table1,
-    table2,
-    table5,
-)
+from katachi.papers.maddison2014 import EXPERIMENT
 from katachi.papers.maddison2014 import (
     figures as curve,
 )
@@ -21,7 +16,16 @@ from katachi.papers.maddison2014 import (
     figures as trend,
 )
 from katachi.papers.maddison2014 import (
+    tables as table1,
+)
+from katachi.papers.maddison2014 import (
+    tables as table2,
+)
+from katachi.papers.maddison2014 import (
     tables as table3,
+)
+from katachi.papers.maddison2014 import (
+    tables as table5,
 )
 from katachi.papers.maddison2014.nets import MAIN, Net
 from katachi.policy.config import CnnConfig
@@ -53,19 +57,19 @@ def test_the_document(make_scope, tmp_path):
 
 
 def test_both_kinds_of_filters_are_learned(make_scope, tmp_path):
-    results = table1.measure(make_scope("table1"))
+    results = table1.measure_table1(make_scope("table1"))
     assert list(results["nets"]) == ["free", "symmetric"]
     free, symmetric = (net["tested"] for net in results["nets"].values())
     assert free["positions"] == symmetric["positions"] == 100
     assert free["loss"] != symmetric["loss"]
-    assert "| 2×4, symmetric | 256 | – |" in table1.section(results, tmp_path)
+    assert "| 2×4, symmetric | 256 | – |" in table1.section_table1(results, tmp_path)
 
 
 def test_table1_beside_the_paper(tmp_path):
     net = NET | {"title": "3×64"}
     results = {"data": DATA, "nets": {"free": net, "symmetric": net}}
-    assert [(row.published, row.ours) for row in table1.rows(results)] == [(43.3, 40.0), (44.3, 40.0)]
-    text = table1.section(results, tmp_path)
+    assert [(row.published, row.ours) for row in table1.rows_table1(results)] == [(43.3, 40.0), (44.3, 40.0)]
+    text = table1.section_table1(results, tmp_path)
     assert "| 3×64, symmetric | 1,000,000 | 44.3 | 40 (37 … 43.1) | 2.500 |" in text
     assert "| 6×192 | 49.6 | 49.4 |" in text
     assert "\n8. The paper's larger pair" in text
@@ -86,7 +90,7 @@ def random_gnugo(monkeypatch):
 
 def test_networks_play_without_search(make_scope, random_gnugo, run):
     kept = []
-    results = table2.measure(make_scope("table2", keep=kept.append))
+    results = table2.measure_table2(make_scope("table2", keep=kept.append))
     assert [(pair["first"], pair["second"]) for pair in results["pairs"]] == [("2x4-256", "GNU Go level 10")]
     assert (results["games"], results["distinct"]) == (2, 2)
     assert kept[0]["games"] == 0
@@ -100,25 +104,25 @@ def test_networks_play_without_search(make_scope, random_gnugo, run):
 
 def test_without_gnugo_moves_are_foretold_all_the_same(make_scope, monkeypatch, tmp_path):
     monkeypatch.setattr(table2, "has_gnugo", lambda: False)
-    results = table2.measure(make_scope("table2"))
-    assert [row.id for row in table2.rows(results)] == ["table2/2x4-256/top-1"]
-    assert "| 2×4 | 256 |" in table2.section(results, tmp_path)
+    results = table2.measure_table2(make_scope("table2"))
+    assert [row.id for row in table2.rows_table2(results)] == ["table2/2x4-256/top-1"]
+    assert "| 2×4 | 256 |" in table2.section_table2(results, tmp_path)
 
 
 def test_table2_beside_the_paper(tmp_path):
     pair = {"first": "3x16-1000000", "second": "GNU Go level 10", "games": 200, "wins": 10, "draws": 0}
     results = {"data": DATA, "nets": [NET], "games": 200, "distinct": 200, "seconds": {}, "pairs": [pair]}
-    foretold, won = table2.rows(results)
+    foretold, won = table2.rows_table2(results)
     assert (foretold.published, foretold.ours, won.published, won.ours) == (37.5, 40.0, 3.4, 5.0)
     assert foretold.interval == pytest.approx((37.0, 43.1), abs=0.1)
-    text = table2.section(results, tmp_path)
+    text = table2.section_table2(results, tmp_path)
     assert "| 3×16 | 1,000,000 | 37.5 | 40 (37 … 43.1) | 48 | 3.4 ± 1.1 | 5 (2.70 … 9) of 200 |" in text
     assert "| Aya, 2014 | 38.8 | 6 ± 1.0 |" in text
     assert "\n9. GNU Go captures what is dead" in text
 
 
 def test_the_published_table2():
-    found = {net: tuple(published) for net, published in table2.PUBLISHED.items()}
+    found = {net: tuple(published) for net, published in table2.TABLE2_PUBLISHED.items()}
     assert found == {
         "3×16": (37.5, 3.4, 1.1),
         "3×128": (48.0, 61.8, 2.6),
@@ -151,7 +155,7 @@ def test_the_trend_beside_the_paper(tmp_path):
     assert "| 3×16 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | 37.5 |" in text
     assert "| 3×64 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | – |" in text
     paper = {net.shape.replace("x", "×") for net in trend.TREND_NETS[Budget.FULL]}
-    assert paper == set(table2.PUBLISHED)
+    assert paper == set(table2.TABLE2_PUBLISHED)
 
 
 # Figure 1
@@ -183,7 +187,7 @@ def test_the_same_network_learns_faster_by_adamw(games):
     plain, adamw = Net(3, 16, 1000), Net(3, 16, 1000, adamw=True)
     assert (plain.name, adamw.name) == ("3x16-maddison-36-1000", "3x16-maddison-36-adamw-1000")
     net = NET | {"title": adamw.title}
-    (row,) = table2.rows({"data": DATA, "nets": [net], "games": 0, "distinct": 0, "seconds": {}, "pairs": []})
+    (row,) = table2.rows_table2({"data": DATA, "nets": [net], "games": 0, "distinct": 0, "seconds": {}, "pairs": []})
     assert (row.id, row.published) == ("table2/3x16-adamw-1000000/top-1", 37.5)
 
 
@@ -212,7 +216,7 @@ def test_curves_of_networks_that_a_run_has_learned(make_scope, tmp_path):
 
 
 def test_ranks_are_told(make_scope, run):
-    results = table3.measure(make_scope("table3"))
+    results = table3.measure_table3(make_scope("table3"))
     for found in results["groups"].values():
         assert found["positions"] > 0
         assert set(found["told"]) == {str(rank) for rank in range(1, 10)}
@@ -225,7 +229,7 @@ def test_ranks_are_told(make_scope, run):
 
 
 def test_table3_beside_the_paper(tmp_path):
-    assert table3.PUBLISHED == {1: (49.2, 3.6), 5: (60.1, 1.6), 9: (67.9, 5.0)}
+    assert table3.TABLE3_PUBLISHED == {1: (49.2, 3.6), 5: (60.1, 1.6), 9: (67.9, 5.0)}
     assert table3.implied(1) == 50
     assert table3.implied(9) == pytest.approx(68.6, abs=0.1)
     told = {str(rank): -2.0 - rank / 100 for rank in range(1, 10)}
@@ -233,10 +237,10 @@ def test_table3_beside_the_paper(tmp_path):
     pair = {"first": "9 dan", "second": "1 dan", "games": 100, "wins": 70, "draws": 0}
     groups = {"1d–2d": group, "8d–9d": {"positions": 0}}
     results = {"data": DATA, "net": NET, "groups": groups, "games": 100, "distinct": 100, "pairs": [pair]}
-    weak, strong, games = table3.rows(results)
+    weak, strong, games = table3.rows_table3(results)
     assert (weak.ours, weak.interval, strong.ours, strong.interval) == (-80.0, (-90.0, -70.0), None, None)
     assert (games.published, games.ours) == (table3.implied(9), 70.0)
-    text = table3.section(results, tmp_path)
+    text = table3.section_table3(results, tmp_path)
     assert "| 1d–2d | 1,234 | −2.010 |" in text
     assert "| −2.090 | −2.010 | −80 (−90 … −70) |" in text
     assert "| 9 dan | 1 dan | 70 (60.4 … 78.1) of 100 | 68.6 |" in text
@@ -247,7 +251,7 @@ def test_table3_beside_the_paper(tmp_path):
 
 
 def test_search_with_a_network_plays_both_of_its_parts(make_scope, run):
-    results = table5.measure(make_scope("table5"))
+    results = table5.measure_table5(make_scope("table5"))
     assert {(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]} == {
         ("network and 8 simulations", "network", 2),
         ("network and 8 simulations", "8 simulations", 2),
@@ -265,7 +269,7 @@ def test_search_with_a_network_plays_both_of_its_parts(make_scope, run):
 
 
 def test_table5_beside_the_paper(tmp_path):
-    assert table5.PUBLISHED == {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}
+    assert table5.TABLE5_PUBLISHED == {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}
     first = "network and 10,000 simulations"
     pairs = [
         {"first": first, "second": other, "games": 20, "wins": wins, "draws": 0}
@@ -273,9 +277,9 @@ def test_table5_beside_the_paper(tmp_path):
     ]
     counts = {"games": 40, "distinct": 40, "seconds": {first: 1.5}, "pairs": pairs}
     results = {"network": "`policy-9`", "size": 9} | counts
-    alone, without = table5.rows(results)
+    alone, without = table5.rows_table5(results)
     assert (alone.id, alone.published, alone.ours) == ("table5/10000-simulations/network", 67.6, 75.0)
     assert (without.id, without.published, without.ours) == ("table5/10000-simulations/search", None, 60.0)
-    text = table5.section(results, tmp_path)
+    text = table5.section_table5(results, tmp_path)
     assert "| 10,000 simulations | 75 (53.1 … 88.8) of 20 | 60 (38.7 … 78.1) of 20 | 1.50 |" in text
     assert "| 100,000 | 86.7 ± 3.5 |" in text

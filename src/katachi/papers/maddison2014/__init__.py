@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.papers.experiment import Experiment, Json
-from katachi.papers.maddison2014 import table1, table2, table5
-from katachi.papers.maddison2014 import tables as table3
 from katachi.papers.maddison2014.figures import COUNTS_TABLE, CURVE_TABLE, FIGURE1_TABLE, TREND_TABLE
+from katachi.papers.maddison2014.tables import TABLE1_TABLE, TABLE2_TABLE, TABLE3_TABLE, TABLE5_TABLE
 
 # The paper and its tables, and what its document says before them.
 
@@ -39,13 +38,13 @@ EXPERIMENT: Final = Experiment(
     title="Deep networks that foretell moves",
     tables=(
         COUNTS_TABLE,
-        table1.TABLE,
-        table2.TABLE,
+        TABLE1_TABLE,
+        TABLE2_TABLE,
         TREND_TABLE,
         FIGURE1_TABLE,
         CURVE_TABLE,
-        table3.TABLE,
-        table5.TABLE,
+        TABLE3_TABLE,
+        TABLE5_TABLE,
     ),
     head=head,
 )
