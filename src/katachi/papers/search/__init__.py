@@ -1,3 +1,41 @@
 """What tree search is worth: by simulations, by parts, against GNU Go, as a ladder of levels, and with slow
 priors.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from katachi.papers.experiment import Experiment, Json
+from katachi.papers.search import against_gnugo, delayed, doubling, ladder
+from katachi.papers.search import strength as ablation
+
+# The tables about tree search, and what their document says before them.
+
+
+def head(results: Mapping[str, Json]) -> str:
+    """What is measured, and how to measure it again."""
+    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
+    return f"""
+How strong Monte-Carlo tree search is, what its parts are worth, and what they cost. A bar is what we set out to reach.
+
+```
+katachi reproduce search --budget smoke
+katachi reproduce search --table doubling --budget full --jobs 2
+katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
+```
+
+An interrupted command goes on where it was when it is given again. Intervals are those of 95 %: Wilson's for shares of
+games, from resampling games for Elo. Measured here: {measured}.
+"""
+
+
+EXPERIMENT: Final = Experiment(
+    name="search",
+    title="What tree search is worth",
+    tables=(doubling.TABLE, ablation.TABLE, against_gnugo.TABLE, ladder.TABLE, delayed.TABLE),
+    head=head,
+    yardstick="bar",
+    write_cards=ladder.write_cards,
+)
