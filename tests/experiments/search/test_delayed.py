@@ -7,8 +7,7 @@ from katachi.core.conformance import check_evaluator
 from katachi.go.board import Board
 from katachi.papers.experiment import Budget
 from katachi.papers.search import delayed
-from katachi.papers.search.delayed import measure, ratio, rows, section
-from katachi.papers.search.slow_evaluator import SlowEvaluator
+from katachi.papers.search.delayed import SlowEvaluator, measure, ratio, rows, section
 
 
 def test_every_kind_of_search_is_measured_and_nothing_dropped(make_scope, monkeypatch, tmp_path):

@@ -8,18 +8,38 @@ round, so that whatever else the machine does disturbs both sides alike.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from katachi.core.contracts import Limit
+from katachi.core.contracts import Evaluation, Limit
+from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.papers.documents import Estimate, estimate, format_estimate, format_value, table
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Workers, do_runs, seed_of
-from katachi.papers.search.slow_evaluator import SlowEvaluator
 from katachi.search.mcts import MctsSearch
 from katachi.search.settings import MctsSettings
+
+# An evaluator that takes as long as it is told, like a network on another device, and has no opinion.
+
+
+class SlowEvaluator:
+    """Finds all legal moves equally good, after so many seconds a batch in which it uses no processor."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def evaluate(self, boards: Sequence[Board]) -> Evaluation:
+        """Wait, then answer."""
+        time.sleep(self._seconds)
+        legal = np.stack([board.legal_moves() for board in boards]).astype(np.float32)
+        even = np.full(len(boards), 0.5, dtype=np.float32)
+        return Evaluation(even, legal / legal.sum(axis=1, keepdims=True))
+
+
+# Delayed
 
 NAME: Final = "async"
 RUN: Final = f"search/{NAME}"
