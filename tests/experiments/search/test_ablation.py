@@ -5,7 +5,20 @@ import pytest
 from katachi.papers.experiment import Budget
 from katachi.papers.player_files import format_toml
 from katachi.papers.search import strength as ablation
-from katachi.papers.search.strength import PARTS, Part, measure, rows, section, worth
+from katachi.papers.search.strength import (
+    PARTS,
+    Part,
+    worth,
+)
+from katachi.papers.search.strength import (
+    measure_ablation as measure,
+)
+from katachi.papers.search.strength import (
+    rows_ablation as rows,
+)
+from katachi.papers.search.strength import (
+    section_ablation as section,
+)
 from katachi.players.specs import parse_spec
 
 

@@ -6,8 +6,19 @@ import pytest
 
 from katachi.core.contracts import Limit
 from katachi.papers.experiment import Budget
-from katachi.papers.search import against_gnugo
-from katachi.papers.search.against_gnugo import MATCHES, measure, rows, section
+from katachi.papers.search import strength as against_gnugo
+from katachi.papers.search.strength import (
+    MATCHES,
+)
+from katachi.papers.search.strength import (
+    measure_against_gnugo as measure,
+)
+from katachi.papers.search.strength import (
+    rows_against_gnugo as rows,
+)
+from katachi.papers.search.strength import (
+    section_against_gnugo as section,
+)
 from katachi.players.specs import load_player
 
 

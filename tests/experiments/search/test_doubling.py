@@ -4,15 +4,30 @@ import pytest
 
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.player_files import format_toml
-from katachi.papers.search import doubling
-from katachi.papers.search.doubling import BARS, GAMES, POINTS, measure, rows, section
+from katachi.papers.search import strength as doubling
+from katachi.papers.search.strength import (
+    BARS,
+    POINTS,
+)
+from katachi.papers.search.strength import (
+    DOUBLING_GAMES as GAMES,
+)
+from katachi.papers.search.strength import (
+    measure_doubling as measure,
+)
+from katachi.papers.search.strength import (
+    rows_doubling as rows,
+)
+from katachi.papers.search.strength import (
+    section_doubling as section,
+)
 from katachi.players.specs import parse_spec
 
 
 @pytest.fixture
 def tiny(monkeypatch, random_gnugo):
     monkeypatch.setattr(doubling, "SIZE", 3)
-    monkeypatch.setattr(doubling, "GAMES", {Budget.SMOKE: {2: 2, 4: 4}})
+    monkeypatch.setattr(doubling, "DOUBLING_GAMES", {Budget.SMOKE: {2: 2, 4: 4}})
 
 
 def test_all_points_play_from_the_empty_board_with_both_colors(make_scope, tiny):

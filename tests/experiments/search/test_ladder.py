@@ -6,8 +6,21 @@ from pathlib import Path
 import pytest
 
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.search import ladder
-from katachi.papers.search.ladder import LEVELS, RUNGS, measure, rows, section, write_cards
+from katachi.papers.search import strength as ladder
+from katachi.papers.search.strength import (
+    LEVELS,
+    RUNGS,
+    write_cards,
+)
+from katachi.papers.search.strength import (
+    measure_ladder as measure,
+)
+from katachi.papers.search.strength import (
+    rows_ladder as rows,
+)
+from katachi.papers.search.strength import (
+    section_ladder as section,
+)
 from katachi.players import specs
 from katachi.players.specs import parse_spec, shipped_players
 

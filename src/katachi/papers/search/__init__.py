@@ -8,8 +8,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.papers.experiment import Experiment, Json
-from katachi.papers.search import against_gnugo, delayed, doubling, ladder
-from katachi.papers.search import strength as ablation
+from katachi.papers.search import delayed
+from katachi.papers.search.strength import (
+    ABLATION_TABLE,
+    AGAINST_GNUGO_TABLE,
+    DOUBLING_TABLE,
+    LADDER_TABLE,
+    write_cards,
+)
 
 # The tables about tree search, and what their document says before them.
 
@@ -34,8 +40,8 @@ games, from resampling games for Elo. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="search",
     title="What tree search is worth",
-    tables=(doubling.TABLE, ablation.TABLE, against_gnugo.TABLE, ladder.TABLE, delayed.TABLE),
+    tables=(DOUBLING_TABLE, ABLATION_TABLE, AGAINST_GNUGO_TABLE, LADDER_TABLE, delayed.TABLE),
     head=head,
     yardstick="bar",
-    write_cards=ladder.write_cards,
+    write_cards=write_cards,
 )

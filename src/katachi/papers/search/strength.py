@@ -5,23 +5,27 @@ All have the same number of simulations; what a part costs in time is told besid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
-from katachi.arena.settings import TournamentSettings
-from katachi.papers.documents import COLORS, format_estimate, label_axes, plot, table
-from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.player_files import write_players
+from katachi.arena.settings import LimitSettings, OpeningSettings, TournamentSettings
+from katachi.core.contracts import Limit
+from katachi.papers.documents import COLORS, format_estimate, format_value, label_axes, plot, table
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
+from katachi.papers.gnugo import gnugo, gnugo_name, require_gnugo
+from katachi.papers.player_files import read_player, write_players, write_rating
 from katachi.papers.tournaments import Pair, describe_games, play_rounds, rate_games, rounds
+from katachi.players.specs import RatingTable
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import PlayoutSettings
 
-NAME: Final = "ablation"
-RUN: Final = f"search/{NAME}"
+ABLATION_NAME: Final = "ablation"
+RUN: Final = f"search/{ABLATION_NAME}"
 SIZE: Final = 9
 FULL: Final = Anchor("full")
 MODEL: Final = "shapes-9"
@@ -29,7 +33,7 @@ VALUE_SHARE: Final = 0.25
 SHAPE_CHOICES: Final = 4  # random moves among which shapes choose
 TD_SIMULATIONS: Final = 200
 SIMULATIONS: Final = {Budget.SMOKE: 20, Budget.HOUR: 1_000, Budget.FULL: 1_000}
-GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}
+ABLATION_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +93,10 @@ PARTS: Final = {
 }
 
 
-def measure(scope: Scope) -> Json:
+def measure_ablation(scope: Scope) -> Json:
     """Play the full player against each of the others, from two random moves; ``--runs`` is the games of each pair."""
     simulations = SIMULATIONS[scope.budget]
-    games = dict.fromkeys(PARTS, scope.runs or GAMES[scope.budget])
+    games = dict.fromkeys(PARTS, scope.runs or ABLATION_GAMES[scope.budget])
     full = Part("", "", {})
     players = {FULL.player: full.player(simulations)} | {name: part.player(simulations) for name, part in PARTS.items()}
     template = TournamentSettings(
@@ -116,33 +120,33 @@ def _measured(results: Json) -> list[str]:
     return [name for name in PARTS if name in results["ratings"]]
 
 
-def rows(results: Json) -> list[Row]:
+def rows_ablation(results: Json) -> list[Row]:
     """What every part is worth."""
-    return [_row(name, results) for name in _measured(results)]
+    return [_ablation_row(name, results) for name in _measured(results)]
 
 
-def _row(name: str, results: Json) -> Row:
+def _ablation_row(name: str, results: Json) -> Row:
     value, low, high = worth(results, name)
     what = f"{PARTS[name].sign} {PARTS[name].title}: worth in Elo"
-    return Row(f"{NAME}/{name}", what, None, value, (low, high), RUN)
+    return Row(f"{ABLATION_NAME}/{name}", what, None, value, (low, high), RUN)
 
 
-def section(results: Json, pictures: Path) -> str:
+def section_ablation(results: Json, pictures: Path) -> str:
     """How it was played, what the parts are worth as a picture, and the scores."""
-    _draw(results, pictures / f"{NAME}.svg")
+    _ablation_draw(results, pictures / f"{ABLATION_NAME}.svg")
     return f"""
 {results["games"]:,} games on {SIZE}×{SIZE} at {results["simulations"]:,} simulations a move, each opening of two random
 moves played with both colors; {results["distinct"]:,} of them differ. The full player has the default settings. It
 plays itself without a part (−), or with one more (+); a part that helps has a positive number either way. The
 shapes are those of `{MODEL}`. Time is what the other took for a move, as a multiple of the full player's.
 
-![What each part is worth in Elo](search/{NAME}.svg)
+![What each part is worth in Elo](search/{ABLATION_NAME}.svg)
 
-{_table(results)}
+{_ablation_table(results)}
 """
 
 
-def _table(results: Json) -> str:
+def _ablation_table(results: Json) -> str:
     header = ("part", "games", "the other won, %", "worth in Elo (95 %)", "time, ×")
     pairs = {pair["first"]: Pair(**pair) for pair in results["pairs"]}
     lines = []
@@ -157,7 +161,7 @@ def _table(results: Json) -> str:
     return table(header, lines)
 
 
-def _draw(results: Json, path: Path) -> None:
+def _ablation_draw(results: Json, path: Path) -> None:
     names = sorted(_measured(results), key=lambda name: worth(results, name))
     found = [worth(results, name) for name in names]
     values = [value for value, _, _ in found]
@@ -169,4 +173,397 @@ def _draw(results: Json, path: Path) -> None:
         axes.set_yticks(range(len(names)), [f"{PARTS[name].sign} {PARTS[name].title}" for name in names])
 
 
-TABLE: Final = Table(NAME, "What the parts are worth", measure, rows, section)
+ABLATION_TABLE: Final = Table(
+    ABLATION_NAME, "What the parts are worth", measure_ablation, rows_ablation, section_ablation
+)
+
+
+# The shipped strong players against GNU Go: for a time a move on all cores, and held to some simulations on one.
+
+AGAINST_GNUGO_NAME: Final = "gnugo"
+_ROUNDS: Final = 10  # so that all matches are played side by side
+_SMOKE_LIMIT: Final = Limit(seconds=0.05)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A player against a level of GNU Go, and what we want it to win.
+
+    Held to simulations it plays on one thread, and a busy machine slows the match; only priors that come later than
+    they would elsewhere weaken the player.
+    """
+
+    player: str
+    size: int
+    level: int
+    limit: Limit  # of a move
+    games: dict[Budget, int]
+    bar: str | None = None  # percent won
+
+    @property
+    def name(self) -> str:
+        held = f"-{self.limit.simulations}" if self.limit.simulations else ""
+        return f"{self.player}{held}-level-{self.level}"
+
+    @property
+    def limit_in_words(self) -> str:
+        return f"{self.limit.simulations:,} simulations" if self.limit.simulations else f"{self.limit.seconds:g} s"
+
+
+_SOME: Final = {Budget.SMOKE: 0, Budget.HOUR: 20, Budget.FULL: 20}
+_FEW: Final = {Budget.SMOKE: 0, Budget.HOUR: 0, Budget.FULL: 20}
+MATCHES: Final = (
+    Match("strong-9", 9, 10, Limit(seconds=2.0), {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}, "≥ 90"),
+    Match("strong-19", 19, 0, Limit(simulations=2000), _SOME, "> 50"),
+    Match("strong-19", 19, 10, Limit(simulations=2000), _SOME),
+    Match("strong-19", 19, 0, Limit(seconds=10.0), _FEW, "> 50"),
+    Match("strong-19", 19, 10, Limit(seconds=10.0), _FEW),
+)
+
+
+def measure_against_gnugo(scope: Scope) -> Json:
+    """Play one game at a time, whatever ``--jobs`` says, all matches side by side.
+
+    ``--runs`` is the number of games of those matches that the budget has.
+    """
+    require_gnugo()
+    chosen = [match for match in MATCHES if match.games[scope.budget]]
+    parts = (_rounds(match, scope).items() for match in chosen)
+    tournaments = dict(part for part in chain.from_iterable(zip_longest(*parts)) if part)
+    sizes = {match.name: match for match in chosen}
+
+    def count(records: Sequence[GameRecord]) -> Json:
+        return {"matches": {name: _count(match, records) for name, match in sizes.items()}}
+
+    return play_rounds(tournaments, scope, count)
+
+
+def _rounds(match: Match, scope: Scope) -> dict[str, TournamentSettings]:
+    games = scope.runs or match.games[scope.budget]
+    limit = _SMOKE_LIMIT if scope.budget is Budget.SMOKE else match.limit
+    template = TournamentSettings(
+        players=write_players({match.name: _limited(match.player, limit)}, scope.folder / "players")
+        | {gnugo_name(match.level): gnugo(match.level)},
+        size=match.size,
+        openings=OpeningSettings(random_plies=0),
+    )
+    found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
+    return {f"{match.name}-{folder}": settings for folder, settings in found.items()}
+
+
+def _limited(player: str, limit: Limit) -> Json:
+    """Our player as it ships but for the limit; GNU Go thinks as long as it likes."""
+    values = read_player(player)
+    threads = {"threads": 1} if limit.simulations else {}
+    limits = {name: value for name, value in asdict(limit).items() if value is not None}
+    return values | {"search": values["search"] | threads, "limit": limits}
+
+
+def _count(match: Match, records: Sequence[GameRecord]) -> Json:
+    """The score of one match; nothing if it has no games yet."""
+    own = [record for record in records if match.name in (record.black.name, record.white.name)]
+    opponent = gnugo_name(match.level)
+    if not own:
+        return {"games": 0}
+    return describe_games(own) | rate_games([match.name, opponent], own, Anchor(opponent))
+
+
+def rows_against_gnugo(results: Json) -> list[Row]:
+    """The win rate of every match; None for those that were not played."""
+    return [_against_gnugo_row(match, results) for match in MATCHES]
+
+
+def _against_gnugo_row(match: Match, results: Json) -> Row:
+    pair = _pair(match, results)
+    what = f"{match.player} at {match.limit_in_words} a move against {gnugo_name(match.level)}: won, %"
+    won, interval = (None, None) if pair is None else (round(pair.percent, 1), pair.percent_interval)
+    return Row(f"{AGAINST_GNUGO_NAME}/{match.name}", what, match.bar, won, interval, RUN)
+
+
+def _pair(match: Match, results: Json) -> Pair | None:
+    found = results["matches"].get(match.name, {"games": 0})
+    return Pair(**found["pairs"][0]) if found["games"] else None
+
+
+def section_against_gnugo(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
+    """How it was played, and the scores."""
+    return f"""
+One game at a time, from the empty board, komi 7.5, area rules, colors alternating. Only our players are limited: by
+time on all cores, or held to simulations on one thread, as a lower bound: far less than they have otherwise. Priors of
+a network come while the search goes on, on a busy machine later, so that such games are not the same everywhere.
+
+{_against_gnugo_table(results)}
+"""
+
+
+def _against_gnugo_table(results: Json) -> str:
+    header = ("match", "board", "limit", "s a move", "games", "different", "won, %", "Elo above GNU Go")
+    lines = []
+    for match in MATCHES:
+        pair = _pair(match, results)
+        if pair is not None:
+            found = results["matches"][match.name]
+            rating, *interval = found["ratings"][match.name]
+            lines.append(
+                (
+                    f"{match.player} – {gnugo_name(match.level)}",
+                    f"{match.size}×{match.size}",
+                    match.limit_in_words,
+                    format_value(round(found["seconds"][match.name], 2)),
+                    str(pair.games),
+                    str(found["distinct"]),
+                    format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval]),
+                    format_estimate(rating, interval),
+                )
+            )
+    return table(header, lines)
+
+
+AGAINST_GNUGO_TABLE: Final = Table(
+    AGAINST_GNUGO_NAME, "Against GNU Go", measure_against_gnugo, rows_against_gnugo, section_against_gnugo
+)
+
+
+# Strength by simulations: the tree search with ever more of them a move, against GNU Go.
+
+DOUBLING_NAME: Final = "doubling"
+LEVEL: Final = 10
+OPPONENT: Final = Anchor(gnugo_name(LEVEL))
+POINTS: Final = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+BARS: Final = {10_000: 80}  # percent won
+DOUBLING_GAMES: Final[Mapping[Budget, Mapping[int, int]]] = {
+    Budget.SMOKE: {500: 2, 1_000: 2},
+    Budget.HOUR: dict.fromkeys(POINTS, 10),
+    Budget.FULL: dict.fromkeys(POINTS, 20) | {10_000: 200},
+}
+
+
+def player(simulations: int) -> Json:
+    """The search as it is by default, on one thread, so that games can be played side by side."""
+    return {"kind": "search", "search": {"kind": "mcts", "threads": 1}, "limit": {"simulations": simulations}}
+
+
+def name_of(simulations: int) -> str:
+    """What a point is called."""
+    return f"{simulations} simulations"
+
+
+def measure_doubling(scope: Scope) -> Json:
+    """Play all points side by side, from the empty board; ``--runs`` is the number of games of each."""
+    require_gnugo()
+    plan = dict.fromkeys(POINTS, scope.runs) if scope.runs else DOUBLING_GAMES[scope.budget]
+    games = {name_of(simulations): count for simulations, count in plan.items()}
+    files = write_players({name_of(simulations): player(simulations) for simulations in plan}, scope.folder / "players")
+    template = TournamentSettings(
+        players={OPPONENT.player: gnugo(LEVEL), **files},
+        scheme="gauntlet",
+        size=SIZE,
+        jobs=scope.workers.jobs,
+        openings=OpeningSettings(random_plies=0),
+    )
+
+    def count(records: Sequence[GameRecord]) -> Json:
+        return describe_games(records) | rate_games([*games, OPPONENT.player], records, OPPONENT)
+
+    return play_rounds(rounds(template, games), scope, count)
+
+
+def scores(results: Json) -> dict[int, Pair]:
+    """What each point won against the opponent, by simulations."""
+    pairs = (Pair(**pair) for pair in results["pairs"])
+    return {int(pair.first.split()[0]): pair for pair in pairs}
+
+
+def rows_doubling(results: Json) -> list[Row]:
+    """The win rate and the Elo difference of every point."""
+    return [row for simulations, pair in scores(results).items() for row in _rows(simulations, pair, results)]
+
+
+def _rows(simulations: int, pair: Pair, results: Json) -> list[Row]:
+    rating, low, high = results["ratings"][pair.first]
+    what = f"{simulations:,} simulations against {OPPONENT.player}"
+    return [
+        Row(
+            f"{DOUBLING_NAME}/{simulations}/won",
+            f"{what}: won, %",
+            _bar(simulations),
+            round(pair.percent, 1),
+            pair.percent_interval,
+            RUN,
+        ),
+        Row(f"{DOUBLING_NAME}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high), RUN),
+    ]
+
+
+def _bar(simulations: int) -> str | None:
+    return f"≥ {BARS[simulations]}" if simulations in BARS else None
+
+
+def section_doubling(results: Json, pictures: Path) -> str:
+    """How it was played, the curve, and its points."""
+    _doubling_draw(results, pictures / f"{DOUBLING_NAME}.svg")
+    return f"""
+{results["games"]:,} games on {SIZE}×{SIZE} from the empty board against {OPPONENT.player}, komi 7.5, area rules, colors
+alternating, with the default settings on one thread; {results["distinct"]:,} of them differ. The tree is kept from move
+to move, and a search ends early where its move can no longer change.
+
+![Win rate and Elo by simulations a move](search/{DOUBLING_NAME}.svg)
+
+{_doubling_table(results)}
+"""
+
+
+def _doubling_table(results: Json) -> str:
+    header = ("simulations a move", "games", "won, %", f"Elo above {OPPONENT.player}", "s a move")
+    lines = []
+    for simulations, pair in scores(results).items():
+        rating, *interval = results["ratings"][pair.first]
+        won = format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval])
+        elo, seconds = format_estimate(rating, interval), f"{results['seconds'][pair.first]:.2f}"
+        lines.append((f"{simulations:,}", str(pair.games), won, elo, seconds))
+    return table(header, lines)
+
+
+def _doubling_draw(results: Json, path: Path) -> None:
+    found = scores(results)
+    won = [(pair.percent, *pair.percent_interval) for pair in found.values()]
+    elo = [results["ratings"][pair.first] for pair in found.values()]
+    with plot(path, columns=2) as (left, right):
+        _draw_curve(left, list(found), won)
+        label_axes(left, f"Games won against {OPPONENT.player}", "simulations a move", "%")
+        _draw_curve(right, list(found), elo)
+        label_axes(right, f"Strength above {OPPONENT.player}", "simulations a move", "Elo")
+
+
+def _draw_curve(axes: Any, simulations: Sequence[int], found: Sequence[Sequence[float]]) -> None:
+    """Values with their intervals, each (value, low, high)."""
+    below = [value - low for value, low, _ in found]
+    above = [high - value for value, _, high in found]
+    values = [value for value, _, _ in found]
+    axes.errorbar(simulations, values, (below, above), color=COLORS[4], marker="o", capsize=3, label="95 % interval")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+DOUBLING_TABLE: Final = Table(
+    DOUBLING_NAME, "Strength by simulations", measure_doubling, rows_doubling, section_doubling
+)
+
+
+# The shipped levels on one scale, with simple players and GNU Go as rungs between them.
+#
+# Each plays the two that follow it in the order of their strength. The scale is that of the old Computer Go Server,
+# where GNU Go stood at 1,800.
+
+LADDER_NAME: Final = "ladder"
+ANCHOR: Final = Anchor(gnugo_name(10), 1800)
+SCALE: Final = f"on {SIZE}x{SIZE}, where {ANCHOR.player} is {ANCHOR.rating:,.0f}"
+LEVELS: Final = tuple(f"level-{number}" for number in range(1, 11))
+RUNGS: Final[Mapping[str, str]] = {  # in the order of their strength, or nearly
+    "random": "random",
+    **{level: level for level in LEVELS[:4]},
+    "ALP": "alp",
+    **{level: level for level in LEVELS[4:7]},
+    gnugo_name(0): gnugo(0),
+    LEVELS[7]: LEVELS[7],
+    ANCHOR.player: gnugo(10),
+    **{level: level for level in LEVELS[8:]},
+}
+LADDER_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 10, Budget.FULL: 100}
+_SMOKE_SIMULATIONS: Final = 10
+
+
+def measure_ladder(scope: Scope) -> Json:
+    """Play and rate; ``--runs`` is the number of games of each pair."""
+    require_gnugo()
+    games = scope.runs or LADDER_GAMES[scope.budget]
+    template = TournamentSettings(
+        players=dict(RUNGS),
+        scheme="ladder",
+        size=SIZE,
+        jobs=scope.workers.jobs,
+        limit=LimitSettings(simulations=_SMOKE_SIMULATIONS if scope.budget is Budget.SMOKE else None),
+    )
+
+    def count(records: Sequence[GameRecord]) -> Json:
+        return describe_games(records) | rate_games(list(RUNGS), records, ANCHOR)
+
+    return play_rounds(rounds(template, dict.fromkeys(RUNGS, games)), scope, count)
+
+
+def rows_ladder(results: Json) -> list[Row]:
+    """The rating of every player."""
+    return [
+        Row(f"{LADDER_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high), RUN)
+        for name, (rating, low, high) in results["ratings"].items()
+    ]
+
+
+def section_ladder(results: Json, pictures: Path) -> str:
+    """How it was played, the ratings as a picture, and as a table."""
+    _ladder_draw(results, pictures / f"{LADDER_NAME}.svg")
+    return f"""
+{results["games"]:,} games {SCALE}, each opening of two random moves played with both colors; {results["distinct"]:,} of
+them differ. Each player met the two that stand nearest above and below. Ratings are Bradley–Terry's. The cards of the
+levels have them from here: `katachi players`.
+
+![The levels, simple players and GNU Go on one scale](search/{LADDER_NAME}.svg)
+
+{_ladder_table(results)}
+"""
+
+
+def _ladder_table(results: Json) -> str:
+    order = list(results["ratings"])
+    above = {(pair.second, pair.first): pair for pair in (Pair(**pair) for pair in results["pairs"])}
+    lines = []
+    for name, other in zip(order, [*order[1:], ""], strict=True):
+        rating, *interval = results["ratings"][name]
+        lines.append((name, format_estimate(rating, interval), _won(above, name, other)))
+    return table(("player", "Elo (95 %)", "won against the next below, %"), lines)
+
+
+def _won(above: Mapping[tuple[str, str], Pair], name: str, other: str) -> str:
+    """What a player won against another, if they met."""
+    if pair := above.get((name, other)):
+        return f"{100 - pair.percent:.1f} of {pair.games}"
+    if pair := above.get((other, name)):
+        return f"{pair.percent:.1f} of {pair.games}"
+    return ""
+
+
+def _ladder_draw(results: Json, path: Path) -> None:
+    found = dict(reversed(results["ratings"].items()))
+    values = [rating for rating, _, _ in found.values()]
+    errors = (
+        [rating - low for rating, low, _ in found.values()],
+        [high - rating for rating, _, high in found.values()],
+    )
+    with plot(path, columns=2, height=1.2 + 0.25 * len(found)) as (axes, rest):
+        rest.set_axis_off()
+        axes.errorbar(
+            values, range(len(found)), xerr=errors, color=COLORS[4], fmt="o", capsize=3, label="95 % interval"
+        )
+        label_axes(axes, f"Ratings {SCALE}", "Elo", "")
+        axes.set_yticks(range(len(found)), list(found))
+
+
+def write_cards(results: Mapping[str, Json], folder: Path) -> list[str]:
+    """Put the ratings of the levels into their files in a folder; returns whose.
+
+    Raises ExperimentError if they were not measured, or are not there.
+    """
+    if LADDER_NAME not in results:
+        raise ExperimentError(f"the table {LADDER_NAME} has not been measured")
+    ratings = {
+        level: results[LADDER_NAME]["ratings"][level] for level in LEVELS if level in results[LADDER_NAME]["ratings"]
+    }
+    for level, (value, low, high) in ratings.items():
+        path = folder / f"{level}.toml"
+        if not path.is_file():
+            raise ExperimentError(f"there is no {path} to write a rating into")
+        write_rating(path, RatingTable(value=value, low=low, high=high, scale=SCALE))
+    return list(ratings)
+
+
+LADDER_TABLE: Final = Table(LADDER_NAME, "A ladder of levels", measure_ladder, rows_ladder, section_ladder)
