@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from katachi.papers.experiment import Budget, Scope, Workers
-from katachi.papers.silver2007 import cascade
+from katachi.papers.silver2007 import extras as cascade
 from katachi.papers.silver2007.learning_run import Protocol
 
 
@@ -10,12 +10,12 @@ def test_both_ways_learn_from_the_same_seeds(tmp_path, monkeypatch):
     monkeypatch.setitem(cascade.PROTOCOLS, Budget.SMOKE, plan)
     seen = []
     scope = Scope(tmp_path, Budget.SMOKE, seen.append, 1, Workers())
-    results = cascade.measure(scope)
+    results = cascade.measure_cascade(scope)
     assert seen[-1].runs == seen[-1].all_runs == 2
     assert set(results["cascade"]) == {"off", "on"}
-    runs = [cascade._run(way, 0, plan).arguments for way in ("off", "on")]
+    runs = [cascade._cascade_run(way, 0, plan).arguments for way in ("off", "on")]
     assert runs[0] | {"cascade": True} == runs[1]
-    rows = cascade.rows(results)
+    rows = cascade.rows_cascade(results)
     assert {row.id for row in rows} >= {"cascade/off/final", "cascade/on/final"}
-    text = cascade.section(results, tmp_path)
+    text = cascade.section_cascade(results, tmp_path)
     assert f"| on | {results['cascade']['on']['final'][0]:.1f} |" in text

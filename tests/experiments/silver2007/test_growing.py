@@ -2,7 +2,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from katachi.papers.silver2007.extras import STARTS, Plan, _sum_up, grow, rows, section
+from katachi.papers.silver2007.extras import (
+    STARTS,
+    Plan,
+    _sum_up,
+    grow,
+)
+from katachi.papers.silver2007.extras import (
+    rows_growing as rows,
+)
+from katachi.papers.silver2007.extras import (
+    section_growing as section,
+)
 
 PLAN = Plan(games=40, games_on_smaller=20, test_every=20, test_games=4, final_games=4)
 

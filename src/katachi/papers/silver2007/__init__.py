@@ -7,9 +7,9 @@ from typing import Final
 
 from katachi.papers.documents import numbered
 from katachi.papers.experiment import Budget, Experiment, Json
-from katachi.papers.silver2007 import cascade, figure3, figure4, figure4_report, figure6
-from katachi.papers.silver2007 import extras as growing
+from katachi.papers.silver2007 import figure3, figure4, figure4_report, figure6
 from katachi.papers.silver2007 import figures as figure5
+from katachi.papers.silver2007.extras import CASCADE_TABLE, GROWING_TABLE
 
 # The paper and its tables, and what its document says before them.
 
@@ -68,8 +68,8 @@ EXPERIMENT: Final = Experiment(
     tables=(
         figure3.TABLE,
         figure4_report.TABLE,
-        growing.TABLE,
-        cascade.TABLE,
+        GROWING_TABLE,
+        CASCADE_TABLE,
         figure5.TABLE,
         figure6.TABLE,
     ),
