@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.silver2007 import extras as cascade
-from katachi.papers.silver2007.learning_run import Protocol
+from katachi.papers.silver2007.figure4 import Protocol
 
 
 def test_both_ways_learn_from_the_same_seeds(tmp_path, monkeypatch):

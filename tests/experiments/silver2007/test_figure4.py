@@ -9,10 +9,19 @@ import numpy as np
 import pytest
 
 from katachi.papers.experiment import Budget, Scope, Workers
-from katachi.papers.silver2007 import figure4, figure4_plots
-from katachi.papers.silver2007.figure4 import ALL_SETS, CUMULATIVE, LEARNERS, learning_time, measure, sum_up
-from katachi.papers.silver2007.figure4_report import rows, section
-from katachi.papers.silver2007.learning_run import Protocol
+from katachi.papers.silver2007 import figure4
+from katachi.papers.silver2007 import figure4 as figure4_plots
+from katachi.papers.silver2007.figure4 import (
+    ALL_SETS,
+    CUMULATIVE,
+    LEARNERS,
+    Protocol,
+    learning_time,
+    measure,
+    rows,
+    section,
+    sum_up,
+)
 
 PLAN = Protocol(games=2000, test_every=500, test_games=10, final_games=20)
 

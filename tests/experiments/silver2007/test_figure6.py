@@ -10,8 +10,7 @@ from katachi.core.drawing import Cell, Shape
 from katachi.core.models import save_linear
 from katachi.go.rules import Rules
 from katachi.papers.silver2007 import figure6
-from katachi.papers.silver2007.readings import cuts, makes_two_eyes, matches
-from katachi.papers.silver2007.sets import UP_TO_3X3
+from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
 from katachi.shapes.linear_cards import describe_linear
 from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import LinearModel

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.papers.silver2007.learning_run import Protocol, games_until, learn, mean_curve, percent_won
+from katachi.papers.silver2007.figure4 import Protocol, games_until, learn, mean_curve, percent_won
 from katachi.shapes.learner import TdLearner, TdSettings
 
 TINY = Protocol(games=50, test_every=20, test_games=4, final_games=6)

@@ -7,7 +7,8 @@ from typing import Final
 
 from katachi.papers.documents import numbered
 from katachi.papers.experiment import Budget, Experiment, Json
-from katachi.papers.silver2007 import figure3, figure4, figure4_report, figure6
+from katachi.papers.silver2007 import figure3, figure4, figure6
+from katachi.papers.silver2007 import figure4 as figure4_report
 from katachi.papers.silver2007 import figures as figure5
 from katachi.papers.silver2007.extras import CASCADE_TABLE, GROWING_TABLE
 

@@ -10,9 +10,19 @@ from typing import Final
 from katachi.core.training import MetricLine
 from katachi.papers.documents import COLORS, Estimate, estimate, format_mean, format_value, label_axes, plot, table
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
-from katachi.papers.silver2007.figure4 import KOMI, PROTOCOLS, SIZE, sum_up
-from katachi.papers.silver2007.learning_run import Protocol, count_wins, learn, mean_curve, percent_won, test_at_the_end
-from katachi.papers.silver2007.sets import UP_TO_3X3
+from katachi.papers.silver2007.figure4 import (
+    KOMI,
+    PROTOCOLS,
+    SIZE,
+    UP_TO_3X3,
+    Protocol,
+    count_wins,
+    learn,
+    mean_curve,
+    percent_won,
+    sum_up,
+    test_at_the_end,
+)
 from katachi.shapes.growing import GrowingLearner, growing_stages
 from katachi.shapes.learner import TdSettings
 

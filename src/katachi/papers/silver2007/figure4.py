@@ -1,20 +1,141 @@
 """Figure 4: each set of shapes alone, and with all sets that are as or more general, on 5×5.
 
 36 learners: nine sizes, location independent (LI) and dependent (LD), alone and cumulative; in each a number of
-runs of two agents that learn for 100,000 games (``papers/silver2007/learning_run.py``).
+runs of two agents that learn for 100,000 games (``papers/silver2007/figure4.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from katachi.features.windows import PAPER_SIZES
-from katachi.papers.documents import Estimate, estimate
-from katachi.papers.experiment import Budget, Json, Run, Scope, do_runs, seed_of
-from katachi.papers.silver2007.learning_run import Protocol, games_until, learn, mean_curve, mean_rates, percent_won
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.core.drawing import Shape
+from katachi.features.windows import PAPER_SIZES, TABLE_SIZES
+from katachi.go.points import EMPTY
+from katachi.papers.documents import (
+    COLORS,
+    NOTHING,
+    Estimate,
+    estimate,
+    format_mean,
+    format_value,
+    label_axes,
+    plot,
+    table,
+)
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Value, do_runs, seed_of
+from katachi.shapes.alp import play_by_color
+from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.sets import Location, ShapeSet
+
+# One learning run as the paper makes it: a pair learns by self-play, and is tested against the average liberty player.
+#
+# Every so many games each agent plays test games, and more of them at the end; there the mean of its weights over the
+# second half of the games is tested too. The paper knows no such mean, and taking it does not touch the learning.
+
+_AVERAGE_FROM = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How long a pair learns and how it is tested; the defaults are the paper's."""
+
+    games: int = 100_000
+    test_every: int = 500
+    test_games: int = 100  # of each agent
+    final_games: int = 1_000
+
+    @property
+    def arguments(self) -> Json:
+        return asdict(self)
+
+    @property
+    def tests(self) -> list[int]:
+        """The games after which the agents are tested."""
+        return [
+            min(games, self.games) for games in range(self.test_every, self.games + self.test_every, self.test_every)
+        ]
+
+
+def learn(
+    sets: Sequence[str], size: int, komi: float, seed: int, protocol: Json, mode: str, cascade: bool = False
+) -> Json:
+    """Train a pair, and count its wins: in the tests along the way, and at the end by color.
+
+    ``curve`` has a row for every test, ``final`` and ``averaged`` a row for each agent: wins as Black and as White.
+    """
+    plan = Protocol(**protocol)
+    options: dict[str, Any] = {"sets": tuple(sets), "size": size, "komi": komi, "mode": mode, "cascade": cascade}
+    settings = TdSettings(**options, seed=seed, average_from=_AVERAGE_FROM)
+    learner = TdLearner(settings, plan.games)
+    curve = []
+    for games in plan.tests:
+        learner.train(games - learner.games)
+        curve.append(count_wins(learner, plan.test_games))
+    return {"curve": curve} | test_at_the_end(learner, plan.final_games)
+
+
+def count_wins(learner: TdLearner, games: int) -> list[float]:
+    """What each agent wins of so many test games, as its weights are now."""
+    return [sum(wins) for wins in _test(learner, learner.weights, games)]
+
+
+def test_at_the_end(learner: TdLearner, games: int) -> Json:
+    """What each agent wins with its last weights, and with their mean."""
+    return {
+        "final": _test(learner, learner.weights, games),
+        "averaged": _test(learner, learner.averaged_weights, games),
+    }
+
+
+def _test(learner: TdLearner, weights: NDArray[Any], games: int) -> list[tuple[float, float]]:
+    """What each agent wins as Black and as White."""
+    settings = learner.settings
+    seeds = [seed_of(settings.seed, learner.games, agent) for agent in range(settings.agents)]
+    return [
+        play_by_color(learner.features, of_agent, games, seed, settings.komi)
+        for of_agent, seed in zip(weights, seeds, strict=True)
+    ]
+
+
+def mean_rates(curve: Sequence[Sequence[float]], test_games: int) -> NDArray[np.float64]:
+    """The share of the test games that both agents won, [tests]."""
+    rates: NDArray[np.float64] = np.mean(curve, axis=1) / test_games
+    return rates
+
+
+def mean_curve(curves: Sequence[Sequence[Sequence[float]]], test_games: int) -> list[float]:
+    """The mean over runs of what both agents won, in percent, short enough to be kept."""
+    mean: list[float] = np.mean([100 * mean_rates(curve, test_games) for curve in curves], axis=0).round(2).tolist()
+    return mean
+
+
+def percent_won(wins: Sequence[Sequence[float]], games: int, *, color: int | None = None, best: bool = False) -> float:
+    """What both agents won of so many games each, or the better one; with both colors, or as Black (0) or White (1)."""
+    counts = np.array(wins)
+    of_each = counts.sum(axis=1) / games if color is None else counts[:, color] / (games / 2)
+    return round(100 * float(of_each.max() if best else of_each.mean()), 4)
+
+
+def games_until(
+    curve: Sequence[Sequence[float]], tests: Sequence[int], wins: float, *, in_a_row: int = 1
+) -> int | None:
+    """The games after which every agent first wins more than so many test games, as a mean of tests in a row.
+
+    None if that never happens.
+    """
+    for end in range(in_a_row, len(curve) + 1):
+        if (np.mean(curve[end - in_a_row : end], axis=0) > wins).all():
+            return tests[end - 1]
+    return None
+
+
+# Figure4
 
 NAME: Final = "figure4"
 SIZE: Final = 5
@@ -144,3 +265,289 @@ def learning_time(results: Json, learner: Learner, key: str = "learned after") -
 def reached(results: Json, learner: Learner) -> int:
     """How many runs had both agents exceed 50 % in one test."""
     return sum(found is not None for found in of(results, learner, "learned after"))
+
+
+# Figure 4 drawn: win rates and learning times by size, learning curves, and learning time by number of sets.
+
+_STYLES: Final = {Location.INDEPENDENT: (COLORS[4], "o"), Location.DEPENDENT: (COLORS[5], "s")}
+_WORDS: Final = {Location.INDEPENDENT: "location independent", Location.DEPENDENT: "location dependent"}
+_CURVES: Final = (
+    "LI 1x1 alone",
+    "LI 2x2 alone",
+    "LD 2x2 alone",
+    "LI 3x3 alone",
+    "LI 3x3 cumulative",
+    "LD 3x3 cumulative",
+)
+
+
+def draw_plots(results: Json, pictures: Path) -> None:
+    """Draw all pictures of the figure into a folder."""
+    _plot_sizes(results, pictures / "figure4.svg")
+    _plot_curves(results, pictures / "figure4-curves.svg")
+    _plot_times(results, pictures / "figure4-sets.svg")
+
+
+def _plot_sizes(results: Json, path: Path) -> None:
+    """The figure itself; what it has above and below, win rate and learning time, is side by side here."""
+    for how in (ALONE, CUMULATIVE):
+        words = "each set alone" if how == ALONE else "with all more general sets"
+        with plot(path.with_stem(path.stem if how == ALONE else f"{path.stem}-{how}"), columns=2) as (rates, times):
+            for location in Location:
+                own = [Learner(ShapeSet(*size, location), how) for size in PAPER_SIZES]
+                _plot_points(rates, [estimate(of(results, e, "final")) for e in own], location, _WORDS[location])
+                averaged = [estimate(of(results, e, "averaged")).mean for e in own]
+                rates.plot(averaged, ":", color=_STYLES[location][0], label="the same, averaged weights")
+                _plot_points(times, [learning_time(results, e) for e in own], location, _WORDS[location])
+                _mark_unlearned(times, results, own, location)
+            for axes in (rates, times):
+                axes.set_xticks(range(len(PAPER_SIZES)), [f"{width}×{height}" for width, height in PAPER_SIZES])
+            label_axes(rates, f"Final win rate, {words}", "size of shapes", "against ALP, %")
+            label_axes(times, f"Learning time, {words}", "size of shapes", "games until both exceed 50 %")
+            rates.set_ylim(0, 100)
+            times.set_ylim(0)
+
+
+def _plot_points(axes: Any, found: Sequence[Estimate], location: Location, label: str) -> None:
+    color, marker = _STYLES[location]
+    means = np.array([value.mean for value in found])
+    bounds = np.array([value.interval or (value.mean, value.mean) for value in found])
+    errors = np.abs(bounds - means[:, None]).T
+    axes.errorbar(range(len(means)), means, errors, color=color, marker=marker, markersize=4, capsize=2, label=label)
+
+
+def _mark_unlearned(axes: Any, results: Json, learners: Sequence[Learner], location: Location) -> None:
+    """White inside, where some runs never learned and the mean is but a lower bound."""
+    color, marker = _STYLES[location]
+    for place, learner in enumerate(learners):
+        if reached(results, learner) < results["runs"]:
+            time = learning_time(results, learner).mean
+            axes.plot(place, time, marker, color=color, markerfacecolor="white", markersize=5, zorder=3)
+
+
+def _plot_curves(results: Json, path: Path) -> None:
+    protocol = Protocol(**results["protocol"])
+    with plot(path, height=3.8) as (axes,):
+        for color, name in zip(COLORS, _CURVES, strict=False):
+            curve = results["experiments"][name]["curve"]
+            axes.plot(protocol.tests, curve, color=color, linewidth=1, label=name.replace("x", "×"))
+        axes.set_xscale("log")
+        axes.set_ylim(0, 100)
+        label_axes(axes, "Learning curves, mean over runs", "games", "win rate against ALP, %")
+
+
+def _plot_times(results: Json, path: Path) -> None:
+    with plot(path) as (axes,):
+        for location in Location:
+            color, marker = _STYLES[location]
+            own = [Learner(ShapeSet(*size, location), CUMULATIVE) for size in PAPER_SIZES]
+            times = [learning_time(results, learner).mean for learner in own]
+            axes.plot([len(e.sets) for e in own], times, marker, color=color, label=_WORDS[location])
+        axes.set_ylim(0)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        label_axes(axes, "Learning time, cumulative sets", "number of sets", "games until both exceed 50 %")
+
+
+# Figure 4 as rows and text.
+
+RUN: Final = f"silver2007/{NAME}"
+
+
+def _find(name: str, how: str) -> Learner:
+    return Learner(ShapeSet.parse(name), how)
+
+
+def _name(learner: Learner) -> str:
+    return learner.name.replace("x", "×")
+
+
+# Rows
+
+
+def rows(results: Json) -> list[Row]:
+    """The paper's statements first, then the figures of all learners."""
+    return [*_statements(results), *(row for learner in LEARNERS for row in _figures(results, learner))]
+
+
+def _row(name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
+    if isinstance(found, Estimate):
+        return Row(f"{NAME}/{name}", what, published, round(found.mean, 2), _rounded(found.interval), RUN)
+    return Row(f"{NAME}/{name}", what, published, found, None, RUN)
+
+
+def _rounded(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (round(interval[0], 2), round(interval[1], 2))
+
+
+def _statements(results: Json) -> Iterator[Row]:
+    best_alone, combined = _find("LI 2x2", ALONE), _find("LI 3x3", CUMULATIVE)
+    early = of(results, best_alone, "early")
+    what = f"{_name(best_alone)}: win rate against ALP after {EARLY:,} games, %"
+    yield _row("LI-2x2-alone/early", what, 25, estimate(early) if early else None)
+    for learner, published in ((best_alone, "over 80"), (combined, "over 90")):
+        final = estimate(of(results, learner, "final"))
+        yield _row(f"{_slug(learner)}/statement", f"{_name(learner)}: final win rate, %", published, final)
+    best = max((e for e in LEARNERS if e.how == ALONE), key=lambda e: estimate(of(results, e, "final")).mean)
+    yield _row("best-alone", "the best set alone", "2×2", _name(best).removesuffix(f" {ALONE}"))
+    faster = f"{sum(_is_li_faster(results, size) for size in TABLE_SIZES)} of {len(TABLE_SIZES)}"
+    yield _row("LI-faster", "sizes up to 3×3 at which LI alone learns faster than LD", "small shapes", faster)
+    yield _row("linear", "learning time against number of sets: R² of a line", "about linear", _linearity(results))
+
+
+def _is_li_faster(results: Json, size: tuple[int, int]) -> bool:
+    times = [learning_time(results, Learner(ShapeSet(*size, location), ALONE)).mean for location in Location]
+    return times[0] < times[1]
+
+
+def _linearity(results: Json) -> Estimate | None:
+    """How much of the learning time of cumulative sets a line over their number explains; None if too few learned."""
+    sets, times = _times_by_sets(results)
+    if len(times) < 3 or np.ptp(times) == 0:
+        return None
+    return Estimate(float(np.corrcoef(sets, times)[0, 1] ** 2), None)
+
+
+def _times_by_sets(results: Json) -> tuple[list[int], list[float]]:
+    """Of the cumulative learners all of whose runs learned."""
+    learned = [e for e in LEARNERS if e.how == CUMULATIVE and reached(results, e) == results["runs"]]
+    return [len(e.sets) for e in learned], [learning_time(results, e).mean for e in learned]
+
+
+def _slug(learner: Learner) -> str:
+    return learner.name.replace(" ", "-")
+
+
+def _figures(results: Json, learner: Learner) -> Iterator[Row]:
+    slug, name = _slug(learner), _name(learner)
+    for key, words in (("final", "final win rate, %"), ("averaged", "final win rate of averaged weights, %")):
+        yield _row(f"{slug}/{key}", f"{name}: {words}", None, estimate(of(results, learner, key)))
+    for color in ("as Black", "as White"):
+        found = estimate(of(results, learner, color))
+        yield _row(f"{slug}/{color.split()[1].lower()}", f"{name}: final win rate {color}, %", None, found)
+    count = reached(results, learner)
+    what = f"{name}: games until both agents exceed 50 %, in {count} of {results['runs']} runs"
+    yield _row(f"{slug}/learned", what, None, learning_time(results, learner) if count else None)
+
+
+# Text
+
+
+def section(results: Json, pictures: Path) -> str:
+    """What was measured, the plots, and a table of all learners."""
+    draw_plots(results, pictures)
+    protocol = results["protocol"]
+    return f"""
+Each set of shapes alone, and together with all sets that are as or more general: {len(LEARNERS)} learners of
+{results["runs"]} runs. In each run a pair of agents learns from {protocol["games"]:,} games on {SIZE}×{SIZE} with a
+komi of {KOMI}. Every {protocol["test_every"]:,} games each agent plays {protocol["test_games"]:,} test games
+against ALP, at the end {protocol["final_games"]:,}; half of them with each color, greedily and from the empty
+board. Rates are means of both agents; ± is half the width of the 95 % bootstrap interval over runs.
+
+![Each set alone](silver2007/figure4.svg)
+
+![Cumulative sets](silver2007/figure4-cumulative.svg)
+
+*Learning time* is the number of games after which both agents first exceed 50 % in one test, as in the paper. A
+test has but {protocol["test_games"]} games and the agents of a pair take turns at being the stronger, so *smoothed*
+asks for the mean of {SMOOTHED} tests in a row. A run in which it never happens counts as all of its games, *learned*
+says in how many it did, and points with a white inside are such lower bounds.
+
+![Learning curves](silver2007/figure4-curves.svg)
+
+![Learning time against the number of sets](silver2007/figure4-sets.svg)
+
+{_big_table(results)}
+"""
+
+
+def _big_table(results: Json) -> str:
+    header = (
+        "sets",
+        "final, %",
+        "averaged, %",
+        "better agent",
+        "as Black",
+        "as White",
+        "learned",
+        "after games",
+        "smoothed",
+    )
+    return table(header, (_table_row(results, learner) for learner in LEARNERS))
+
+
+def _table_row(results: Json, learner: Learner) -> list[str]:
+    rates = [estimate(of(results, learner, key)) for key in ("final", "averaged")]
+    plain = [estimate(of(results, learner, key)).mean for key in ("better agent", "as Black", "as White")]
+    times = [_format_time(results, learner, key) for key in ("learned after", "learned after, smoothed")]
+    count = f"{reached(results, learner)} of {results['runs']}"
+    return [_name(learner), *map(format_mean, rates), *(f"{rate:.0f}" for rate in plain), count, *times]
+
+
+def _format_time(results: Json, learner: Learner, key: str) -> str:
+    """The mean, a lower bound if some runs never learned, nothing if none did."""
+    missing = [found is None for found in of(results, learner, key)]
+    if all(missing):
+        return NOTHING
+    return ("≥ " if any(missing) else "") + format_value(round(learning_time(results, learner, key).mean))
+
+
+TABLE: Final = Table(NAME, "Figure 4: shapes on 5×5, alone and together", measure, rows, section)
+
+
+# What the paper reads in Figure 6, as questions that a program can answer about a shape.
+
+
+def cuts(shape: Shape) -> bool:
+    """Whether a stone touches stones of the other color that are not connected inside of the shape."""
+    return any(_touches_two_groups(shape, cell) for cell, point in enumerate(shape.cells) if point.stone != EMPTY)
+
+
+def _touches_two_groups(shape: Shape, cell: int) -> bool:
+    around = [near for near in _neighbors(shape, cell) if shape.cells[near].stone == -shape.cells[cell].stone]
+    return len({min(_group(shape, near)) for near in around}) > 1
+
+
+def _group(shape: Shape, cell: int) -> set[int]:
+    """The cells that are connected to this one and like it."""
+    group, waiting = set(), [cell]
+    while waiting:
+        here = waiting.pop()
+        if here not in group and shape.cells[here].stone == shape.cells[cell].stone:
+            group.add(here)
+            waiting += _neighbors(shape, here)
+    return group
+
+
+def makes_two_eyes(shape: Shape) -> bool:
+    """Whether it lies in the corner and one color surrounds two empty points there.
+
+    Points on its last lines do not count: what lies beyond them is not known.
+    """
+    owners = [_eye_owner(shape, cell) for cell, point in enumerate(shape.cells) if point.stone == EMPTY]
+    return shape.place == (0, 0) and any(owners.count(color) > 1 for color in (-1, 1))
+
+
+def _eye_owner(shape: Shape, cell: int) -> int:
+    """The color of all neighbors of an empty cell, 0 if they differ or some lie outside of the shape."""
+    row, column = divmod(cell, shape.width)
+    if row == shape.height - 1 or column == shape.width - 1:
+        return EMPTY
+    colors = {shape.cells[near].stone for near in _neighbors(shape, cell)}
+    return colors.pop() if len(colors) == 1 else EMPTY
+
+
+def _neighbors(shape: Shape, cell: int) -> Iterator[int]:
+    row, column = divmod(cell, shape.width)
+    for down, across in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+        if 0 <= row + down < shape.height and 0 <= column + across < shape.width:
+            yield (row + down) * shape.width + column + across
+
+
+def matches(shape: Shape, stones: Sequence[int]) -> bool:
+    """Whether a shape has these stones, row by row, and lies in the corner or anywhere."""
+    return [cell.stone for cell in shape.cells] == list(stones) and shape.place in ((0, 0), None)
+
+
+# The sets of the final agents: all shapes up to 3×3, location independent and dependent (section 10).
+
+UP_TO_3X3: Final = tuple(ShapeSet(*size, location).name for location in Location for size in TABLE_SIZES)

@@ -10,8 +10,7 @@ from katachi.core.disk import write_atomically
 from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, draw_figure
 from katachi.core.models import find_model, load_linear
 from katachi.papers.experiment import Json, Row, Scope, Table
-from katachi.papers.silver2007.readings import cuts, makes_two_eyes, matches
-from katachi.papers.silver2007.sets import UP_TO_3X3
+from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.model import LinearModel
 
