@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.papers.silver2007 import figure3
-from katachi.papers.silver2007.figure3 import measure, rows, section
+from katachi.papers.silver2007 import figures as figure3
+from katachi.papers.silver2007.figures import (
+    measure_figure3 as measure,
+)
+from katachi.papers.silver2007.figures import (
+    rows_figure3 as rows,
+)
+from katachi.papers.silver2007.figures import (
+    section_figure3 as section,
+)
 
 RESULTS = measure(None)
 

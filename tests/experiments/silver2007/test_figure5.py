@@ -6,7 +6,20 @@ import pytest
 
 from katachi.papers.experiment import Budget, Progress, Scope, Workers
 from katachi.papers.silver2007 import figures as figure5
-from katachi.papers.silver2007.figures import CONTESTANTS, GROUPS, Contestant, measure, rows, section
+from katachi.papers.silver2007.figures import (
+    CONTESTANTS,
+    GROUPS,
+    Contestant,
+)
+from katachi.papers.silver2007.figures import (
+    measure_figure5 as measure,
+)
+from katachi.papers.silver2007.figures import (
+    rows_figure5 as rows,
+)
+from katachi.papers.silver2007.figures import (
+    section_figure5 as section,
+)
 
 
 @pytest.fixture

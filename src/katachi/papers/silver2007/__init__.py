@@ -7,10 +7,10 @@ from typing import Final
 
 from katachi.papers.documents import numbered
 from katachi.papers.experiment import Budget, Experiment, Json
-from katachi.papers.silver2007 import figure3, figure4, figure6
+from katachi.papers.silver2007 import figure4
 from katachi.papers.silver2007 import figure4 as figure4_report
-from katachi.papers.silver2007 import figures as figure5
 from katachi.papers.silver2007.extras import CASCADE_TABLE, GROWING_TABLE
+from katachi.papers.silver2007.figures import ANCHOR, FIGURE3_TABLE, FIGURE5_TABLE, FIGURE6_TABLE
 
 # The paper and its tables, and what its document says before them.
 
@@ -57,7 +57,7 @@ _DIFFERENCES: Final = (
     "that play themselves, with the logistic gradient and averaged weights; `katachi models` tells how each was "
     "trained.",
     "The Computer Go Server of the paper is gone. Our ratings come from tournaments with simple players and GNU Go, "
-    f"from openings of two random moves, and {figure5.ANCHOR.player} joins the two scales.",
+    f"from openings of two random moves, and {ANCHOR.player} joins the two scales.",
     "The paper's Linear-L has liberty shapes up to 3×3, hashed into bins. Ours has them up to 2×2, each with a "
     "weight of its own: those fuse into tables.",
     "The paper's Linear-S had ten minutes a game. Ours searches for a fixed time a move.",
@@ -67,12 +67,12 @@ EXPERIMENT: Final = Experiment(
     name="silver2007",
     title="Local shapes by temporal-difference learning",
     tables=(
-        figure3.TABLE,
+        FIGURE3_TABLE,
         figure4_report.TABLE,
         GROWING_TABLE,
         CASCADE_TABLE,
-        figure5.TABLE,
-        figure6.TABLE,
+        FIGURE5_TABLE,
+        FIGURE6_TABLE,
     ),
     head=head,
 )

@@ -6,20 +6,127 @@ at −170, would be a poor one: whoever loses all games has a rating of which on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from katachi.arena.ratings import Anchor
 from katachi.arena.settings import LimitSettings, Scheme, TournamentSettings
+from katachi.core.disk import write_atomically
+from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, draw_figure
+from katachi.core.models import find_model, load_linear
+from katachi.features.windows import PAPER_SIZES
 from katachi.papers.documents import format_value, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.gnugo import gnugo, gnugo_name, has_gnugo
+from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
 from katachi.papers.tournaments import Pair, play_tournaments, rate_games
+from katachi.shapes.drawing import largest_shapes
+from katachi.shapes.model import LinearModel
+from katachi.shapes.sets import Location, ShapeSet
 
-NAME: Final = "figure5"
-RUN: Final = f"silver2007/{NAME}"
+# Figure 3: how many shapes are active and how many weights there are, for each set on 5×5.
+
+FIGURE3_NAME: Final = "figure3"
+RUN: Final = f"silver2007/{FIGURE3_NAME}"
+_SIZE: Final = 5
+_LARGER: Final = 9  # the board of the final agents
+_BINS: Final = "h"
+
+# The paper's figures: the size, n, and N for location independent and dependent sets; h is a number of bins.
+PUBLISHED: Final[dict[tuple[int, int], tuple[int, int | str, int | str]]] = {
+    (1, 1): (25, 3, 27),
+    (2, 1): (40, 9, 54),
+    (2, 2): (16, 81, 324),
+    (3, 2): (24, 729, 2_916),
+    (3, 3): (9, 19_683, 78_732),
+    (4, 3): (12, _BINS, _BINS),
+    (4, 4): (4, _BINS, _BINS),
+    (5, 4): (4, _BINS, _BINS),
+    (5, 5): (1, _BINS, _BINS),
+}
+
+
+def measure_figure3(scope: Scope) -> Json:  # noqa: ARG001 — counting takes no budget
+    """Count everything."""
+    return {"sets": {s.name: _figure3_count(s) for location in Location for s in _sets(location)}}
+
+
+def _sets(location: Location) -> Iterator[ShapeSet]:
+    return (ShapeSet(*size, location) for size in PAPER_SIZES)
+
+
+def _figure3_count(shape_set: ShapeSet) -> Json:
+    return {
+        "active": shape_set.active_count(_SIZE),
+        "allocated": _BINS if shape_set.is_hashed else shape_set.allocated(_SIZE),
+        "distinct": {str(size): shape_set.distinct(size) for size in (_SIZE, _LARGER)},
+        "distinct up to inversion": {str(size): shape_set.distinct(size, tied=True) for size in (_SIZE, _LARGER)},
+    }
+
+
+def rows_figure3(results: Json) -> list[Row]:
+    """The paper's numbers first, then the weights that are left when all symmetries are used."""
+    return [*_published_rows(results), *_distinct_rows(results)]
+
+
+def _published_rows(results: Json) -> Iterator[Row]:
+    for (width, height), (active, *allocated) in PUBLISHED.items():
+        size = f"{width}x{height}"
+        words = size.replace("x", "×")
+        found = results["sets"][f"LI {size}"]["active"]
+        yield Row(f"{FIGURE3_NAME}/{size}/n", f"{words}: active shapes n", active, found, None, RUN)
+        for location, published in zip(Location, allocated, strict=True):
+            own = results["sets"][f"{location.value} {size}"]["allocated"]
+            name = f"{location.value} {words}"
+            yield Row(f"{FIGURE3_NAME}/{location.value}-{size}/N", f"{name}: weights N", published, own, None, RUN)
+
+
+def _distinct_rows(results: Json) -> Iterator[Row]:
+    for name, counts in results["sets"].items():
+        for size, found in counts["distinct"].items():
+            words = f"{name.replace('x', '×')}: distinct weights on {size}×{size}"
+            yield Row(f"{FIGURE3_NAME}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None, RUN)
+
+
+def _agreement(results: Json) -> str:
+    published = list(_published_rows(results))
+    equal = sum(row.published == row.ours for row in published)
+    return f"Of the paper's {len(published)} counts {equal} are ours."
+
+
+def section_figure3(results: Json, pictures: Path) -> str:  # noqa: ARG001 — there is nothing to draw
+    """The table, with the distinct weights beside it."""
+    header = ("set", "n", "N", "distinct, 5×5", "distinct, 9×9", "and inverses tied, 9×9")
+    lines = [
+        (
+            name.replace("x", "×"),
+            format_value(counts["active"]),
+            format_value(counts["allocated"]),
+            *(format_value(count) for count in counts["distinct"].values()),
+            format_value(counts["distinct up to inversion"][str(_LARGER)]),
+        )
+        for name, counts in results["sets"].items()
+    ]
+    return f"""
+{_agreement(results)} N counts the entries of the tables, where a set of shapes is folded by the two mirror axes of
+the board; h is a number of bins, 100,000. Fewer weights are *distinct*: the diagonals fold the board once more, and
+many shapes are their own mirror images. The last column is how many there would be if a shape and its color inverse
+shared one.
+
+{table(header, lines)}
+"""
+
+
+FIGURE3_TABLE: Final = Table(
+    FIGURE3_NAME, "Figure 3: the number of shapes on 5×5", measure_figure3, rows_figure3, section_figure3
+)
+
+
+# Figure5
+
+FIGURE5_NAME: Final = "figure5"
 SIZE: Final = 9
 ANCHOR: Final = Anchor("ALP", 850)
 _SMOKE_SECONDS: Final = 0.02  # a move
@@ -73,7 +180,7 @@ GROUPS: Final = {
 }
 
 
-def measure(scope: Scope) -> Json:
+def measure_figure5(scope: Scope) -> Json:
     """Play the tournaments, or what is left of them, and rate all players by all games.
 
     Without GNU Go the others play all the same. ``--runs`` is the number of games of each pair with alpha-beta.
@@ -110,7 +217,7 @@ def _settings(players: dict[str, str], scheme: Scheme, games: int, scope: Scope)
     )
 
 
-def rows(results: Json) -> list[Row]:
+def rows_figure5(results: Json) -> list[Row]:
     """The rating of every player; None for those who did not play."""
     return [_row(name, contestant, results) for name, contestant in CONTESTANTS.items()]
 
@@ -118,10 +225,10 @@ def rows(results: Json) -> list[Row]:
 def _row(name: str, contestant: Contestant, results: Json) -> Row:
     rating, *interval = results["ratings"].get(name, [None])
     bounds = (interval[0], interval[1]) if interval else None
-    return Row(f"{NAME}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds, RUN)
+    return Row(f"{FIGURE5_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds, RUN)
 
 
-def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
+def section_figure5(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
     """How it was played, the ratings, and the score of every pair."""
     return f"""
 {results["games"]:,} games on {SIZE}×{SIZE}, each opening of two random moves played with both colors. Linear-B is
@@ -159,4 +266,124 @@ def _pair_line(pair: Pair) -> tuple[str, ...]:
     return f"{pair.first} – {pair.second}", str(pair.games), f"{pair.percent:.1f}", f"{low:.0f} … {high:.0f}"
 
 
-TABLE: Final = Table(NAME, "Figure 5: ratings on 9×9", measure, rows, section)
+FIGURE5_TABLE: Final = Table(FIGURE5_NAME, "Figure 5: ratings on 9×9", measure_figure5, rows_figure5, section_figure5)
+
+
+# Figure 6: the ten shapes of largest weight in each set of the basic agent, and what the paper reads in them.
+
+FIGURE6_NAME: Final = "figure6"
+MODEL: Final = "shapes-9"
+PER_SET: Final = 10
+
+
+# Weights that the paper speaks of: the set, and the stones with those of the corner first. 1 is who has just moved.
+_SPOKEN_OF: Final = {
+    "a stone in the corner": ("LD 2x1", (1, 0)),
+    "a stone beside the empty corner": ("LD 2x1", (0, 1)),
+    "two connected stones anywhere": ("LI 2x1", (1, 1)),
+    "one stone in the corner, 1×1": ("LD 1x1", (1,)),
+    "two connected stones in the corner": ("LD 2x1", (1, 1)),
+}
+
+
+def measure_figure6(scope: Scope) -> Json:  # noqa: ARG001 — reading weights takes no budget
+    """The largest weights of the shipped model, and those that the paper speaks of."""
+    model, card = load_linear(find_model(MODEL))
+    largest = largest_shapes(model.features, model.weights, PER_SET, only=UP_TO_3X3)
+    return {
+        "model": MODEL,
+        "trained on": card.training.games,
+        "sets": [_to_json(learned) for learned in largest],
+        "spoken of": {words: _weight(model, name, stones) for words, (name, stones) in _SPOKEN_OF.items()},
+    }
+
+
+def _weight(model: LinearModel, name: str, stones: Sequence[int]) -> float:
+    """The weight of a shape; a shape that never occurred has 0."""
+    (learned,) = largest_shapes(model.features, model.weights, model.weights.size, only=(name,))
+    found = (one.weight for one in learned.shapes if one.shape is not None and matches(one.shape, stones))
+    return round(next(found, 0.0), 5)
+
+
+def _to_json(learned: LearnedSet) -> Json:
+    shapes = [_shape_to_json(one, one.shape) for one in learned.shapes if one.shape is not None]
+    return {"name": learned.name, "shapes": shapes}
+
+
+def _shape_to_json(learned: LearnedShape, shape: Shape) -> Json:
+    return {
+        "index": learned.index,
+        "weight": round(learned.weight, 5),
+        "words": learned.words,
+        "width": shape.width,
+        "stones": [cell.stone for cell in shape.cells],
+        "place": shape.place,
+        "board_size": shape.board_size,
+    }
+
+
+def _from_json(learned: Json) -> LearnedSet:
+    return LearnedSet(learned["name"], tuple(_shape_from_json(one) for one in learned["shapes"]))
+
+
+def _shape_from_json(one: Json) -> LearnedShape:
+    cells = tuple(Cell(stone) for stone in one["stones"])
+    place = None if one["place"] is None else (one["place"][0], one["place"][1])
+    shape = Shape(one["width"], len(cells) // one["width"], cells, one["board_size"], place)
+    return LearnedShape(one["index"], one["weight"], one["words"], shape)
+
+
+def rows_figure6(results: Json) -> list[Row]:
+    """What the paper reads in its figure, asked of ours."""
+    return [
+        Row(f"{FIGURE6_NAME}/{slug}", what, published, ours, None, RUN)
+        for slug, what, published, ours in _readings(results)
+    ]
+
+
+def _readings(results: Json) -> Iterator[tuple[str, str, str | float, float]]:
+    weights, sets = results["spoken of"], {one.name: one for one in map(_from_json, results["sets"])}
+    yield "corner", "weight of a stone in the corner, LD 2×1", "bad", weights["a stone in the corner"]
+    yield (
+        "around",
+        "weight of a stone beside the empty corner, LD 2×1",
+        "good",
+        weights["a stone beside the empty corner"],
+    )
+    yield "connected", "weight of two connected stones, LI 2×1", "powerful", weights["two connected stones anywhere"]
+    one, two = weights["one stone in the corner, 1×1"], weights["two connected stones in the corner"]
+    yield "one", "weight of one stone in the corner, LD 1×1", "bad", one
+    yield "two", "weight of two connected stones in the corner, LD 2×1", "twice as bad as one", two
+    yield "cuts", f"shapes that cut among the {PER_SET} of LI 3×2", "shown", _figure6_count(sets["LI 3×2"], cuts)
+    yield (
+        "eyes",
+        f"shapes with two eyes in the corner among the {PER_SET} of LD 3×3",
+        3,
+        _figure6_count(sets["LD 3×3"], makes_two_eyes),
+    )
+
+
+def _figure6_count(learned: LearnedSet, question: Callable[[Shape], bool]) -> int:
+    return sum(one.shape is not None and question(one.shape) for one in learned.shapes)
+
+
+def section_figure6(results: Json, pictures: Path) -> str:
+    """The picture, and how to read it."""
+    sets = [_from_json(learned) for learned in results["sets"]]
+    pictures.mkdir(parents=True, exist_ok=True)
+    title = f"The {PER_SET} largest weights of each set of {results['model']}"
+    write_atomically(pictures / "figure6.svg", draw_figure(sets, title) + "\n")
+    return f"""
+The {PER_SET} shapes with the largest weight of either sign in each set of `{results["model"]}`, which learned from
+{results["trained on"]:,} games. Black is who has just moved; a weight is what one occurrence adds to the logit of
+his chance to win. The sets are redundant, since a large shape contains the small ones, so a weight says what its
+shape adds to theirs and not what the shape is worth; the paper settles that with its cascade, and our model learned
+without. `katachi show {results["model"]}` draws the same.
+
+![The largest weights of each set](silver2007/figure6.svg)
+"""
+
+
+FIGURE6_TABLE: Final = Table(
+    FIGURE6_NAME, "Figure 6: the largest weights", measure_figure6, rows_figure6, section_figure6
+)
