@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from katachi.papers.player_files import read_player, write_players, write_rating
+from katachi.papers.tournaments import read_player, write_players, write_rating
 from katachi.players.specs import RatingTable, load_player, parse_spec
 
 

@@ -24,7 +24,7 @@ from katachi.core.disk import write_atomically
 from katachi.core.models import SHIPPED, ModelCard, find_model, load_linear, open_model, save_linear
 from katachi.core.training import METRICS
 from katachi.core.weights import WEIGHTS
-from katachi.papers.gnugo import gnugo_name
+from katachi.papers.tournaments import gnugo_name
 from katachi.shapes.train import ShapeTraining
 
 RECIPES: Final = SHIPPED / "recipes"

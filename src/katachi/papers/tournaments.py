@@ -7,7 +7,12 @@ measurement has games of all pairs, and one that asks for more games later goes 
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -21,8 +26,152 @@ from katachi.arena.ratings import Anchor, pair_scores, rate
 from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
+from katachi.core.disk import write_atomically
 from katachi.core.statistics import wilson_interval
-from katachi.papers.experiment import Json, Progress, Scope, Watcher
+from katachi.data.dataset import Dataset
+from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
+from katachi.players.specs import RatingTable, read_spec
+from katachi.sgf.splits import Split
+
+# The games that are learned from: any set, of which the size with the most games is taken.
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """A set, and the board size that is chosen of it."""
+
+    dataset: Dataset
+    size: int
+
+    @property
+    def digest(self) -> str:
+        """What tells them from other games, in names."""
+        return self.dataset.digest[:8]
+
+    def count_positions(self, split: Split) -> int:
+        """How many there are to learn from, or to test with."""
+        return int(self.dataset.games["plays"][self.dataset.select(self.size, split)].sum(dtype=np.int64))
+
+    def describe(self) -> Json:
+        """What a document tells of them."""
+        return {
+            "name": self.dataset.path.name,
+            "size": self.size,
+            "games": int(self.dataset.select(self.size).size),
+            "positions": self.count_positions(Split.TRAINING),
+            "test positions": self.count_positions(Split.TEST),
+        }
+
+
+def require_games(scope: Scope) -> Games:
+    """The games that were given; raises ExperimentError if none were, and DatasetError if they cannot be read."""
+    if scope.data is None:
+        raise ExperimentError("this table learns from games: give --data SET (see: katachi data import --help)")
+    dataset = Dataset.open(scope.data.resolve())
+    if not dataset.games.size:
+        raise ExperimentError(f"{scope.data} has no games to learn from")
+    size = int(np.bincount(dataset.games["lines"]).argmax())
+    for split in Split:
+        if not dataset.select(size, split).size:
+            raise ExperimentError(f"{scope.data} has no {size}×{size} games for {split}")
+    return Games(dataset, size)
+
+
+def describe_set(data: Json) -> str:
+    """One sentence about what was learned from and tested with."""
+    board = f"{data['size']}×{data['size']}"
+    return (
+        f"The set `{data['name']}` has {data['games']:,} games on {board}: {data['positions']:,} positions to learn "
+        f"from and {data['test positions']:,} of other games to test with, which nothing is tuned on."
+    )
+
+
+# GNU Go as an opponent and a referee: how it is started, and whether it is here.
+
+_DEBIAN_GAMES: Final = "/usr/games"  # not on everybody's PATH
+
+
+def gnugo(level: int) -> str:
+    """The player spec of a level: area rules, everything played out, and a seed of its own in every game."""
+    return f"gtp:gnugo --mode gtp --level {level} --chinese-rules --capture-all-dead --seed {{seed}}"
+
+
+def gnugo_referee(level: int) -> str:
+    """A level as a referee: it says which stones are dead, and counts the area."""
+    return f"gtp:gnugo --mode gtp --level {level} --chinese-rules"
+
+
+def gnugo_name(level: int) -> str:
+    """What a level is called in tables."""
+    return f"GNU Go level {level}"
+
+
+def has_gnugo() -> bool:
+    """Whether it is installed."""
+    return shutil.which("gnugo", path=os.pathsep.join((os.environ.get("PATH", ""), _DEBIAN_GAMES))) is not None
+
+
+def require_gnugo() -> None:
+    """Raise ExperimentError if it is not installed."""
+    if not has_gnugo():
+        raise ExperimentError("this table is measured against GNU Go, and it is not here (Debian: apt install gnugo)")
+
+
+# Players that an experiment makes up, as the TOML files that a tournament reads; and ratings in those that ship.
+
+_RATING: Final = re.compile(r"^\[rating\]\n(?:[^\[].*\n?)*", re.MULTILINE)
+
+
+def write_players(players: Mapping[str, Json], folder: Path) -> dict[str, str]:
+    """Write the spec of each player to a file of its name; returns the files by name.
+
+    A run that was begun with other specs notices that its files have changed, and refuses to go on.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for name, values in players.items():
+        path = folder / f"{name.replace(' ', '-')}.toml"
+        write_atomically(path, format_toml(values))
+        files[name] = str(path)
+    return files
+
+
+def read_player(name: str) -> Json:
+    """The values of a player that ships."""
+    return tomllib.loads(read_spec(name)[0])
+
+
+def write_rating(path: Path, rating: RatingTable) -> None:
+    """Put a rating into a player's file, in the place of an earlier one; the rest stays as it is."""
+    kept = _RATING.sub("", path.read_text(encoding="utf-8")).rstrip("\n")
+    write_atomically(path, f"{kept}\n{format_toml({'rating': rating.model_dump()})}")
+
+
+def format_toml(values: Json) -> str:
+    """Plain values and tables of them as TOML.
+
+    >>> print(format_toml({"kind": "search", "search": {"rave": 0.0, "playouts": {"nakade": False}}}), end="")
+    kind = "search"
+    [search]
+    rave = 0.0
+    [search.playouts]
+    nakade = false
+    """
+    return "".join(f"{line}\n" for line in _lines(values, ""))
+
+
+def _lines(values: Json, table: str) -> Iterator[str]:
+    for key, value in values.items():
+        if not isinstance(value, dict):
+            yield f"{key} = {json.dumps(value, ensure_ascii=False)}"
+    for key, value in values.items():
+        if isinstance(value, dict):
+            name = f"{table}.{key}" if table else key
+            yield f"[{name}]"
+            yield from _lines(value, name)
+
+
+# Tournaments
 
 GAMES_A_ROUND: Final = 10  # of each pair
 

@@ -4,9 +4,9 @@ import json
 
 from katachi.core.models import find_model, open_model
 from katachi.papers.experiment import Budget
-from katachi.papers.games import require_games
 from katachi.papers.maddison2014 import nets
 from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_shipped, learn, shipped_nets
+from katachi.papers.tournaments import require_games
 
 
 def test_networks_learn_by_the_papers_protocol(make_scope):

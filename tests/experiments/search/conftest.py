@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from katachi.papers import gnugo
+from katachi.papers import tournaments as gnugo
 from katachi.papers.experiment import Budget, Scope, Workers
 
 MakeScope = Callable[..., Scope]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from katachi.papers.experiment import Budget
-from katachi.papers.player_files import format_toml
 from katachi.papers.search import strength as ablation
 from katachi.papers.search.strength import (
     PARTS,
@@ -19,6 +18,7 @@ from katachi.papers.search.strength import (
 from katachi.papers.search.strength import (
     section_ablation as section,
 )
+from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
 
 

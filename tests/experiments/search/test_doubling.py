@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from katachi.papers.experiment import Budget, ExperimentError
-from katachi.papers.player_files import format_toml
 from katachi.papers.search import strength as doubling
 from katachi.papers.search.strength import (
     BARS,
@@ -21,6 +20,7 @@ from katachi.papers.search.strength import (
 from katachi.papers.search.strength import (
     section_doubling as section,
 )
+from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
 
 

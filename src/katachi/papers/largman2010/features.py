@@ -23,8 +23,8 @@ from katachi.crbm.winners import PAPER_FILTERS, Stage, SvmChoice, WinnerAccuracy
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, estimate, format_interval, format_rounded, format_value, numbered, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs
-from katachi.papers.games import require_games
 from katachi.papers.largman2010.play import Kind, Subject, how_long, learn_features
+from katachi.papers.tournaments import require_games
 from katachi.sgf.splits import Split
 
 # How many features there are: those of the paper's CRBM, and all templates as their baseline.

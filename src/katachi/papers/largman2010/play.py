@@ -30,10 +30,19 @@ from katachi.papers.documents import (
     table,
 )
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
-from katachi.papers.games import Games, require_games
-from katachi.papers.gnugo import gnugo_referee, has_gnugo
-from katachi.papers.player_files import write_players
-from katachi.papers.tournaments import Pair, describe_games, distinct_games, play_rounds, rate_games, rounds
+from katachi.papers.tournaments import (
+    Games,
+    Pair,
+    describe_games,
+    distinct_games,
+    gnugo_referee,
+    has_gnugo,
+    play_rounds,
+    rate_games,
+    require_games,
+    rounds,
+    write_players,
+)
 from katachi.players.specs import shipped_players
 from katachi.shapes.model import LinearModel
 

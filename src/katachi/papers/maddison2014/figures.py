@@ -12,9 +12,9 @@ import numpy as np
 from katachi.core.training import METRICS
 from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, numbered, plot, share, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.games import describe_set, require_games
 from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_shipped, learn, shipped_nets, top_1
 from katachi.papers.maddison2014.tables import differences, published
+from katachi.papers.tournaments import describe_set, require_games
 from katachi.policy.config import CnnConfig
 from katachi.policy.measure import TOP
 

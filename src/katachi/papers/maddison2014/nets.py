@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from katachi.core.models import open_model, shipped_models
 from katachi.papers.documents import Estimate, share
 from katachi.papers.experiment import Budget, Json, Progress, Run, Scope, Workers, do_runs
-from katachi.papers.games import Games
+from katachi.papers.tournaments import Games
 from katachi.policy.cnn_cards import ONNX, CnnCard
 from katachi.policy.measure import Foreteller
 from katachi.sgf.splits import Split

@@ -18,11 +18,23 @@ from katachi.core.models import open_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs
-from katachi.papers.games import Games, describe_set, require_games
-from katachi.papers.gnugo import gnugo, gnugo_name, gnugo_referee, has_gnugo
 from katachi.papers.maddison2014.nets import MAIN, Learned, Net, ask_shipped, learn, shipped_nets, top_1
-from katachi.papers.player_files import write_players
-from katachi.papers.tournaments import Pair, describe_games, distinct_games, play_rounds, rate_games, rounds
+from katachi.papers.tournaments import (
+    Games,
+    Pair,
+    describe_games,
+    describe_set,
+    distinct_games,
+    gnugo,
+    gnugo_name,
+    gnugo_referee,
+    has_gnugo,
+    play_rounds,
+    rate_games,
+    require_games,
+    rounds,
+    write_players,
+)
 from katachi.policy.cnn_cards import CnnCard
 from katachi.policy.evaluator import knows_ranks
 from katachi.policy.measure import Foreteller

@@ -17,9 +17,19 @@ from katachi.arena.settings import LimitSettings, OpeningSettings, TournamentSet
 from katachi.core.contracts import Limit
 from katachi.papers.documents import COLORS, format_estimate, format_value, label_axes, plot, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
-from katachi.papers.gnugo import gnugo, gnugo_name, require_gnugo
-from katachi.papers.player_files import read_player, write_players, write_rating
-from katachi.papers.tournaments import Pair, describe_games, play_rounds, rate_games, rounds
+from katachi.papers.tournaments import (
+    Pair,
+    describe_games,
+    gnugo,
+    gnugo_name,
+    play_rounds,
+    rate_games,
+    read_player,
+    require_gnugo,
+    rounds,
+    write_players,
+    write_rating,
+)
 from katachi.players.specs import RatingTable
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import PlayoutSettings

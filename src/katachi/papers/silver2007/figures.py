@@ -19,9 +19,8 @@ from katachi.core.models import find_model, load_linear
 from katachi.features.windows import PAPER_SIZES
 from katachi.papers.documents import format_value, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.gnugo import gnugo, gnugo_name, has_gnugo
 from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
-from katachi.papers.tournaments import Pair, play_tournaments, rate_games
+from katachi.papers.tournaments import Pair, gnugo, gnugo_name, has_gnugo, play_tournaments, rate_games
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import Location, ShapeSet

@@ -12,8 +12,7 @@ from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.models import load_dag_rnn
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.player_files import write_players
-from katachi.papers.tournaments import Pair, distinct_games, play_tournaments, rate_games
+from katachi.papers.tournaments import Pair, distinct_games, play_tournaments, rate_games, write_players
 from katachi.papers.wu2006.games import require_sets
 from katachi.papers.wu2006.nets import NETS
 from katachi.territory.territory_measuring import measure_territory
