@@ -14,10 +14,9 @@ from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.papers.documents import format_document
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.wu2006 import bootstrap, figure3, moves, points, status
+from katachi.papers.wu2006 import EXPERIMENT, bootstrap, figure3, moves, points, status
 from katachi.papers.wu2006 import figures as figure2
 from katachi.papers.wu2006 import tables as table2
-from katachi.papers.wu2006.experiment import EXPERIMENT
 from katachi.papers.wu2006.games import even_games, require_sets
 from katachi.papers.wu2006.moves import Question
 from katachi.papers.wu2006.nets import learn
