@@ -6,9 +6,23 @@ from pathlib import Path
 import pytest
 
 from katachi.papers.experiment import Budget, Scope, Workers
-from katachi.papers.wu2006 import bootstrap, figure3, moves, nets, points
-from katachi.papers.wu2006 import figures as figure2
-from katachi.papers.wu2006 import tables as table2
+from katachi.papers.wu2006 import (
+    figures as bootstrap,
+)
+from katachi.papers.wu2006 import (
+    figures as figure2,
+)
+from katachi.papers.wu2006 import (
+    figures as figure3,
+)
+from katachi.papers.wu2006 import (
+    moves,
+    nets,
+    points,
+)
+from katachi.papers.wu2006 import (
+    tables as table2,
+)
 from katachi.papers.wu2006.moves import Question
 from learning.small_sets import label_small_set, make_small_set
 

@@ -14,9 +14,24 @@ from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.papers.documents import format_document
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.wu2006 import EXPERIMENT, bootstrap, figure3, moves, points, status
-from katachi.papers.wu2006 import figures as figure2
-from katachi.papers.wu2006 import tables as table2
+from katachi.papers.wu2006 import (
+    EXPERIMENT,
+    moves,
+    points,
+    status,
+)
+from katachi.papers.wu2006 import (
+    figures as bootstrap,
+)
+from katachi.papers.wu2006 import (
+    figures as figure2,
+)
+from katachi.papers.wu2006 import (
+    figures as figure3,
+)
+from katachi.papers.wu2006 import (
+    tables as table2,
+)
 from katachi.papers.wu2006.games import even_games, require_sets
 from katachi.papers.wu2006.moves import Question
 from katachi.papers.wu2006.nets import learn
@@ -110,10 +125,10 @@ def test_errors_are_those_of_the_run(make_scope, run):
 
 
 def test_the_position_shows_the_move_that_was_played(make_scope, tmp_path):
-    results = figure3.measure(make_scope("figure3"))
+    results = figure3.measure_figure3(make_scope("figure3"))
     assert results["stones"][results["played"]] == EMPTY
     assert 0 <= results["place"] < results["legal"] <= 49
-    text = figure3.section(results, tmp_path)
+    text = figure3.section_figure3(results, tmp_path)
     before, after = ((tmp_path / f"figure3-{when}.svg").read_text() for when in ("before", "after"))
     assert before != after
     assert "rgba(37,52,148" in before
@@ -125,10 +140,14 @@ def test_points_known_and_bootstrap(make_scope):
     (only,) = known["sets"]  # the other has no labels
     assert only["size"] == 5
     assert all(0 <= row.ours <= 100 and row.published is None for row in points.rows(known))
-    played = bootstrap.measure(make_scope("bootstrap"))
+    played = bootstrap.measure_bootstrap(make_scope("bootstrap"))
     pairs = played["boards"]["5"]["pairs"]
     assert {pair["second"] for pair in pairs} == {"random", "alp"}
-    assert {row.id for row in bootstrap.rows(played)} == {"bootstrap/5/random", "bootstrap/5/alp", "bootstrap/5/known"}
+    assert {row.id for row in bootstrap.rows_bootstrap(played)} == {
+        "bootstrap/5/random",
+        "bootstrap/5/alp",
+        "bootstrap/5/known",
+    }
 
 
 def test_dead_chains_are_counted():

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from katachi.papers.experiment import Experiment, Json
-from katachi.papers.wu2006 import bootstrap, figure3, points, status
 from katachi.papers.wu2006 import figures as figure2
+from katachi.papers.wu2006 import points, status
 from katachi.papers.wu2006 import tables as table2
+from katachi.papers.wu2006.figures import BOOTSTRAP_TABLE, FIGURE3_TABLE
 
 # The paper and its tables, and what its document says before them.
 
@@ -44,10 +45,10 @@ EXPERIMENT: Final = Experiment(
         figure2.ERROR_TABLE,
         table2.TABLE,
         figure2.PLACE_TABLE,
-        figure3.TABLE,
+        FIGURE3_TABLE,
         points.TABLE,
         status.TABLE,
-        bootstrap.TABLE,
+        BOOTSTRAP_TABLE,
     ),
     head=head,
 )
