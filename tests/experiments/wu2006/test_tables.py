@@ -32,9 +32,8 @@ from katachi.papers.wu2006 import (
 from katachi.papers.wu2006 import (
     tables as table2,
 )
-from katachi.papers.wu2006.games import even_games, require_sets
 from katachi.papers.wu2006.moves import Question
-from katachi.papers.wu2006.nets import learn
+from katachi.papers.wu2006.nets import even_games, learn, require_sets
 from katachi.sgf.splits import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.measure import judge_moves

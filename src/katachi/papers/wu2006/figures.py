@@ -33,9 +33,18 @@ from katachi.papers.documents import (
 )
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.tournaments import Pair, distinct_games, play_tournaments, rate_games, write_players
-from katachi.papers.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.papers.wu2006.moves import TOP, Question, ask
-from katachi.papers.wu2006.nets import NETS, PAPERS, is_the_papers, learn
+from katachi.papers.wu2006.nets import (
+    DIFFERENCES,
+    LARGE,
+    NETS,
+    PAPERS,
+    STRONG,
+    describe_sets,
+    is_the_papers,
+    learn,
+    require_sets,
+)
 from katachi.papers.wu2006.tables import AMONG_BEST, BEST
 from katachi.sgf.splits import Split
 from katachi.territory.evaluator import Territory

@@ -21,8 +21,7 @@ from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import mean_of_many
 from katachi.papers.experiment import Budget, Json, Run, Scope, do_runs
-from katachi.papers.wu2006.games import even_games
-from katachi.papers.wu2006.nets import Learned
+from katachi.papers.wu2006.nets import Learned, even_games
 from katachi.sgf.splits import Split
 from katachi.territory.measure import Asked, JudgedMoves, judge_moves, pick_moves, promise_areas, promise_logits
 

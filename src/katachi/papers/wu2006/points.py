@@ -9,8 +9,7 @@ from katachi.core.models import load_dag_rnn
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs
-from katachi.papers.wu2006.games import DIFFERENCES, describe_sets, require_sets
-from katachi.papers.wu2006.nets import TITLES, learn, shipped
+from katachi.papers.wu2006.nets import DIFFERENCES, TITLES, describe_sets, learn, require_sets, shipped
 from katachi.sgf.splits import Split
 from katachi.territory.territory_measuring import Known, measure_territory
 

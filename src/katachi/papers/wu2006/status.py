@@ -14,8 +14,7 @@ from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
 from katachi.papers.documents import format_rounded, format_value, share, table
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs
-from katachi.papers.wu2006.games import describe_sets, require_sets
-from katachi.papers.wu2006.nets import TITLES, Learned, learn, shipped
+from katachi.papers.wu2006.nets import TITLES, Learned, describe_sets, learn, require_sets, shipped
 from katachi.sgf.splits import Split
 from katachi.territory.evaluator import Territory
 

@@ -11,9 +11,18 @@ from typing import Final, NamedTuple
 
 from katachi.papers.documents import Estimate, format_rounded, format_value, numbered, share, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.wu2006.games import DIFFERENCES, LARGE, STRONG, describe_sets, require_sets
 from katachi.papers.wu2006.moves import Question, ask
-from katachi.papers.wu2006.nets import PAPERS, is_the_papers, learn, shipped
+from katachi.papers.wu2006.nets import (
+    DIFFERENCES,
+    LARGE,
+    PAPERS,
+    STRONG,
+    describe_sets,
+    is_the_papers,
+    learn,
+    require_sets,
+    shipped,
+)
 
 NAME: Final = "table2"
 RUN: Final = f"wu2006/{NAME}"
