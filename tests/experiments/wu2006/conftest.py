@@ -16,14 +16,18 @@ from katachi.papers.wu2006 import (
     figures as figure3,
 )
 from katachi.papers.wu2006 import (
-    moves,
     nets,
-    points,
+)
+from katachi.papers.wu2006 import (
+    tables as moves,
+)
+from katachi.papers.wu2006 import (
+    tables as points,
 )
 from katachi.papers.wu2006 import (
     tables as table2,
 )
-from katachi.papers.wu2006.moves import Question
+from katachi.papers.wu2006.tables import Question
 from learning.small_sets import label_small_set, make_small_set
 
 MakeScope = Callable[..., Scope]

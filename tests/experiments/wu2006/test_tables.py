@@ -14,12 +14,7 @@ from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.papers.documents import format_document
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.wu2006 import (
-    EXPERIMENT,
-    moves,
-    points,
-    status,
-)
+from katachi.papers.wu2006 import EXPERIMENT
 from katachi.papers.wu2006 import (
     figures as bootstrap,
 )
@@ -30,10 +25,19 @@ from katachi.papers.wu2006 import (
     figures as figure3,
 )
 from katachi.papers.wu2006 import (
+    tables as moves,
+)
+from katachi.papers.wu2006 import (
+    tables as points,
+)
+from katachi.papers.wu2006 import (
+    tables as status,
+)
+from katachi.papers.wu2006 import (
     tables as table2,
 )
-from katachi.papers.wu2006.moves import Question
 from katachi.papers.wu2006.nets import even_games, learn, require_sets
+from katachi.papers.wu2006.tables import Question
 from katachi.sgf.splits import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.measure import judge_moves
@@ -64,7 +68,7 @@ def test_even_games_have_no_handicap_and_strong_players(large_games):
 
 def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     scope = make_scope("table2")
-    results = table2.measure(scope)
+    results = table2.measure_table2(scope)
     assert list(results["boards"]) == ["9", "19"]  # there are no games of the middle size
     sets = require_sets(scope)
     net = learn("paper", sets, scope)
@@ -78,7 +82,7 @@ def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     assert asked["mean_log"] == pytest.approx(likely.mean(), abs=1e-3)
     assert asked["random_log"] == pytest.approx(-np.log(judged.legal).mean())
     assert asked["top"][9] == (judged.places() < 10).sum()
-    by_id = {row.id: row for row in table2.rows(results)}
+    by_id = {row.id: row for row in table2.rows_table2(results)}
     assert by_id["table2/19/paper"].ours == pytest.approx(math.exp(-likely.mean()), rel=0.01)
     assert by_id["table2/19/paper"].published == 15
     assert by_id["table2/19/random"].published == 281
@@ -135,10 +139,10 @@ def test_the_position_shows_the_move_that_was_played(make_scope, tmp_path):
 
 
 def test_points_known_and_bootstrap(make_scope):
-    known = points.measure(make_scope("points"))
+    known = points.measure_points(make_scope("points"))
     (only,) = known["sets"]  # the other has no labels
     assert only["size"] == 5
-    assert all(0 <= row.ours <= 100 and row.published is None for row in points.rows(known))
+    assert all(0 <= row.ours <= 100 and row.published is None for row in points.rows_points(known))
     played = bootstrap.measure_bootstrap(make_scope("bootstrap"))
     pairs = played["boards"]["5"]["pairs"]
     assert {pair["second"] for pair in pairs} == {"random", "alp"}

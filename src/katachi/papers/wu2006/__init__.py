@@ -7,9 +7,8 @@ from typing import Final
 
 from katachi.papers.experiment import Experiment, Json
 from katachi.papers.wu2006 import figures as figure2
-from katachi.papers.wu2006 import points, status
-from katachi.papers.wu2006 import tables as table2
 from katachi.papers.wu2006.figures import BOOTSTRAP_TABLE, FIGURE3_TABLE
+from katachi.papers.wu2006.tables import POINTS_TABLE, STATUS_TABLE, TABLE2_TABLE
 
 # The paper and its tables, and what its document says before them.
 
@@ -43,11 +42,11 @@ EXPERIMENT: Final = Experiment(
     title="Territory, learned on small boards",
     tables=(
         figure2.ERROR_TABLE,
-        table2.TABLE,
+        TABLE2_TABLE,
         figure2.PLACE_TABLE,
         FIGURE3_TABLE,
-        points.TABLE,
-        status.TABLE,
+        POINTS_TABLE,
+        STATUS_TABLE,
         BOOTSTRAP_TABLE,
     ),
     head=head,

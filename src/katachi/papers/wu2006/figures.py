@@ -33,7 +33,6 @@ from katachi.papers.documents import (
 )
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.tournaments import Pair, distinct_games, play_tournaments, rate_games, write_players
-from katachi.papers.wu2006.moves import TOP, Question, ask
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
     LARGE,
@@ -45,7 +44,7 @@ from katachi.papers.wu2006.nets import (
     learn,
     require_sets,
 )
-from katachi.papers.wu2006.tables import AMONG_BEST, BEST
+from katachi.papers.wu2006.tables import AMONG_BEST, BEST, TOP, Question, ask
 from katachi.sgf.splits import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import PHASES

@@ -6,26 +6,371 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from katachi.papers.documents import Estimate, format_rounded, format_value, numbered, share, table
-from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.wu2006.moves import Question, ask
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.core.models import load_dag_rnn
+from katachi.data.dataset import Dataset
+from katachi.go.board import Board
+from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
+from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, share, table
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
     LARGE,
     PAPERS,
     STRONG,
+    TITLES,
+    Learned,
     describe_sets,
+    even_games,
     is_the_papers,
     learn,
     require_sets,
     shipped,
 )
+from katachi.sgf.splits import Split
+from katachi.territory.evaluator import Territory
+from katachi.territory.measure import Asked, JudgedMoves, judge_moves, pick_moves, promise_areas, promise_logits
+from katachi.territory.territory_measuring import Known, measure_territory
 
-NAME: Final = "table2"
-RUN: Final = f"wu2006/{NAME}"
+# What networks think of the moves that people made: asked in blocks, each of which is kept as soon as it is through.
+#
+# Temperatures are fitted to moves of validation games first, one for the geometric mean of probabilities and one for
+# the arithmetic mean; then moves of test games are asked about.
+#
+# ```
+# RUN/moves/NET-SIZE-PLIES-fit-N.json         the temperatures that fit N moves best
+# RUN/moves/NET-SIZE-PLIES-SET-BLOCK-N.json   what it thinks of a block of moves
+# ```
+
+FOLDER: Final = "moves"
+FITTED: Final = {Budget.SMOKE: 5, Budget.HOUR: 100, Budget.FULL: 500}  # moves that a temperature is fitted to
+_PROMISES: Final = {False: promise_areas, True: promise_logits}
+TOP: Final = 60  # places that are counted
+_BLOCK: Final = 250  # moves that are asked about before what is known is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which moves are asked about: those on boards of a size, all or only some of each game (from 1 on)."""
+
+    size: int
+    first: int = 1
+    last: int | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.size}" if self.last is None else f"{self.size}-moves-{self.first}-{self.last}"
+
+    def pick(self, games: Dataset, split: Split, count: int) -> Asked:
+        """So many of these moves in even games of a split."""
+        plies = None if self.last is None else range(self.first - 1, self.last)
+        return pick_moves(games, even_games(games, self.size, split), count, seed=0, plies=plies)
+
+
+def ask(net: Learned, question: Question, games: Dataset, count: int, scope: Scope) -> Json:
+    """What a network thinks of so many moves of test games: their probability, and how many moves it liked better."""
+    folder = scope.folder.parent / FOLDER
+    about: Json = {
+        "model": str(net.model),
+        "by_policy": net.by_policy,
+        "data": str(games.path),
+        "question": [question.size, question.first, question.last],
+    }
+    name = f"{net.key}-{question.name}-{games.digest[:8]}"
+    fitted = FITTED[scope.budget]
+    fit = Run(f"{name}-fit-{fitted}", _fit, {**about, "count": fitted}, fitted)
+    temperatures = do_runs([fit], folder, scope.workers, scope.watch)[0]["temperatures"]
+    asked = question.pick(games, Split.TEST, count).games
+    blocks = [
+        Run(
+            f"{name}-of-{count}-{first}",
+            _judge,
+            {**about, "temperatures": temperatures, "count": count, "first": first},
+            min(_BLOCK, asked.size - first),
+        )
+        for first in range(0, asked.size, _BLOCK)
+    ]
+    found = do_runs(blocks, folder, scope.workers, scope.watch)
+    return {"temperatures": temperatures, "games": int(np.unique(asked).size), **_summarize(found)}
+
+
+def _fit(model: str, data: str, by_policy: bool, question: list[int | None], count: int) -> Json:
+    games = Dataset.open(data)
+    asked = _question(question).pick(games, Split.VALIDATION, count)
+    judged = judge_moves(load_dag_rnn(Path(model))[0], games, asked, _PROMISES[by_policy])
+    return {"temperatures": [judged.fit_temperature(mean_of_logs=of_logs) for of_logs in (True, False)]}
+
+
+def _judge(
+    model: str,
+    data: str,
+    by_policy: bool,
+    question: list[int | None],
+    temperatures: list[float],
+    count: int,
+    first: int,
+) -> Json:
+    games = Dataset.open(data)
+    asked = _question(question).pick(games, Split.TEST, count)
+    block = Asked(asked.games[first : first + _BLOCK], asked.plies[first : first + _BLOCK])
+    judged = judge_moves(load_dag_rnn(Path(model))[0], games, block, _PROMISES[by_policy])
+    return _moves_tell(judged, temperatures)
+
+
+def _question(values: list[int | None]) -> Question:
+    size, first, last = values
+    return Question(size or 0, first or 1, last)
+
+
+def _moves_tell(judged: JudgedMoves, temperatures: list[float]) -> Json:
+    logs, others = (judged.log_likelihoods(temperature) for temperature in temperatures)
+    return {
+        "log_likelihoods": logs.round(4).tolist(),
+        "likelihoods": np.exp(others).round(6).tolist(),
+        "places": judged.places().tolist(),
+        "legal": judged.legal.tolist(),
+    }
+
+
+def _summarize(blocks: list[Json]) -> Json:
+    """Means and counts that are small enough to be kept: ``top[m − 1]`` moves were among the m best."""
+    names = ("log_likelihoods", "likelihoods", "places", "legal")
+    logs, likely, places, legal = (np.concatenate([block[name] for block in blocks]) for name in names)
+    mean_log, mean = mean_of_many(logs), mean_of_many(likely)
+    return {
+        "moves": int(logs.size),
+        "mean_log": mean_log.mean,
+        "interval": mean_log.interval,
+        "mean": mean.mean,
+        "mean_interval": mean.interval,
+        "random_log": float(-np.log(legal).mean()),
+        "legal": float(legal.mean()),
+        "top": [int((places < top).sum()) for top in range(1, TOP + 1)],
+        "random_top": [float(np.minimum(1, top / legal).mean()) for top in range(1, TOP + 1)],
+    }
+
+
+# Points known right: whose each point became, over all phases of test games and at their end.
+
+POINTS_NAME: Final = "points"
+RUN: Final = f"wu2006/{POINTS_NAME}"
+POSITIONS: Final = {Budget.SMOKE: 50, Budget.HOUR: 5_000, Budget.FULL: 10_000}
+# A convolutional network of 0.35 million parameters that learned from 15,000 professional games on 19×19 (GoCNN).
+POINTS_PUBLISHED: Final = {"all": 80.0, "end": 96.0}
+_LARGE: Final = 19
+
+
+def measure_points(scope: Scope) -> Json:
+    """Learn all networks, and ask them and those that ship about every labeled set; ``--runs`` is the positions."""
+    sets = require_sets(scope)
+    nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
+    count = scope.runs or POSITIONS[scope.budget]
+    results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "sets": []}
+    for games in sets.labeled_sets():
+        if not games.select(split=Split.TEST, labeled=True).size:
+            continue
+        runs = [
+            Run(
+                f"{net.key}-{games.digest[:8]}-of-{count}",
+                _measure,
+                {"model": str(net.model), "data": str(games.path), "count": count},
+                count,
+            )
+            for net in nets
+        ]
+        found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        results["sets"].append({"name": games.path.name, "size": games.only_size(), "known": found})
+        scope.keep(results)
+    return results
+
+
+def _measure(model: str, data: str, count: int) -> Json:
+    territory, games = load_dag_rnn(model)[0], Dataset.open(data)
+    every = measure_territory(territory, games, count)
+    ended = measure_territory(territory, games, count, ended=True)
+    return {
+        "all": _points_tell(every),
+        "end": _points_tell(ended),
+        "phases": {phase: _points_tell(known) for phase, known in every.by_phase().items()},
+    }
+
+
+def _points_tell(known: Known) -> Json:
+    found = mean_of_many(100 * known.shares)
+    return {"mean": found.mean, "interval": found.interval, "positions": int(known.shares.size)}
+
+
+def _estimate(told: Json) -> Estimate:
+    return Estimate(told["mean"], tuple(told["interval"]))
+
+
+def rows_points(results: Json) -> list[Row]:
+    """The share over all phases and at the end, of every network on every set."""
+    return [
+        _points_row(net, games, known, when)
+        for games in results["sets"]
+        for net, known in zip(results["nets"], games["known"], strict=True)
+        for when in POINTS_PUBLISHED
+    ]
+
+
+def _points_row(net: Json, games: Json, known: Json, when: str) -> Row:
+    found = _estimate(known[when])
+    published = POINTS_PUBLISHED[when] if games["size"] == _LARGE else None
+    at = "over all phases" if when == "all" else "at the end"
+    what = f"{net['title']} on {games['size']}×{games['size']}: points known {at}, %"
+    name = f"{POINTS_NAME}/{games['name']}/{net['title'].strip('`')}/{when}"
+    return Row(name, what, published, round(found.mean, 1), found.interval, RUN)
+
+
+def section_points(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
+    """A table for every set."""
+    tables = "\n".join(_points_table(games, results["nets"]) for games in results["sets"])
+    return f"""
+{describe_sets(results["data"])} A point is known right if its owner in the end is the likelier one; points that nobody
+owned do not count. Positions are random ones of test games, and the ends are those of as many games, if there are.
+Phases are told by how full the board is. The paper gives no such figures; a convolutional network of 0.35 million
+parameters that learned from about 15,000 professional games on 19×19 is said to know {POINTS_PUBLISHED["all"]:g} % over all
+phases and over {POINTS_PUBLISHED["end"]:g} % at the end (GoCNN).
+
+{tables}
+
+Differences from the paper:
+
+{numbered(DIFFERENCES)}
+"""
+
+
+def _points_table(games: Json, nets: list[Json]) -> str:
+    phases = list(games["known"][0]["phases"])
+    header = (f"`{games['name']}`, {games['size']}×{games['size']}", "learned from", "all, %", "at the end, %", *phases)
+    lines = []
+    for net, known in zip(nets, games["known"], strict=True):
+        shares = [format_rounded(_estimate(known[when])) for when in POINTS_PUBLISHED]
+        by_phase = [f"{known['phases'][phase]['mean']:.1f}" if phase in known["phases"] else "" for phase in phases]
+        lines.append((net["title"], f"{format_value(net['positions'])} positions", *shares, *by_phase))
+    return table(header, lines)
+
+
+POINTS_TABLE: Final = Table(POINTS_NAME, "Points known right", measure_points, rows_points, section_points)
+
+
+# Which stones are dead at the end: what playouts say and what networks say, against what the players agreed on.
+
+STATUS_NAME: Final = "status"
+GAMES: Final = {Budget.SMOKE: 4, Budget.HOUR: 300, Budget.FULL: 2000}
+
+
+def measure_status(scope: Scope) -> Json:
+    """Learn all networks, and ask them, those that ship, and playouts about every labeled set; ``--runs``: games."""
+    sets = require_sets(scope)
+    nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
+    count = scope.runs or GAMES[scope.budget]
+    results: Json = {"data": sets.describe(), "sets": []}
+    for games in sets.labeled_sets():
+        runs = [_run(net, games, count) for net in nets]
+        found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        asked = [net.to_json() | counts for net, counts in zip(nets, found, strict=True)]
+        results["sets"].append({"name": games.path.name, "size": games.only_size(), "asked": asked})
+        scope.keep(results)
+    return results
+
+
+def _run(net: Learned, games: Dataset, count: int) -> Run:
+    arguments = {"model": str(net.model), "data": str(games.path), "count": count}
+    return Run(f"{net.key}-{games.digest[:8]}-of-{count}", _compare, arguments, count)
+
+
+def _compare(model: str, data: str, count: int) -> Json:
+    territory, games = load_dag_rnn(model)[0], Dataset.open(data)
+    counts = {"games": 0, "chains": 0, "playouts": 0, "network": 0, "disagree": 0, "network of these": 0}
+    for game in games.select(split=Split.TEST, labeled=True)[:count].tolist():
+        counts["games"] += 1
+        for name, number in compare(territory, games.end(game), games.labels[game]).items():
+            counts[name] += number
+    return counts
+
+
+def compare(territory: Territory, board: Board, owned: NDArray[np.int8]) -> Json:
+    """How many chains there are, how many of them both judge right, and who is right where they disagree.
+
+    A chain is dead if its points are the enemy's in the end; by a network, if it expects that of them on the whole.
+    """
+    expected = territory.ownership([board])[0]
+    by_playouts = set(estimate_status(board, DEFAULT_PLAYOUTS).dead)
+    verdicts = [
+        (owned[chain[0]] == -board[chain[0]], tuple(chain) in by_playouts, board[chain[0]] * expected[chain].mean() < 0)
+        for chain in board.chains()
+    ]
+    truth, playouts, network = np.array(verdicts, dtype=np.bool_).reshape(-1, 3).T
+    return {
+        "chains": truth.size,
+        "playouts": int((playouts == truth).sum()),
+        "network": int((network == truth).sum()),
+        "disagree": int((playouts != network).sum()),
+        "network of these": int(((playouts != network) & (network == truth)).sum()),
+    }
+
+
+def rows_status(results: Json) -> list[Row]:
+    """Of the chains about which they disagree, how many the network judges right."""
+    return [_status_row(asked, games) for games in results["sets"] for asked in games["asked"] if asked["disagree"]]
+
+
+def _status_row(asked: Json, games: Json) -> Row:
+    found = share(asked["network of these"], asked["disagree"])
+    what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains judged right, %"
+    name = f"{STATUS_NAME}/{games['name']}/{asked['title'].strip('`')}"
+    return Row(name, what, None, round(found.mean, 1), found.interval, RUN)
+
+
+def section_status(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
+    """A table for every set."""
+    tables = "\n".join(_status_table(games) for games in results["sets"])
+    return f"""
+{describe_sets(results["data"])} When a game has ended, which chains are dead? {DEFAULT_PLAYOUTS} playouts say it where
+Benson's theorem does not; a network says it by the ownership that it expects of a chain's points. Both are compared
+with the labels of test games.
+
+{tables}
+"""
+
+
+def _status_table(games: Json) -> str:
+    title = f"`{games['name']}`, {games['size']}×{games['size']}"
+    header = (
+        title,
+        "games",
+        "chains",
+        "playouts right, %",
+        "network right, %",
+        "they disagree",
+        "network right then, %",
+    )
+    lines = []
+    for asked in games["asked"]:
+        both = (share(asked[who], max(1, asked["chains"])) for who in ("playouts", "network"))
+        numbers = (format_value(asked[name]) for name in ("games", "chains"))
+        then = format_rounded(share(asked["network of these"], asked["disagree"])) if asked["disagree"] else ""
+        shares = (format_rounded(found, 2) for found in both)
+        lines.append((asked["title"], *numbers, *shares, format_value(asked["disagree"]), then))
+    return table(header, lines)
+
+
+STATUS_TABLE: Final = Table(
+    STATUS_NAME, "Dead stones: playouts and networks", measure_status, rows_status, section_status
+)
+
+
+# Table2
+
+TABLE2_NAME: Final = "table2"
 QUESTIONS: Final = {9: Question(9), 13: Question(13), 19: Question(19, 80, 83)}
 _LEAST: Final = 1e-6  # probability that an inverse is taken of
 BEST: Final = 30  # moves, among which half of the paper's are at 80 stones
@@ -41,14 +386,14 @@ class Published(NamedTuple):
     others: dict[str, float]
 
 
-PUBLISHED: Final = {
+TABLE2_PUBLISHED: Final = {
     9: Published(62, 7, {}),
     13: Published(132, 10, {}),
     19: Published(281, 15, {"Boltzmann5 (Stern et al.)": 254, "BoltzmannLiberties (Stern et al.)": 194}),
 }
 
 
-def measure(scope: Scope) -> Json:
+def measure_table2(scope: Scope) -> Json:
     """Learn all networks, and ask them and those that ship about the moves of each size that there are games of.
 
     ``--runs`` is the number of moves.
@@ -67,30 +412,30 @@ def measure(scope: Scope) -> Json:
     return results
 
 
-def rows(results: Json) -> list[Row]:
+def rows_table2(results: Json) -> list[Row]:
     """1 / x of every network and of random play, on every board."""
     return [row for size, board in results["boards"].items() for row in _rows(int(size), board, results["nets"])]
 
 
 def _rows(size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
-    published, first = PUBLISHED[size], board["asked"][0]
+    published, first = TABLE2_PUBLISHED[size], board["asked"][0]
     random = round(math.exp(-first["random_log"]), 1)
-    yield Row(f"{NAME}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None, RUN)
+    yield Row(f"{TABLE2_NAME}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None, RUN)
     for net, asked in zip(nets, board["asked"], strict=True):
         low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
         name = net["title"].strip("`")
         known = published.ours if is_the_papers(net) else None
         what = f"{size}×{size}, {net['title']}: 1 / x"
         found = round(math.exp(-asked["mean_log"]), 2)
-        yield Row(f"{NAME}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)), RUN)
+        yield Row(f"{TABLE2_NAME}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)), RUN)
         low, high = (_inverse(bound) for bound in reversed(asked["mean_interval"]))
         found = round(_inverse(asked["mean"]), 2)
         interval = (round(low, 2), round(high, 2))
-        yield Row(f"{NAME}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval, RUN)
+        yield Row(f"{TABLE2_NAME}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval, RUN)
         among = _among_best(asked)
         known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
         what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
-        yield Row(f"{NAME}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval, RUN)
+        yield Row(f"{TABLE2_NAME}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval, RUN)
 
 
 def _among_best(asked: Json) -> Estimate:
@@ -101,7 +446,7 @@ def _inverse(likelihood: float) -> float:
     return 1 / max(likelihood, _LEAST)
 
 
-def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
+def section_table2(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
     """Who was asked about what, ours beside the paper's, and the differences."""
     boards = results["boards"].items()
     return f"""
@@ -121,7 +466,7 @@ Differences from the paper:
 
 
 def _board_table(size: int, board: Json, nets: list[Json]) -> str:
-    published, first = PUBLISHED[size], board["asked"][0]
+    published, first = TABLE2_PUBLISHED[size], board["asked"][0]
     title = f"{size}×{size}, {first['moves']:,} moves of {first['games']:,} games of `{board['name']}`"
     header = (
         title,
@@ -168,7 +513,7 @@ def best_by_places(share: float, best: int, legal: int) -> float:
     return math.pow(share, share) * math.pow((1 - share) / (legal - best), 1 - share)
 
 
-_MOST: Final = best_by_places(AMONG_BEST, BEST, round(PUBLISHED[LARGE].random))
+_MOST: Final = best_by_places(AMONG_BEST, BEST, round(TABLE2_PUBLISHED[LARGE].random))
 
 _DIFFERENCES: Final = (
     "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games of "
@@ -180,4 +525,6 @@ _DIFFERENCES: Final = (
     "alone; ours may have fewer stones, as some were captured.",
 )
 
-TABLE: Final = Table(NAME, "Table 2: the probability of human moves", measure, rows, section)
+TABLE2_TABLE: Final = Table(
+    TABLE2_NAME, "Table 2: the probability of human moves", measure_table2, rows_table2, section_table2
+)
