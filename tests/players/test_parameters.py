@@ -13,8 +13,7 @@ import pytest
 from katachi.core.contracts import EvaluatingPlayer, Limit, ThinkingPlayer, TunablePlayer
 from katachi.go.game import Game
 from katachi.gtp.engine import GtpEngine
-from katachi.players.parameters import change_parameter, list_parameters
-from katachi.players.search_player import SearchPlayer
+from katachi.players.search_player import SearchPlayer, change_parameter, list_parameters
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import MctsSettings, PlayoutSettings
