@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import batch_norm
 
 from katachi.policy.config import EPSILON
-from katachi.policy.normalizing import Statistics, normalize, normalize_batch
+from katachi.policy.convolutions import Statistics, normalize, normalize_batch
 
 
 def naive(boards: Tensor, gain: Tensor, shift: Tensor, added: Tensor | None) -> Tensor:

@@ -17,8 +17,7 @@ from torch import Tensor
 from torch.nn.functional import conv2d, linear, relu
 
 from katachi.policy.config import CnnConfig, is_learned
-from katachi.policy.convolutions import convolve
-from katachi.policy.normalizing import Statistics, normalize, normalize_batch
+from katachi.policy.convolutions import Statistics, convolve, normalize, normalize_batch
 from katachi.policy.symmetric_filters import first_of_orbits, symmetrize
 
 Weights = dict[str, NDArray[np.float32]]

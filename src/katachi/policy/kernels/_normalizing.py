@@ -1,4 +1,4 @@
-"""The compiled part of `policy/normalizing.py`: sums over a batch for every channel, and what is made of each number
+"""The compiled part of `policy/convolutions.py`: sums over a batch for every channel, and what is made of each number
 by them.
 
 Boards are flat arrays of [row, channel], with as many rows as all boards have points; channels come in multiples of
