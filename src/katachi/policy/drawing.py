@@ -11,10 +11,28 @@ from rich.table import Table
 from rich.text import Text
 
 from katachi.core.contracts import Evaluator, Floats
+from katachi.core.drawing import Picture, draw_sheet
 from katachi.core.evaluators import moves_of
+from katachi.features.planes import HIGHEST_RANK, PlaneSet
+from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg, format_diagram
 from katachi.go.game import Game
 from katachi.go.points import format_vertex
+
+# Planes as a picture: a small board for each of them, with its points marked, on one sheet.
+
+
+def draw_planes(planes: PlaneSet, board: Board, rank: int = HIGHEST_RANK) -> str:
+    """All planes of a position as one SVG, each with its name below, and what it means for those who point at it."""
+    (encoded,) = planes.encode([board], rank)
+    pictures = [
+        Picture(f"{plane} {planes.names[plane]}", planes.describe(plane), encoded[plane])
+        for plane in range(planes.count)
+    ]
+    return draw_sheet(f"{planes.name}: {planes.count} planes", board, pictures)
+
+
+# Policies
 
 MOVES_SHOWN: Final = 10
 _LEAST_SHOWN: Final = 0.01  # of a move on the board
