@@ -11,9 +11,9 @@ from katachi.data.batches import Batch
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import Symmetry
+from katachi.policy.evaluator import OnnxNetwork
 from katachi.policy.export import export_onnx
 from katachi.policy.measure import TOP, Foreteller, Foretold, tell_rank
-from katachi.policy.onnx_sessions import OnnxNetwork
 from katachi.policy.planes import PLANES
 from katachi.policy.supervised import CnnTraining, Learner, validate
 from katachi.sgf.splits import Split

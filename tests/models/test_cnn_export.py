@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from katachi.policy.config import CnnConfig
-from katachi.policy.evaluator import open_cnn
+from katachi.policy.evaluator import OnnxNetwork, open_cnn
 from katachi.policy.export import export_onnx, quantize_onnx
-from katachi.policy.onnx_sessions import OnnxNetwork
 from models.test_cnn import shaken, some_planes
 
 RANKS = np.array([0, 3, 9, 1, 5])

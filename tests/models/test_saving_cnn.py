@@ -21,7 +21,7 @@ from katachi.core.models import (
 )
 from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
 from katachi.go.board import Board
-from katachi.policy.cnn_cards import INT8, ONNX
+from katachi.policy.evaluator import INT8, ONNX
 from networks import tiny_config, tiny_onnx
 
 CONFIG = tiny_config(5, planes="maddison-36", value=True)

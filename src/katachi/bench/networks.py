@@ -33,10 +33,9 @@ from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import GAME, SPLITS, Dataset, DatasetCard, encode_moves
 from katachi.features.planes import HIGHEST_RANK, Planes
 from katachi.go.board import Board
-from katachi.policy.cnn_cards import INT8, ONNX, CnnCard
 from katachi.policy.config import CnnConfig
+from katachi.policy.evaluator import INT8, ONNX, CnnCard, OnnxNetwork
 from katachi.policy.measure import Foreteller
-from katachi.policy.onnx_sessions import OnnxNetwork
 from katachi.policy.planes import PLANES
 from katachi.sgf.splits import Split
 from katachi.territory.dag_rnn import DagRnn

@@ -23,7 +23,7 @@ from katachi.core.weights import WEIGHTS
 from katachi.data.batches import Batch
 from katachi.data.dataset import Dataset
 from katachi.go.points import Symmetry
-from katachi.policy.cnn_cards import INT8, ONNX, CnnCard
+from katachi.policy.evaluator import INT8, ONNX, CnnCard
 from katachi.policy.measure import Foreteller, Foretold
 from katachi.policy.supervised import CnnTraining
 from katachi.sgf.splits import Split

@@ -26,8 +26,8 @@ from katachi.core.disk import sync_folder, write_atomically
 from katachi.core.weights import WEIGHTS, format_tensors, format_weights, parse_tensors
 from katachi.crbm.evaluator import CrbmCard, SavedCrbm, describe_crbm
 from katachi.go.rules import Rules
-from katachi.policy.cnn_cards import CnnCard, describe_cnn, name_files
 from katachi.policy.config import CnnConfig
+from katachi.policy.evaluator import CnnCard, describe_cnn, name_files
 from katachi.shapes.linear_cards import FORMAT, LinearCard, describe_linear
 from katachi.shapes.model import LinearModel
 from katachi.territory.dag_rnn_cards import DagRnnCard, describe_dag_rnn, format_territory

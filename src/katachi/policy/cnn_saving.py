@@ -16,9 +16,9 @@ from katachi.core.models import save_cnn
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import MetricLine, TrainingError
 from katachi.data.batches import AnyBatches, Batch, tell_training
+from katachi.policy.evaluator import OnnxNetwork
 from katachi.policy.export import export_onnx, quantize_onnx
 from katachi.policy.network import Prediction
-from katachi.policy.onnx_sessions import OnnxNetwork
 from katachi.policy.supervised import TOP, Learner
 from katachi.sgf.splits import Split
 

@@ -7,23 +7,100 @@ it is a half. The planes need no more than boards, which remember their last mov
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import escape
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from katachi.core.cards import ModelError, Strict
+from katachi.core.cards import Hex, Metric, ModelError, ReadFile, Strict, Training, digest_file, explain
 from katachi.core.contracts import Evaluation, Floats
 from katachi.core.evaluators import WrongBoardSize
+from katachi.core.weights import WEIGHTS
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board
 from katachi.go.points import BLACK, Symmetry
 from katachi.policy.config import CnnConfig
-from katachi.policy.onnx_sessions import OnnxNetwork, Shape
 from katachi.policy.planes import PLANES
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession, SessionOptions
+
+
+# Networks in ONNX files, run by onnxruntime: threads bounded, none of them idling on a core that others could use.
+
+Shape = tuple[int | None, ...]  # None is any length
+
+_PROVIDERS: Final = ["CPUExecutionProvider"]
+_FATAL: Final = 4  # what onnxruntime prints; the rest comes as an exception
+_REASON_LENGTH: Final = 200
+
+
+class OnnxNetwork:
+    """A network with named arrays in and out. May be asked from several threads at once."""
+
+    def __init__(self, content: bytes, threads: int = 1) -> None:
+        """Load an ONNX file; raises ModelError if it is damaged."""
+        from onnxruntime import InferenceSession  # takes a moment: only where a network is wanted
+
+        with _blaming_network():
+            self._session: InferenceSession = InferenceSession(content, _options(threads), providers=_PROVIDERS)
+
+    def check(self, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> None:
+        """Raise ModelError if the network does not take and give arrays of these names and shapes."""
+        found = {node.name: tuple(node.shape) for node in self._session.get_inputs()}
+        if found.keys() != inputs.keys():
+            raise ModelError(f"its network takes {_list(found)}, but {_list(inputs)} is needed")
+        found |= {node.name: tuple(node.shape) for node in self._session.get_outputs()}
+        for name, shape in {**inputs, **outputs}.items():
+            if name not in found:
+                raise ModelError(f"its network gives no {name}")
+            if not _fits(found[name], shape):
+                raise ModelError(f"the {name} of its network has the shape {list(found[name])}, not {list(shape)}")
+
+    def run(self, inputs: Mapping[str, NDArray[Any]], outputs: Sequence[str]) -> list[Floats]:
+        """What the network gives under these names; raises ModelError if it fails."""
+        with _blaming_network():
+            arrays: list[Floats] = self._session.run(list(outputs), dict(inputs))
+        return arrays
+
+
+@contextmanager
+def _blaming_network() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 (what onnxruntime raises has no common class)
+        reason = " ".join(str(error).split())
+        raise ModelError(f"its network is damaged: {reason[:_REASON_LENGTH]}") from None
+
+
+def _options(threads: int) -> SessionOptions:
+    from onnxruntime import SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _FATAL
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def _fits(found: tuple[int | str | None, ...], wanted: Shape) -> bool:
+    """Whether lengths agree where both are known; those of a file that vary have names or none."""
+    return len(found) == len(wanted) and all(
+        length == needed or not isinstance(length, int) or needed is None
+        for length, needed in zip(found, wanted, strict=True)
+    )
+
+
+def _list(names: Mapping[str, object]) -> str:
+    return " and ".join(sorted(names)) or "nothing"
+
+
+# Cnn evaluator
 
 MAX_THREADS: Final = 256
 
@@ -151,3 +228,86 @@ def _with_pass(shares: Floats, legal: NDArray[np.bool_]) -> Floats:
 
 def _logistic(logits: Floats) -> Floats:
     return (1 / (1 + np.exp(-np.clip(logits, -50, 50)))).astype(np.float32)
+
+
+# The card of a convolutional network: its architecture, the planes that it reads, and the files that it is kept in.
+#
+# Play needs ``model.onnx``, or ``model.int8.onnx`` where it was made; ``weights.safetensors`` is there where training
+# is to go on. The digest of the planes says whether they still mean what they meant when the network learned.
+
+FORMAT: Final = 1
+ONNX: Final = "model.onnx"
+INT8: Final = "model.int8.onnx"
+
+
+class CnnCard(Strict):
+    """Everything about a network but its weights."""
+
+    format: Literal[1] = FORMAT
+    kind: Literal["cnn"] = "cnn"
+    config: CnnConfig
+    planes_digest: Hex
+    training: Training = Training()
+    metrics: dict[str, Metric] = Field(default_factory=dict)
+    files: dict[str, Hex] = Field(max_length=3)
+
+    @property
+    def board_size(self) -> int | None:
+        """The size of the boards that it judges; None is any."""
+        return self.config.size
+
+    @property
+    def title(self) -> str:
+        net = self.config
+        return f"{net.kind} {self.kind}, {net.layers}×{net.filters}, over {net.planes} planes"
+
+    @property
+    def remarks(self) -> list[str]:
+        heads = ["policy", *["value"] * self.config.value, *["ownership"] * self.config.ownership]
+        return [" and ".join(heads), *["by rank"] * knows_ranks(self.config)]
+
+    def count_weights(self, read: ReadFile) -> int:  # noqa: ARG002 (the card knows)
+        """How many parameters the network has."""
+        return self.config.parameter_count()
+
+    def build(self, read: ReadFile, options: Mapping[str, Any]) -> CnnEvaluator:
+        """The network as an evaluator with these options (see ``CnnOptions``)."""
+        chosen = _parse_options(options)
+        name = ONNX if chosen.precision == "fp32" else INT8
+        if name not in self.files:
+            raise ModelError(f"it has no {chosen.precision} form: there is no {name}")
+        today = PLANES[self.config.planes].digest
+        if today != self.planes_digest:
+            raise ModelError(f"its planes have the digest {self.planes_digest}, but {today} today")
+        return open_cnn(self.config, read(name), chosen)
+
+
+def describe_cnn(
+    config: CnnConfig,
+    contents: Mapping[str, bytes],
+    training: Training | None = None,
+    metrics: Mapping[str, Metric] | None = None,
+) -> CnnCard:
+    """The card of a network that is kept in these files."""
+    return CnnCard(
+        config=config,
+        planes_digest=PLANES[config.planes].digest,
+        training=training or Training(),
+        metrics=dict(metrics or {}),
+        files={name: digest_file(content) for name, content in contents.items()},
+    )
+
+
+def name_files(onnx: bytes, int8: bytes | None, weights: bytes | None) -> dict[str, bytes]:
+    """The files of a network, by their names."""
+    contents = {ONNX: onnx, INT8: int8, WEIGHTS: weights}
+    return {name: content for name, content in contents.items() if content is not None}
+
+
+def _parse_options(options: Mapping[str, Any]) -> CnnOptions:
+    for option in options.keys() - CnnOptions.model_fields.keys():
+        raise ModelError(f"{option} is no option of a cnn")
+    try:
+        return CnnOptions.model_validate(dict(options))
+    except ValidationError as error:
+        raise ModelError(explain(error)) from None

@@ -20,9 +20,8 @@ from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import Dataset
 from katachi.features.planes import PlaneSet
 from katachi.go.points import WHITE, Symmetry
-from katachi.policy.cnn_cards import CnnCard
 from katachi.policy.config import CnnConfig
-from katachi.policy.onnx_sessions import OnnxNetwork
+from katachi.policy.evaluator import CnnCard, OnnxNetwork
 from katachi.policy.planes import PLANES
 from katachi.sgf.ranks import format_grade
 from katachi.sgf.splits import Split

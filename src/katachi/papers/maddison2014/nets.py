@@ -22,7 +22,7 @@ from katachi.core.models import open_model, shipped_models
 from katachi.papers.documents import Estimate, share
 from katachi.papers.experiment import Budget, Json, Progress, Run, Scope, Workers, do_runs
 from katachi.papers.tournaments import Games
-from katachi.policy.cnn_cards import ONNX, CnnCard
+from katachi.policy.evaluator import ONNX, CnnCard
 from katachi.policy.measure import Foreteller
 from katachi.sgf.splits import Split
 

@@ -35,8 +35,7 @@ from katachi.papers.tournaments import (
     rounds,
     write_players,
 )
-from katachi.policy.cnn_cards import CnnCard
-from katachi.policy.evaluator import knows_ranks
+from katachi.policy.evaluator import CnnCard, knows_ranks
 from katachi.policy.measure import Foreteller
 from katachi.sgf.splits import Split
 
