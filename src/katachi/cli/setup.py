@@ -345,7 +345,7 @@ def _models() -> None:
 def _networks() -> None:
     import numpy as np
 
-    from katachi.policy.kernels import _normalizing
+    from katachi.policy.kernels import convolutions as _normalizing
     from katachi.policy.kernels import convolutions as _winograd
 
     boards, scratch = (np.zeros(length, dtype=np.float32) for length in (128, 864))  # one 4×4, 8 channels

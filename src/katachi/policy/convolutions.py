@@ -20,10 +20,13 @@ from torch.nn.functional import pad
 
 from katachi.features.kernels.simd import LANES
 from katachi.policy.config import EPSILON
-from katachi.policy.kernels._normalizing import scale_and_rectify, spread_slopes, sum_slopes, sum_squares
 from katachi.policy.kernels.convolutions import (
     TILE,
     WINDOW,
+    scale_and_rectify,
+    spread_slopes,
+    sum_slopes,
+    sum_squares,
     transform_input_gradients,
     transform_inputs,
     transform_output_gradients,
