@@ -30,8 +30,7 @@ from katachi.core.models import is_model, load_model
 from katachi.data import importing as dataset_import
 from katachi.data.dataset import CARD, Dataset
 from katachi.go.board import Board
-from katachi.policy.supervised import CnnTraining
-from katachi.policy.train import Machine, train_cnn
+from katachi.policy.train import CnnTraining, Machine, train_cnn
 
 SIZE = 5
 GAMES = 200

@@ -16,8 +16,7 @@ from katachi.core.contracts import OwnershipEvaluator
 from katachi.core.models import load_model
 from katachi.core.training import MetricLine, TrainingError
 from katachi.go.board import Board
-from katachi.policy.supervised import CnnTraining, Learner, Losses
-from katachi.policy.train import Machine, train_cnn
+from katachi.policy.train import CnnTraining, Learner, Losses, Machine, train_cnn
 from learning.small_sets import label_small_set, make_small_set
 
 HERE = Machine(threads=1, workers=0)
@@ -159,7 +158,7 @@ _ONE_OF_TWO = """
 import sys
 from pathlib import Path
 from katachi.policy.train import Machine, train_cnn
-from katachi.policy.supervised import CnnTraining
+from katachi.policy.train import CnnTraining
 
 settings = CnnTraining.model_validate_json(sys.argv[1])
 train_cnn(settings, Path(sys.argv[2]), lambda _: None, machine=Machine(1, 0))

@@ -15,7 +15,7 @@ from katachi.policy.evaluator import OnnxNetwork
 from katachi.policy.export import export_onnx
 from katachi.policy.measure import TOP, Foreteller, Foretold, tell_rank
 from katachi.policy.planes import PLANES
-from katachi.policy.supervised import CnnTraining, Learner, validate
+from katachi.policy.train import CnnTraining, Learner, validate
 from katachi.sgf.splits import Split
 from learning.small_sets import make_small_set
 

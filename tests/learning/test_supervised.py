@@ -10,8 +10,7 @@ import torch
 from katachi.data.batches import Batch
 from katachi.data.dataset import NO_LABEL
 from katachi.go.points import BLACK, WHITE
-from katachi.policy.muon import Muon, orthogonalize
-from katachi.policy.supervised import CnnTraining, Learner, foretell, validate
+from katachi.policy.train import CnnTraining, Learner, Muon, foretell, orthogonalize, validate
 
 SIZE = 5
 

@@ -25,7 +25,7 @@ from katachi.data.dataset import Dataset
 from katachi.go.points import Symmetry
 from katachi.policy.evaluator import INT8, ONNX, CnnCard
 from katachi.policy.measure import Foreteller, Foretold
-from katachi.policy.supervised import CnnTraining
+from katachi.policy.train import CnnTraining
 from katachi.sgf.splits import Split
 
 MAX_BYTES: Final = 5_000_000  # of a model that ships

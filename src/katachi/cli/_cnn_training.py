@@ -9,8 +9,7 @@ from typing import Any
 
 from katachi.cli._training import check_settings, read_learning, values_of_run
 from katachi.cli._training_progress import LearningProgress
-from katachi.policy.supervised import TOP, CnnTraining, Losses
-from katachi.policy.train import Machine, train_cnn
+from katachi.policy.train import TOP, CnnTraining, Losses, Machine, train_cnn
 
 _SHOWN_BATCHES = 200  # over which the loss and the hits in the display are means
 

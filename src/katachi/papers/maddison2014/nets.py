@@ -27,7 +27,7 @@ from katachi.policy.measure import Foreteller
 from katachi.sgf.splits import Split
 
 if TYPE_CHECKING:
-    from katachi.policy.supervised import CnnTraining, Losses
+    from katachi.policy.train import CnnTraining, Losses
 
 NETS: Final = "nets"
 TEST_POSITIONS: Final = {Budget.SMOKE: 1_000, Budget.HOUR: 20_000, Budget.FULL: 50_000}
@@ -83,7 +83,7 @@ class Net:
 
     def training(self, games: Games) -> CnnTraining:
         """How it learns: as section 3.4 of the paper has it, or in fewer positions."""
-        from katachi.policy.supervised import CnnTraining  # torch takes seconds to load
+        from katachi.policy.train import CnnTraining  # torch takes seconds to load
 
         return CnnTraining.maddison(
             layers=self.layers,
