@@ -6,25 +6,234 @@ and the evaluator's own values give the order. At depth 0 the evaluator judges, 
 played out first. A side passes only where it has no sensible move; two passes end the game by its score.
 
 With a ``CompiledEvaluator`` all of it runs compiled (``search/compiled_tree.py``), else in Python
-(``search/python_tree.py``): the same values, some hundred times slower. The clock is looked at every few
-milliseconds.
+(``search/alphabeta.py``): the same values, some hundred times slower. The clock is looked at every few milliseconds.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from threading import Event
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from katachi.core.contracts import CompiledEvaluator, Evaluator, Limit, SearchResult
-from katachi.core.evaluators import moves_of
+from katachi.core.contracts import CompiledEvaluator, Doubles, Evaluator, Ints, Limit, SearchResult
+from katachi.core.evaluators import after, moves_of, sweep_afterstates
+from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.search.moves import playable, root_moves
-from katachi.search.python_tree import PythonTree
+from katachi.go.points import PASS
+from katachi.go.scoring import area_score
+from katachi.search.moves import komi_of, passes_before, playable, root_moves, sensible_captures, sensible_moves
 from katachi.search.settings import MAX_DEPTH, AlphaBetaSettings
-from katachi.search.tree import ShouldStop, Tree
+
+# What iterative deepening asks of a tree, compiled or not.
+
+ShouldStop = Callable[[], bool]
+
+
+class Tree(Protocol):
+    """The tree below one position. Each ``run`` goes deeper and profits from the runs before it."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes have been looked at, in all runs."""
+        ...
+
+    def run(self, depth: int, node_limit: int | None, should_stop: ShouldStop) -> bool:
+        """Search to a depth; returns whether that was completed before a limit ended it."""
+        ...
+
+    @property
+    def line(self) -> list[int]:
+        """The best line that the last run found, even an incomplete one; empty if it found none."""
+        ...
+
+    @property
+    def black_wins(self) -> float:
+        """The value of that line."""
+        ...
+
+    @property
+    def visits(self) -> Ints:
+        """How many nodes lay behind each move of the root, [n²+1], in all runs."""
+        ...
+
+
+# The tree in Python: what ``search/alphabeta.py`` searches with an evaluator that compiled code cannot call.
+#
+# It searches the same tree as ``search/kernels/alphabeta.py`` to the same values; that file says what a node's worth is
+# and how depth counts. Moves are ordered by the table and the evaluator alone: killer and history moves save less than
+# they cost here.
+
+_MAX_ENTRIES: Final = 200_000
+
+Position = tuple[int, int, int | None, int]  # hash, to_play, ko point, passes: with the depth, all that fixes a worth
+
+
+class _Stopped(Exception):
+    """The limit was reached inside the tree."""
+
+
+class Entry(NamedTuple):
+    """What is known of a node: its worth lies between these, and this line is best there."""
+
+    low: float
+    high: float
+    line: list[int]
+
+
+@dataclass
+class Node:
+    """A board in the tree, what is asked about it, and the best found so far."""
+
+    board: Board
+    depth: int
+    passes: int  # in succession, up to this node
+    alpha: float = -np.inf
+    beta: float = np.inf
+    best: float = -np.inf
+    line: tuple[int, ...] = ()
+
+    @property
+    def position(self) -> Position:
+        return self.board.hash, self.board.to_play, self.board.ko_point, self.passes
+
+    def receive(self, worth: float, line: tuple[int, ...]) -> None:
+        """Take the worth of a move and the line that begins with it."""
+        if worth > self.best:
+            self.best, self.line = worth, line
+            self.alpha = max(self.alpha, worth)
+
+
+class PythonTree:
+    """A game's tree; ``run`` searches it to a depth by recursion."""
+
+    def __init__(self, evaluator: Evaluator, game: Game, rng: np.random.Generator, quiescence: int) -> None:
+        self._evaluator = evaluator
+        self._board = game.board.copy()
+        self._moves = root_moves(game)
+        self._passes = passes_before(game)
+        self._tie_break = rng.random(self._moves.size)
+        self._komi = komi_of(game)
+        self._quiescence = quiescence
+        self._root = Node(self._board, 0, self._passes)
+        self._entries: dict[tuple[Position, int], Entry] = {}
+        self._hints: dict[Position, int] = {}  # the best move of whatever depth was searched last
+        self._visits: Ints = np.zeros(self._moves.size, dtype=np.int64)
+        self._nodes = 0
+
+    @property
+    def nodes(self) -> int:
+        return self._nodes
+
+    @property
+    def line(self) -> list[int]:
+        return list(self._root.line)
+
+    @property
+    def black_wins(self) -> float:
+        return abs(self._root.best)
+
+    @property
+    def visits(self) -> Ints:
+        return self._visits.copy()
+
+    def run(self, depth: int, node_limit: int | None, should_stop: ShouldStop) -> bool:
+        """Search to a depth; returns whether that was completed before the limit or ``should_stop`` ended it."""
+        self._node_limit = node_limit
+        self._should_stop = should_stop
+        hint = self._root.line[:1]
+        self._root = Node(self._board, depth, self._passes)
+        try:
+            self._count_node()
+            sweep = sweep_afterstates(self._evaluator, self._board)
+            for move in self._ordered(self._moves, sweep, self._board.to_play, hint, self._tie_break):
+                before = self._nodes
+                self._try(self._root, move, sweep)
+                self._visits[move] += max(self._nodes - before, 1)
+        except _Stopped:
+            return False
+        return True
+
+    def _try(self, node: Node, move: int, sweep: Doubles) -> None:
+        """Let a node receive what a move is worth."""
+        board, color = node.board, node.board.to_play
+        if move == PASS and node.passes == 1:
+            node.receive(color * self._outcome(board), (move,))
+            return
+        static = float(sweep[move])
+        if node.depth - 1 <= -self._quiescence:
+            node.receive(color * static, (move,))
+            return
+        passes = node.passes + 1 if move == PASS else 0
+        child = Node(after(board, move), node.depth - 1, passes, -node.beta, -node.alpha)
+        self._search(child, static)
+        node.receive(-child.best, (move, *child.line))
+
+    def _search(self, node: Node, static: float) -> None:
+        """Find a node's worth, exactly if it lies between alpha and beta, and its best line."""
+        self._count_node()
+        key = (node.position, node.depth)
+        known = self._entries.get(key)
+        if known is not None and (known.low == known.high or known.low >= node.beta or known.high <= node.alpha):
+            node.best = known.low if np.isfinite(known.low) else known.high
+            node.line = tuple(known.line)
+            return
+        floor = node.alpha
+        quiet = node.depth <= 0
+        if quiet:  # it may leave it at that
+            node.receive(node.board.to_play * static, ())
+        if node.best < node.beta:
+            self._try_all(node, sensible_captures(node.board) if quiet else sensible_moves(node.board))
+        self._remember(key, node, floor)
+
+    def _try_all(self, node: Node, moves: NDArray[np.bool_]) -> None:
+        if not moves.any():
+            return
+        sweep = sweep_afterstates(self._evaluator, node.board)
+        hint = self._hints.get(node.position)
+        for move in self._ordered(moves, sweep, node.board.to_play, () if hint is None else (hint,)):
+            self._try(node, move, sweep)
+            if node.best >= node.beta:
+                return
+
+    def _ordered(
+        self,
+        moves: NDArray[np.bool_],
+        sweep: Doubles,
+        color: int,
+        hint: tuple[int, ...],
+        tie_break: NDArray[np.float64] | None = None,
+    ) -> list[int]:
+        """The moves, the hint first, then by what the evaluator thinks of them."""
+        ties = np.arange(moves.size) if tie_break is None else tie_break
+        order = sorted(moves_of(moves), key=lambda move: (-color * sweep[move], ties[move]))
+        return [*(move for move in order if move in hint), *(move for move in order if move not in hint)]
+
+    def _remember(self, key: tuple[Position, int], node: Node, floor: float) -> None:
+        if len(self._entries) >= _MAX_ENTRIES:
+            self._entries.clear()
+        low = node.best if node.best > floor else -np.inf
+        high = node.best if node.best < node.beta else np.inf
+        self._entries[key] = Entry(low, high, list(node.line))
+        if node.line:
+            self._hints[key[0]] = node.line[0]
+
+    def _outcome(self, board: Board) -> float:
+        """P(Black wins) when both have passed: by area, all stones alive."""
+        score = area_score(board)
+        return 1.0 if score > self._komi else 0.5 if score == self._komi else 0.0
+
+    def _count_node(self) -> None:
+        if self._should_stop() or (self._node_limit is not None and self._nodes >= self._node_limit):
+            raise _Stopped
+        self._nodes += 1
+
+
+# Alphabeta
 
 
 class AlphaBetaSearch:

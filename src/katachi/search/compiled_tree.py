@@ -17,9 +17,9 @@ from katachi.features.kernels.signatures import SWEEP, VALUE
 from katachi.go.game import Game
 from katachi.go.kernels import board as board_kernels
 from katachi.go.points import PASS
+from katachi.search.alphabeta import ShouldStop
 from katachi.search.kernels import alphabeta as kernels
 from katachi.search.moves import komi_of, passes_before, root_moves
-from katachi.search.tree import ShouldStop
 
 MAX_PLY: Final = kernels.MAX_PLY
 _SLICE_SECONDS: Final = 0.003  # how long compiled code may run before the clock is looked at
