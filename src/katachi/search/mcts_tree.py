@@ -22,7 +22,7 @@ from katachi.go.points import BLACK, PASS
 from katachi.go.rules import KoRule, Rules
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
-from katachi.search.kernels._keys import key_of
+from katachi.search.kernels.mcts_nodes import key_of
 from katachi.search.moves import komi_of, passes_before
 
 _SUPERKO: Final = {

@@ -22,7 +22,7 @@ from katachi.features.kernels.signatures import PARAMETERS, RECORDS, SWEEP, VALU
 from katachi.go.kernels.board import OFF, captures, is_sensible, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import count_area
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
-from katachi.search.kernels._keys import node_key
+from katachi.search.kernels.mcts_nodes import node_key
 
 MAX_PLY: Final = 64  # depth and quiescence together
 MOVES: Final = MAX_POINTS + 1

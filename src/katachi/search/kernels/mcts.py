@@ -42,7 +42,6 @@ from katachi.go.kernels.board import (
 from katachi.go.kernels.ladders import FRAME, new_stack
 from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import BLACK, MAX_POINTS
-from katachi.search.kernels._keys import node_key
 from katachi.search.kernels._playout_record import PLAYOUT
 from katachi.search.kernels._playouts import learn_replies, play_out
 from katachi.search.kernels.mcts_nodes import (
@@ -62,6 +61,7 @@ from katachi.search.kernels.mcts_nodes import (
     WORKER,
     find_node,
     make_node,
+    node_key,
 )
 
 TREE: Final = record_dtype(

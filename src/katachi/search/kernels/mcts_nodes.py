@@ -20,12 +20,35 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from katachi.go.kernels.board import RECENT, is_sensible, record_dtype, set_stones
+from katachi.go.kernels.board import OFF, RECENT, ZOBRIST_WHITE_TO_PLAY, is_sensible, record_dtype, set_stones
 from katachi.go.kernels.playouts import next_random
-from katachi.go.points import MAX_POINTS
-from katachi.search.kernels._keys import node_key
+from katachi.go.points import BLACK, MAX_POINTS
 from katachi.search.kernels._ladder_prior import weigh_ladders
 from katachi.search.kernels._pattern_prior import pattern_prior
+
+# The key of a node: one number for a position in a tree, with whose turn it is, the ko and a pass before it.
+
+
+@njit(cache=True, nogil=True)
+def node_key(b, passes):
+    """The key of a board that was reached by so many passes in succession, 0 or 1."""
+    key = b.hash
+    if b.to_play != BLACK:
+        key ^= ZOBRIST_WHITE_TO_PLAY
+    if b.ko != OFF:
+        key ^= (np.uint64(b.ko) + np.uint64(1)) * np.uint64(0xD1342543DE82EF95)
+    if passes:
+        key ^= np.uint64(0x2545F4914F6CDD1D)
+    return key
+
+
+@njit(cache=True, nogil=True)
+def key_of(boards, passes):
+    """The same for Python: of ``boards[0]``."""
+    return node_key(boards[0], passes)
+
+
+# Mcts nodes
 
 NONE: Final = np.int32(-1)
 VISITS: Final = np.uint64(0)
