@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from katachi.core.training import TrainingError
-from katachi.search.kernels._move_features import TAKES
+from katachi.search.kernels.playouts import TAKES
 from katachi.search.move_weights import load_move_weights
 from katachi.search.pattern_learning import Choices, judge, learn_weights, list_choices, uniform_weights
 from katachi.search.pattern_training import PatternTraining, train_patterns

@@ -9,7 +9,7 @@ import naive
 from katachi.go.board import Board
 from katachi.go.kernels.ladders import new_stack
 from katachi.go.points import parse_vertex
-from katachi.search.kernels._ladder_prior import CATCHES, RUNS_IN_VAIN, weigh_ladders
+from katachi.search.kernels.playouts import CATCHES, RUNS_IN_VAIN, weigh_ladders
 from positions import random_board
 
 

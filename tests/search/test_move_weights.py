@@ -12,17 +12,17 @@ import naive
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, parse_vertex
-from katachi.search.kernels._move_features import (
+from katachi.search.kernels.playouts import (
     ATARI,
     DISTANCES,
     SAVES,
     SELF_ATARI,
     TAKES,
     TAKES_LAST,
+    fill_pattern_prior,
     move_distance,
     move_tactic,
 )
-from katachi.search.kernels._pattern_prior import fill_pattern_prior
 from katachi.search.move_weights import (
     WEIGHTS,
     MoveWeights,

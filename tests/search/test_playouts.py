@@ -14,8 +14,7 @@ from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
-from katachi.search.kernels._playouts import learn_replies, play_out
-from katachi.search.kernels._shape_policy import fill_entries
+from katachi.search.kernels.playouts import fill_entries, learn_replies, play_out
 from katachi.search.playouts import UNIFORM, new_playouts, run_informed_playouts
 from katachi.search.settings import PlayoutSettings
 from katachi.shapes.local_shapes import LocalShapes

@@ -205,7 +205,7 @@ def _informed_playouts() -> None:
     import numpy as np
 
     from katachi.go.board import Board
-    from katachi.search.kernels._pattern_prior import fill_pattern_prior
+    from katachi.search.kernels.playouts import fill_pattern_prior
     from katachi.search.pattern_learning import judge, learn_weights, list_choices
     from katachi.search.playouts import new_playouts, run_informed_playouts
     from katachi.search.settings import PlayoutSettings

@@ -18,7 +18,7 @@ from safetensors.numpy import load, save
 
 from katachi.core.contracts import Floats
 from katachi.core.disk import write_atomically
-from katachi.search.kernels._move_features import DISTANCES, TACTICS
+from katachi.search.kernels.playouts import DISTANCES, TACTICS
 from katachi.search.patterns import NO_CLASS, count_patterns, number_patterns
 
 SHIPPED: Final = "patterns"

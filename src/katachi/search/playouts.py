@@ -23,8 +23,7 @@ from katachi.go.kernels.playouts import STATISTICS, random_state
 from katachi.go.playouts import PlayoutStatistics, summarize
 from katachi.go.rules import DEFAULT_KOMI
 from katachi.search.fused_shapes import FusedShapes, fuse_shapes
-from katachi.search.kernels._playout_record import PLAYOUT
-from katachi.search.kernels._playouts import add_informed_playouts
+from katachi.search.kernels.playouts import PLAYOUT, add_informed_playouts
 from katachi.search.move_weights import MoveWeights, load_move_weights
 from katachi.search.settings import PlayoutSettings
 

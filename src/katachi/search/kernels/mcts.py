@@ -42,8 +42,6 @@ from katachi.go.kernels.board import (
 from katachi.go.kernels.ladders import FRAME, new_stack
 from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import BLACK, MAX_POINTS
-from katachi.search.kernels._playout_record import PLAYOUT
-from katachi.search.kernels._playouts import learn_replies, play_out
 from katachi.search.kernels.mcts_nodes import (
     DEFAULT,
     EVALUATED,
@@ -63,6 +61,7 @@ from katachi.search.kernels.mcts_nodes import (
     make_node,
     node_key,
 )
+from katachi.search.kernels.playouts import PLAYOUT, learn_replies, play_out
 
 TREE: Final = record_dtype(
     [

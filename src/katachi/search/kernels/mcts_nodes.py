@@ -23,8 +23,7 @@ from numba import njit
 from katachi.go.kernels.board import OFF, RECENT, ZOBRIST_WHITE_TO_PLAY, is_sensible, record_dtype, set_stones
 from katachi.go.kernels.playouts import next_random
 from katachi.go.points import BLACK, MAX_POINTS
-from katachi.search.kernels._ladder_prior import weigh_ladders
-from katachi.search.kernels._pattern_prior import pattern_prior
+from katachi.search.kernels.playouts import pattern_prior, weigh_ladders
 
 # The key of a node: one number for a position in a tree, with whose turn it is, the ko and a pass before it.
 

@@ -11,8 +11,8 @@ from numba import njit
 
 from katachi.go.kernels.board import LEGAL, OFF, illegality, is_sensible, play_pass, play_stone, record_dtype
 from katachi.go.points import EMPTY, MAX_POINTS, PASS
-from katachi.search.kernels._move_features import move_distance, move_tactic
 from katachi.search.kernels.patterns import fill_views, pattern_code
+from katachi.search.kernels.playouts import move_distance, move_tactic
 
 GROUPS: Final = 4  # pattern, tactic, distance to the last move, to the one before
 

@@ -13,24 +13,266 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from katachi.features.windows import CODES, MAX_CLASSES, SIDE
 from katachi.go.kernels.board import (
+    COUNT_MASK,
     DIAGONALS,
     LEGAL,
     NEIGHBORS,
     OFF,
     atari_point,
+    captures,
     exchange_empties,
     illegality,
     is_atari,
     is_own_eye,
     is_sensible,
+    liberties_after,
+    liberty_word,
+    list_liberties,
+    play_pass,
+    play_stone,
+    record_dtype,
     rescue,
     self_atari_stones,
 )
-from katachi.go.kernels.playouts import is_nakade, next_random, random_below, vital_point
-from katachi.go.points import BLACK, EMPTY
-from katachi.search.kernels._shape_policy import shape_gain
-from katachi.search.kernels.patterns import count_empty, pattern_code, touching_empty, touching_stones
+from katachi.go.kernels.ladders import CAPTURED, read
+from katachi.go.kernels.playouts import (
+    LARGEST_NAKADE,
+    PLIES_PER_POINT,
+    count_area,
+    is_nakade,
+    next_random,
+    random_below,
+    vital_point,
+)
+from katachi.go.kernels.playouts import play_out as play_uniformly
+from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE
+from katachi.search.kernels.patterns import (
+    PATTERN_CODES,
+    change_views,
+    count_empty,
+    fill_views,
+    pattern_code,
+    touching_empty,
+    touching_stones,
+)
+
+# Ladders in a prior: moves that catch a chain in one are stronger, moves that run in vain are weaker.
+#
+# Playouts do not see ladders, and a tree needs some visits for each of their plies; a reading tells at once how they
+# end. It is bounded, and where it is given up the prior stays as it is.
+
+CATCHES: Final = np.float32(6)  # times as strong
+RUNS_IN_VAIN: Final = np.float32(0.1)
+
+_MOST_NODES: Final = 200
+_MOST_CONTACTS: Final = 8  # of a chain with two liberties
+
+
+@njit(cache=True, nogil=True)
+def _is_caught_after(b, boards, frames, move, stone):
+    """Whether a legal move of the player to move leaves the chain at ``stone``, of either color, caught in a ladder."""
+    boards[0] = b
+    play_stone(boards[0], move, b.to_play)
+    return read(boards, frames, stone, b.stone[stone] == b.to_play, _MOST_NODES) == CAPTURED
+
+
+@njit(cache=True, nogil=True)
+def _weigh_attack(b, boards, frames, stone, strengths):
+    """Strengthen the moves that catch an enemy chain of two liberties."""
+    if list_liberties(b, stone, frames[0].moves) != 2:
+        return
+    first, second = frames[0].moves[0], frames[0].moves[1]  # a reading writes over them
+    for move in (first, second):
+        if strengths[move] > 0 and _is_caught_after(b, boards, frames, move, stone):
+            strengths[move] *= CATCHES
+
+
+@njit(cache=True, nogil=True)
+def _weigh_flight(b, boards, frames, stone, strengths):
+    """Weaken the extension of an own chain in atari that is caught all the same."""
+    move = atari_point(b.liberties[stone])
+    if strengths[move] > 0 and _is_caught_after(b, boards, frames, move, stone):
+        strengths[move] *= RUNS_IN_VAIN
+
+
+@njit(cache=True, nogil=True)
+def weigh_ladders(b, boards, frames, strengths):
+    """Weigh the moves of the player to move, [n²], by all ladders; a strength of 0 marks what is no move.
+
+    ``boards`` and ``frames`` are those of ``go._ladders.new_stack``.
+    """
+    for i in range(b.lines * b.lines):
+        p = np.uint16(i)
+        if b.stone[p] == EMPTY or b.head[p] != p:
+            continue
+        if is_atari(b.liberties[p]):
+            if b.stone[p] == b.to_play:
+                _weigh_flight(b, boards, frames, p, strengths)
+        elif b.stone[p] != b.to_play and (b.liberties[p] & COUNT_MASK) <= _MOST_CONTACTS:
+            _weigh_attack(b, boards, frames, p, strengths)
+
+
+# The compiled part of ``search/move_weights.py``: what a move is like, as one number in each of four groups.
+#
+# The groups are the 3×3 pattern around it (its code), its tactics, and its distances to the last move and to the one
+# before that. Any record with a field ``seen`` that ``search/kernels/patterns.py`` has filled will do.
+
+# What a move does to chains is one of these, and ATARI is added if it leaves an enemy chain one liberty.
+TAKES: Final = 1
+TAKES_LAST: Final = 2  # the stone just played
+SAVES: Final = 3
+SELF_ATARI: Final = 4
+ATARI: Final = 5
+TACTICS: Final = 10
+
+DISTANCES: Final = 18
+
+
+@njit(cache=True, nogil=True)
+def _saves(b, p, color):
+    """Whether a move that takes nothing gives a chain in atari two liberties."""
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == color and is_atari(b.liberties[b.head[q]]):
+            word, _ = liberties_after(b, p, color)
+            return not is_atari(word)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def gives_atari(b, p, color):
+    """Whether a move leaves an enemy chain that has more than one liberty with one."""
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] != -color or is_atari(b.liberties[b.head[q]]):
+            continue
+        word = b.liberties[b.head[q]]
+        for j in range(np.uint64(4)):
+            other = NEIGHBORS[b.lines, p, j]
+            if b.stone[other] == -color and b.head[other] == b.head[q]:
+                word -= liberty_word(p)
+        if is_atari(word):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _takes_last(b, p, color, last):
+    if last == OFF or b.stone[last] != -color or not is_atari(b.liberties[b.head[last]]):
+        return False
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == -color and b.head[q] == b.head[last]:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def move_tactic(b, p, color, last):
+    """What a legal move does to chains, below TACTICS."""
+    tactic = 0
+    if captures(b, p, color):
+        tactic = TAKES_LAST if _takes_last(b, p, color, last) else TAKES
+    elif self_atari_stones(b, p, color) > 0:
+        tactic = SELF_ATARI
+    elif _saves(b, p, color):
+        tactic = SAVES
+    return tactic + (ATARI if gives_atari(b, p, color) else 0)
+
+
+@njit(cache=True, nogil=True)
+def move_distance(lines, p, other):
+    """The distance dx + dy + max(dx, dy) (Coulom 2007), at most DISTANCES − 1; 0 if there is no other point."""
+    if other == OFF:
+        return 0
+    down = abs(np.int32(p // lines) - np.int32(other // lines))
+    right = abs(np.int32(p % lines) - np.int32(other % lines))
+    return min(down + right + max(down, right), DISTANCES - 1)
+
+
+# A prior for a tree search: the probability of each move by its learned weights, at the cost of part of a playout.
+
+
+@njit(cache=True, nogil=True)
+def move_strength(b, playout, p, color):
+    """The product of the gammas of a legal move; ``seen``, ``last`` and ``before`` of the playout must be right."""
+    strength = np.float64(playout.gamma[pattern_code(b, playout, p, color)])
+    strength *= playout.tactic_gamma[move_tactic(b, p, color, playout.last)]
+    strength *= playout.last_gamma[move_distance(b.lines, p, playout.last)]
+    return strength * playout.before_gamma[move_distance(b.lines, p, playout.before)]
+
+
+@njit(cache=True, nogil=True)
+def pattern_prior(b, playout, out):
+    """Write the probability of every point for the player to move, [n²]: 0 where no move is sensible.
+
+    ``playout.last`` and ``playout.before`` are the last two moves, OFF where they are not known or a pass. Returns
+    whether there is a sensible move; without one all is 0.
+    """
+    fill_views(b, playout)
+    points = np.uint16(b.lines * b.lines)
+    total = 0.0
+    for p in range(points):
+        strength = 0.0
+        if is_sensible(b, np.uint16(p), b.to_play):
+            strength = move_strength(b, playout, np.uint16(p), b.to_play)
+        out[p] = strength
+        total += strength
+    if total == 0.0:
+        return False
+    for p in range(points):
+        out[p] /= total
+    return True
+
+
+@njit(cache=True, nogil=True)
+def fill_pattern_prior(boards, playouts, out):
+    """``pattern_prior`` for Python: record arrays of one board and one playout."""
+    return pattern_prior(boards[0], playouts[0], out)
+
+
+# The value of shapes in playouts: of a few random moves the one after which the shapes promise most.
+#
+# Each 3×3 window of the board has an *entry* in the table for either view: its code in base 3, 1 for the viewer's
+# stones and 2 for the enemy's, behind the first entry of its class. A move is worth what its stone changes in the
+# windows that hold its point, for the one who makes it; what it takes is left out of account, as captures are another
+# part's affair.
+
+
+@njit(cache=True, nogil=True)
+def change_entries(playout, p, color, sign):
+    """Let a stone of a color come to a point, or go if ``sign`` is −1."""
+    black, white = (sign, 2 * sign) if color == BLACK else (2 * sign, sign)
+    for k in range(playout.holders[p]):
+        w, power = playout.holder[p, k], np.int32(playout.power[p, k])
+        playout.entry[0, w] += black * power
+        playout.entry[1, w] += white * power
+
+
+@njit(cache=True, nogil=True)
+def fill_entries(b, playout):
+    """Find the entries of all windows of a board."""
+    playout.entry[0] = playout.first_entry
+    playout.entry[1] = playout.first_entry
+    for p in range(np.uint16(b.lines * b.lines)):
+        if b.stone[p] != EMPTY:
+            change_entries(playout, p, b.stone[p], np.int32(1))
+
+
+@njit(cache=True, nogil=True)
+def shape_gain(playout, p, color):
+    """What a stone adds to the value of the shapes."""
+    view = np.uint8(0) if color == BLACK else np.uint8(1)
+    gain = np.int32(0)
+    for k in range(playout.holders[p]):
+        old = np.uint32(playout.entry[view, playout.holder[p, k]])
+        gain += np.int32(playout.shape_value[old + playout.power[p, k]]) - np.int32(playout.shape_value[old])
+    return gain
+
+
+# Playout policy
 
 _ANSWER_SHARE: Final = np.uint64(230)  # of 256
 _ELSEWHERE: Final = 0.06  # the strength of an empty point that is not beside the last move
@@ -179,3 +421,144 @@ def choose_move(b, playout, last, color, state):
     if playout.shapes:
         return _shape_move(b, playout, color, state)
     return _random_move(b, playout, color, state)
+
+
+# The record of informed playouts: random numbers, the last playout, switches, tables and work space in one.
+
+MAX_WINDOWS: Final = (MAX_SIZE - SIDE + 1) ** 2
+
+PLAYOUT: Final = record_dtype(
+    [
+        ("random", np.uint64),  # the state of the xorshift generator, never 0
+        # what came before the board that is played out: the last move and the one before; OFF is a pass or not known
+        ("last", np.uint16),
+        ("before", np.uint16),
+        # the last playout
+        ("plies", np.uint32),
+        ("first_color", np.int8),  # who played the first of them
+        ("moves", np.uint16, PLIES_PER_POINT * MAX_POINTS),  # MAX_POINTS is a pass
+        ("owner", np.int8, MAX_POINTS),  # of each point at the end: +1 Black, −1 White, 0 neither
+        # which parts of the policy are on
+        ("informed", np.uint8),  # any of them
+        ("replies", np.uint8),
+        ("nakade", np.uint8),
+        ("captures", np.uint8),
+        ("escapes", np.uint8),
+        ("self_atari", np.uint8),  # avoids it
+        ("patterns", np.uint8),
+        ("shapes", np.uint8),  # how many random moves their value chooses among
+        # the gammas of search/move_weights.py, patterns by their codes
+        ("gamma", np.float32, PATTERN_CODES),
+        ("tactic_gamma", np.float32, TACTICS),
+        ("last_gamma", np.float32, DISTANCES),
+        ("before_gamma", np.float32, DISTANCES),
+        ("reply", np.uint16, (2, MAX_POINTS)),  # Black's, White's last good reply to a move there, or OFF
+        # what search/kernels/playouts.py needs
+        ("holders", np.uint8, MAX_POINTS),  # how many windows hold a point …
+        ("holder", np.uint16, (MAX_POINTS, 9)),  # … which …
+        ("power", np.uint16, (MAX_POINTS, 9)),  # … and the power of three at which it counts there
+        ("first_entry", np.int32, MAX_WINDOWS),
+        ("shape_value", np.int16, MAX_CLASSES * CODES),  # in a unit that makes them fit
+        # work space
+        ("seen", np.uint16, MAX_POINTS + 1),  # the views of search/kernels/patterns.py
+        ("region", np.uint16, LARGEST_NAKADE),
+        ("sums", np.float64, 8),
+        ("entry", np.int32, (2, MAX_WINDOWS)),
+    ]
+)
+
+
+# The informed playout: a game to its end by the policy of ``search/kernels/playouts.py``, and what its replies teach.
+#
+# With everything off a playout is one of ``go/kernels/playouts.py``.
+
+__all__ = ["PLAYOUT", "add_informed_playouts", "learn_replies", "play_out"]
+
+
+@njit(cache=True, nogil=True)
+def _play(b, playout, move, color):
+    """Play a stone, and keep the views and windows up to date."""
+    before = b.empty_count - np.uint16(1)
+    play_stone(b, move, color)
+    change_views(b.lines, playout, move, color)
+    for i in range(before, b.empty_count):  # what was taken stands at the end of the list
+        change_views(b.lines, playout, b.empties[i], -color)
+    if playout.shapes:
+        change_entries(playout, move, color, np.int32(1))
+        for i in range(before, b.empty_count):
+            change_entries(playout, b.empties[i], -color, np.int32(-1))
+
+
+@njit(cache=True, nogil=True)
+def _play_informed(b, playout):
+    """What ``go._playouts.play_out`` does, by the policy; the first move answers ``playout.last``."""
+    color = b.to_play
+    state = playout.random
+    fill_views(b, playout)
+    if playout.shapes:
+        fill_entries(b, playout)
+    last = playout.last
+    passes = 0
+    ply = np.uint64(0)
+    cap = np.uint64(b.lines) * np.uint64(b.lines) * np.uint64(PLIES_PER_POINT)
+    while passes < 2 and ply < cap:
+        move, state = choose_move(b, playout, last, color, state)
+        if move == OFF:
+            play_pass(b, color)
+            passes += 1
+        else:
+            _play(b, playout, move, color)
+            passes = 0
+        playout.moves[ply] = move
+        ply += np.uint64(1)
+        last = move
+        color = -color
+    playout.random = state
+    playout.plies = np.uint32(ply)
+
+
+@njit(cache=True, nogil=True)
+def play_out(b, playout):
+    """Play a board to its end (two passes, or the cap on plies); returns Black's area less White's, without komi.
+
+    The first move answers ``playout.last``, which is forgotten thereafter.
+    """
+    playout.first_color = b.to_play
+    if playout.informed:
+        _play_informed(b, playout)
+    else:
+        play_uniformly(b, playout)
+    playout.last = OFF
+    playout.owner[: b.lines * b.lines] = 0
+    return count_area(b, playout.owner)
+
+
+@njit(cache=True, nogil=True)
+def learn_replies(playout, winner):
+    """Remember the winner's replies in the last playout, and forget the loser's (Baier and Drake 2010, LGRF-1)."""
+    color = -playout.first_color
+    for i in range(np.uint32(1), playout.plies):
+        asked, reply = playout.moves[i - np.uint32(1)], playout.moves[i]
+        if asked != OFF and reply != OFF:
+            side = 0 if color == BLACK else 1
+            if color == winner:
+                playout.reply[side, asked] = reply
+            elif playout.reply[side, asked] == reply:
+                playout.reply[side, asked] = OFF
+        color = -color
+
+
+@njit(cache=True, nogil=True)
+def add_informed_playouts(boards, work, playouts, statistics, count, komi):
+    """Play ``count`` playouts from ``boards[0]`` and add them up in ``statistics[0]``. ``work`` is a spare record."""
+    total, playout = statistics[0], playouts[0]
+    for _ in range(count):
+        work[0] = boards[0]
+        score = play_out(work[0], playout)
+        total.playouts += 1
+        total.score += score
+        total.black_wins += 1.0 if score > komi else 0.5 if score == komi else 0.0
+        for p in range(np.uint16(boards[0].lines * boards[0].lines)):
+            total.ownership[p] += playout.owner[p]
+        if playout.replies and score != komi:
+            learn_replies(playout, BLACK if score > komi else -BLACK)

@@ -26,8 +26,8 @@ from katachi.go.kernels.board import OFF, is_sensible, play_pass, play_stone, re
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import MAX_POINTS
-from katachi.search.kernels._playouts import learn_replies, play_out
 from katachi.search.kernels._td_memory import CONTACTS_AT, STARTS_AT, find_entries, logit_after, sum_entries, view_of
+from katachi.search.kernels.playouts import learn_replies, play_out
 
 MAX_OWN_PLIES: Final = 2 * MAX_POINTS
 
