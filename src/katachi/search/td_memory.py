@@ -22,7 +22,7 @@ from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, softmax
 from katachi.features.windows import CODES, SIDE, TABLE_SIZES, find_windows
 from katachi.go.board import Board
 from katachi.search.fused_shapes import FusedShapes
-from katachi.search.kernels import _td_memory as kernels
+from katachi.search.kernels import td as kernels
 
 Size = tuple[int, int]
 _LARGEST: Final = (SIDE, SIDE)
