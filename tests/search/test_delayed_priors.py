@@ -13,9 +13,8 @@ import pytest
 from katachi.core.contracts import Evaluation, Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, format_vertex
-from katachi.search.delayed_priors import PriorReport, PriorSource
 from katachi.search.kernels import mcts_nodes as layout
-from katachi.search.mcts import MctsSearch
+from katachi.search.mcts import MctsSearch, PriorReport, PriorSource
 from katachi.search.settings import MctsSettings
 
 

@@ -2,9 +2,9 @@
 
 Simulations grow a tree: each descends by the moves that promise most, and ends in a playout, in the value of an
 evaluator, or in a mixture. Any evaluator's policy can be the prior of the moves, at once or with delay, and its value
-comes with it (``search/delayed_priors.py``); a ``CompiledEvaluator`` is asked for its value at every leaf. All
-threads work on one tree (``search/mcts_workers.py``), which has its bound (``search/mcts_tree.py``); the formulas are
-in ``search/kernels/mcts.py``. One thread, a seed and a number of simulations give the same tree every time.
+comes with it (``search/mcts.py``); a ``CompiledEvaluator`` is asked for its value at every leaf. All threads work on
+one tree (``search/mcts.py``), which has its bound (``search/mcts_tree.py``); the formulas are in
+``search/kernels/mcts.py``. One thread, a seed and a number of simulations give the same tree every time.
 
 The tree is a private cache: when the next call is about the same game some moves later, what was grown below its
 position is kept. Draws count half; territory rules are searched as area rules.
@@ -12,27 +12,315 @@ position is kept. Draws count half; territory rules are searched as area rules.
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Event
-from typing import Final
+from threading import Event, Lock, Thread
+from typing import Any, Final
+from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import NDArray
 
-from katachi.core.contracts import Ban, CompiledEvaluator, Evaluator, Limit
+from katachi.core.contracts import Ban, CompiledEvaluator, Doubles, Evaluator, Floats, Ints, Limit
 from katachi.core.evaluators import moves_of
+from katachi.features.kernels.signatures import VALUE
 from katachi.go.game import Game
-from katachi.search.delayed_priors import DelayedPriors, PriorReport, PriorSource
+from katachi.go.kernels.board import OFF
+from katachi.go.kernels.ladders import new_stack
+from katachi.go.kernels.playouts import random_state
+from katachi.search.kernels import mcts as kernels
+from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
-from katachi.search.mcts_workers import MctsWorkers
 from katachi.search.moves import is_won, komi_of, playable
+from katachi.search.playouts import new_playouts
 from katachi.search.results import TreeResult
-from katachi.search.settings import MctsSettings
+from katachi.search.settings import MctsSettings, PlayoutSettings
 from katachi.search.td import TdSearch
 from katachi.search.td_settings import TdSearchSettings
+
+# Priors from an evaluator that is slower than the search: it works beside it, and what it says is put in later.
+#
+# Maddison et al. 2014, section 6: a new node starts with the default prior and waits in a queue, first in, first out.
+# When a minibatch is full, or the queue has stopped growing, it goes to the evaluator, in a thread of its own, while
+# the search goes on. On return the prior of each node is replaced; its statistics stay. *Synchronous* priors are the
+# alternative: a thread that has made a node waits for its prior. With the prior comes the evaluator's value of the
+# node, for searches that want it.
+#
+# An evaluator that fails is not asked again; the search goes on with default priors, and says so.
+
+_PRIOR_POLL_SECONDS: Final = 0.01  # a queue that has not grown for so long has stopped growing
+_PATIENCE: Final = 10.0  # seconds that the end of the program waits for an evaluator
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class PriorReport:
+    """What became of the priors of one search."""
+
+    sent: int = 0
+    returned: int = 0
+    used: int = 0  # the others came back for a node that had been pruned
+    batches: int = 0
+    lag_simulations: float = 0.0  # mean, from the making of a node to its prior
+    lag_seconds: float = 0.0  # mean, of a batch from sending to return
+    coverage: float = 0.0  # the share of visited nodes that have the evaluator's prior
+    error: str = ""
+
+
+class PriorSource:
+    """Asks an evaluator for the priors of nodes, and keeps count."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._lock = Lock()
+        self._report = PriorReport()
+        self._lag_simulations = 0.0
+        self._lag_seconds = 0.0
+
+    @property
+    def failed(self) -> bool:
+        return bool(self._report.error)
+
+    def begin(self) -> None:
+        """Count from here on; an evaluator that failed gets another chance."""
+        self._report = PriorReport()
+        self._lag_simulations = self._lag_seconds = 0.0
+
+    def evaluate(self, tree: MctsTree, most: int) -> int:
+        """Give priors to the nodes that have waited longest, so many at most; returns how many were sent."""
+        if self.failed:
+            return 0
+        nodes = tree.take_waiting(most)
+        if nodes.size:
+            self._evaluate(tree, nodes)
+        return int(nodes.size)
+
+    def _evaluate(self, tree: MctsTree, nodes: Ints) -> None:
+        keys, born = tree.nodes["key"][nodes], tree.nodes["born"][nodes]
+        start = time.perf_counter()
+        self._count(sent=nodes.size)
+        try:
+            evaluation = self._evaluator.evaluate(tree.boards(nodes))
+        except Exception as error:  # noqa: BLE001 (whatever goes wrong there must not end the game here)
+            self._report.error = f"the evaluator failed, its priors are left out: {type(error).__name__}: {error}"
+            _log.error(self._report.error)
+            tree.put_back(nodes)
+            return
+        used = tree.set_priors(nodes, keys, evaluation)
+        age = tree.nodes["visits"][tree.root] - born
+        self._count(returned=nodes.size, used=used.size, lag=float(age.sum()), seconds=time.perf_counter() - start)
+
+    def _count(self, sent: int = 0, returned: int = 0, used: int = 0, lag: float = 0.0, seconds: float = 0.0) -> None:
+        with self._lock:
+            self._report.sent += sent
+            self._report.returned += returned
+            self._report.used += used
+            self._report.batches += bool(returned)
+            self._lag_simulations += lag
+            self._lag_seconds += seconds
+
+    def report(self, tree: MctsTree) -> PriorReport:
+        """How it stands now."""
+        with self._lock:
+            now = PriorReport(**{name: getattr(self._report, name) for name in PriorReport.__slots__})
+        now.lag_simulations = self._lag_simulations / max(now.returned, 1)
+        now.lag_seconds = self._lag_seconds / max(now.batches, 1)
+        now.coverage = tree.coverage
+        return now
+
+
+class DelayedPriors:
+    """A thread that feeds a tree with priors from ``start`` to ``stop``."""
+
+    def __init__(self, source: PriorSource, batch: int) -> None:
+        self._source = source
+        self._batch = batch
+        self._stopped = Event()
+        self._thread: Thread | None = None
+        _feeders.add(self)
+
+    def start(self, tree: MctsTree) -> None:
+        """Begin as soon as what was sent before is back: an evaluator is never asked from two threads."""
+        self._stopped = Event()
+        arguments = (tree, self._stopped, self._thread)
+        self._thread = Thread(target=self._feed, args=arguments, name="delayed priors", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Send nothing more. What is at the evaluator still comes back; ``join`` waits for it."""
+        self._stopped.set()
+
+    def join(self, seconds: float | None = None) -> None:
+        """Wait until everything that was sent is back, or for so long."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _feed(self, tree: MctsTree, stopped: Event, previous: Thread | None) -> None:
+        if previous is not None:
+            previous.join()
+        before = tree.count_waiting()  # what waits at the start, such as the root, goes at once
+        while not stopped.is_set() and not self._source.failed:
+            waiting = tree.count_waiting()
+            if waiting >= self._batch or (waiting and waiting == before):
+                self._source.evaluate(tree, self._batch)
+                before = 0
+            else:
+                before = waiting
+                stopped.wait(_PRIOR_POLL_SECONDS)
+
+
+_feeders: Final[WeakSet[DelayedPriors]] = WeakSet()
+
+
+@atexit.register
+def _await_evaluators() -> None:
+    """Let no program end in the middle of an evaluation: onnxruntime would abort it."""
+    for feeder in tuple(_feeders):
+        feeder.stop()
+    for feeder in tuple(_feeders):
+        feeder.join(_PATIENCE)
+
+
+# The threads that run simulations on one tree. None of them holds the interpreter while it does.
+#
+# A *round* lasts until its simulations are done, the tree is full, or it is told to end; between rounds nothing runs,
+# so that the tree can be pruned, read and replanted. ``control["stop"]`` is looked at before each simulation.
+
+ENDLESS: Final = 1 << 62
+_POLL_SECONDS: Final = 0.003
+_NO_PARAMETERS: Final = (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float32))
+
+
+class MctsWorkers:
+    """So many threads with what each of them needs: a board, a path, a playout."""
+
+    def __init__(
+        self,
+        threads: int,
+        playouts: PlayoutSettings,
+        judge: CompiledEvaluator | None,
+        evaluator: Evaluator | None = None,
+    ) -> None:
+        """Leaves are valued by ``judge``; playouts choose by the shapes of ``evaluator`` if their settings say so."""
+        self._value: Any = kernels.no_value if judge is None else judge.kernel
+        self._parameters: Any = _NO_PARAMETERS if judge is None else judge.parameters
+        if hasattr(self._value, "compile"):  # not where the compiler is switched off
+            self._value.compile(VALUE.signature)
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="mcts")
+        self._states = [np.zeros(1, dtype=layout.WORKER) for _ in range(threads)]
+        records = new_playouts(playouts, threads, seed=0, evaluator=evaluator)
+        self._playouts = [records[i : i + 1] for i in range(threads)]
+        self._stacks = [new_stack() for _ in range(threads)]
+
+    @property
+    def playouts(self) -> NDArray[Any]:
+        """The first worker's playout: a source of random numbers for whoever makes a root."""
+        return self._playouts[0]
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Forget what was counted and what good replies were, and draw new random numbers."""
+        for state, playout in zip(self._states, self._playouts, strict=True):
+            state[:] = np.zeros(1, dtype=layout.WORKER)
+            playout["random"] = random_state(rng.integers(1 << 63, dtype=np.uint64))
+            playout["reply"] = OFF
+
+    def run(
+        self, tree: MctsTree, simulations: int | None, should_stop: Callable[[], bool], serve: Callable[[], object]
+    ) -> None:
+        """One round of so many simulations at most. ``serve`` is called for each new node that waits."""
+        tree.control["stop"] = 0
+        tree.control["threads"] = len(self._states)
+        for i, state in enumerate(self._states):
+            share = None if simulations is None else (simulations + i) // len(self._states)
+            state["left"] = ENDLESS if share is None else share
+        futures = [self._pool.submit(self._work, i, tree, serve) for i in range(len(self._states))]
+        try:
+            while wait(futures, timeout=_POLL_SECONDS).not_done:
+                if should_stop():
+                    tree.control["stop"] = 1
+        finally:
+            tree.control["stop"] = 1
+            wait(futures)
+        _raise_first(futures)
+
+    def _work(self, index: int, tree: MctsTree, serve: Callable[[], object]) -> None:
+        state = self._states[index]
+        boards, frames = self._stacks[index]
+        try:
+            while state["is_waiting"][0] or state["free_left"][0] or tree.hand_out(state):
+                why = kernels.run_simulations(
+                    tree.control,
+                    tree.nodes,
+                    tree.edges,
+                    tree.children,
+                    tree.stones,
+                    tree.table,
+                    tree.history,
+                    tree.root_board,
+                    boards,
+                    frames,
+                    state,
+                    self._playouts[index],
+                    self._value,
+                    self._parameters,
+                )
+                if why == kernels.DONE:
+                    return
+                if why == kernels.NEEDS_PRIOR:
+                    serve()
+        finally:
+            tree.take_back(state)
+            tree.control["stop"] |= tree.is_full
+
+    # What the playouts since ``begin`` came to
+
+    @property
+    def simulations(self) -> int:
+        return int(self._sum("done"))
+
+    def _sum(self, field: str) -> Any:
+        return sum(state[field][0] for state in self._states)
+
+    def black_lead(self, komi: float) -> float | None:
+        """Black's mean area less White's, less komi; None if there was no playout."""
+        playouts = self._sum("playouts")
+        return float(self._sum("black_area")) / playouts - komi if playouts else None
+
+    def move_leads(self, komi: float, points: int) -> Doubles:
+        """The same after each move of the root, [n²+1]; NaN where no playout began with it."""
+        playouts, area = (self._sum(field)[: points + 1] for field in ("move_playouts", "move_area"))
+        leads: Doubles = np.divide(area, playouts, out=np.full(points + 1, np.nan), where=playouts > 0) - komi
+        return leads
+
+    def ownership(self, points: int) -> Floats | None:
+        """Who owned each point on average, [n²], +1 Black; None if there was no playout."""
+        playouts = self._sum("playouts")
+        return (self._sum("ownership")[:points] / playouts).astype(np.float32) if playouts else None
+
+    def criticality(self, points: int) -> Floats | None:
+        """How far owning a point goes with winning, [n²] (Coulom 2009); None if there was no playout."""
+        playouts = self._sum("playouts")
+        if not playouts:
+            return None
+        winner = 2 * self._sum("black_wins") / playouts - 1
+        together = self._sum("owned_by_winner")[:points] / playouts
+        apart = winner * self._sum("ownership")[:points] / playouts
+        critical: Floats = ((together - apart) / 2).astype(np.float32)
+        return critical
+
+
+def _raise_first(futures: list[Future[None]]) -> None:
+    for future in futures:
+        future.result()
+
+
+# Mcts
 
 VARIATIONS: Final = 10  # so many of the best moves are followed further
 _REPORT_SECONDS: Final = 0.1  # between the results of ``deepen``
