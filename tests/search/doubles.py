@@ -10,7 +10,7 @@ from katachi.core.evaluators import after, moves_of
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
-from katachi.search.moves import komi_of, passes_before, root_moves, sensible_captures, sensible_moves
+from katachi.search.one_ply import komi_of, passes_before, root_moves, sensible_captures, sensible_moves
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ from katachi.go.rules import KoRule, Rules
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.compiled_tree import CompiledTree
 from katachi.search.kernels import alphabeta as kernels
-from katachi.search.moves import root_moves
+from katachi.search.one_ply import root_moves
 from katachi.search.settings import AlphaBetaSettings
 from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import LinearModel

@@ -11,8 +11,7 @@ from katachi.core.evaluators import ValueEvaluator, after, moves_of, sweep_after
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import Rules
-from katachi.search.moves import root_moves
-from katachi.search.one_ply import GreedySearch
+from katachi.search.one_ply import GreedySearch, root_moves
 from katachi.search.settings import GreedySettings
 from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import LinearModel

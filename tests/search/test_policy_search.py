@@ -13,8 +13,7 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
 from katachi.players.search_player import SearchPlayer, describe_result
-from katachi.search.moves import is_won_without_dead_stones
-from katachi.search.policy_search import PolicySearch
+from katachi.search.one_ply import PolicySearch, is_won_without_dead_stones
 from katachi.search.settings import PolicySettings
 from search.doubles import HashEvaluator
 

@@ -383,8 +383,7 @@ def _searches() -> None:
     from katachi.go.game import Game
     from katachi.search.alphabeta import AlphaBetaSearch
     from katachi.search.kernels.alphabeta import no_sweep
-    from katachi.search.moves import sensible_captures
-    from katachi.search.one_ply import GreedySearch
+    from katachi.search.one_ply import GreedySearch, sensible_captures
     from katachi.search.settings import AlphaBetaSettings, GreedySettings
     from katachi.shapes.local_shapes import LocalShapes
     from katachi.shapes.model import FusedLinearModel

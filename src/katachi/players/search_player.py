@@ -44,8 +44,7 @@ from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Evaluator
 from katachi.core.evaluators import moves_of
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
-from katachi.search.moves import is_won, opponent_has_passed
-from katachi.search.results import PlayoutResult, PolicyResult, SweepResult, TreeResult
+from katachi.search.one_ply import PlayoutResult, PolicyResult, SweepResult, TreeResult, is_won, opponent_has_passed
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

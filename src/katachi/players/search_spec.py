@@ -57,8 +57,7 @@ from katachi.players.search_player import SearchPlayer
 from katachi.players.specs import PlayerSpec, SpecError
 from katachi.policy.evaluator import CnnOptions
 from katachi.search.alphabeta import AlphaBetaSearch
-from katachi.search.one_ply import GreedySearch
-from katachi.search.policy_search import PolicySearch
+from katachi.search.one_ply import GreedySearch, PolicySearch
 from katachi.search.settings import (
     MAX_DEPTH,
     MAX_QUIESCENCE,

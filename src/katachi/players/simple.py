@@ -24,7 +24,7 @@ from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.players.kernels import simple as kernels
 from katachi.players.search_player import wins_by_passing
-from katachi.search.moves import sensible_moves
+from katachi.search.one_ply import sensible_moves
 
 Values = NDArray[np.float64]  # [n²], Black's, NaN where a move is not sensible
 

@@ -26,7 +26,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
-from katachi.search.moves import komi_of, passes_before, playable, root_moves, sensible_captures, sensible_moves
+from katachi.search.one_ply import komi_of, passes_before, playable, root_moves, sensible_captures, sensible_moves
 from katachi.search.settings import MAX_DEPTH, AlphaBetaSettings
 
 # What iterative deepening asks of a tree, compiled or not.

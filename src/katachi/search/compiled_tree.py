@@ -19,7 +19,7 @@ from katachi.go.kernels import board as board_kernels
 from katachi.go.points import PASS
 from katachi.search.alphabeta import ShouldStop
 from katachi.search.kernels import alphabeta as kernels
-from katachi.search.moves import komi_of, passes_before, root_moves
+from katachi.search.one_ply import komi_of, passes_before, root_moves
 
 MAX_PLY: Final = kernels.MAX_PLY
 _SLICE_SECONDS: Final = 0.003  # how long compiled code may run before the clock is looked at

@@ -37,9 +37,8 @@ from katachi.go.kernels.playouts import random_state
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
-from katachi.search.moves import is_won, komi_of, playable
+from katachi.search.one_ply import TreeResult, is_won, komi_of, playable
 from katachi.search.playouts import new_playouts
-from katachi.search.results import TreeResult
 from katachi.search.settings import MctsSettings, PlayoutSettings
 from katachi.search.td import TdSearch
 from katachi.search.td_settings import TdSearchSettings

@@ -23,7 +23,7 @@ from katachi.go.rules import KoRule, Rules
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.kernels.mcts_nodes import key_of
-from katachi.search.moves import komi_of, passes_before
+from katachi.search.one_ply import komi_of, passes_before
 
 _SUPERKO: Final = {
     KoRule.SIMPLE: kernels.SIMPLE_KO,

@@ -28,10 +28,16 @@ from katachi.go.kernels.playouts import random_state
 from katachi.go.rules import Rules
 from katachi.search.fused_shapes import FusedShapes, fuse_shapes
 from katachi.search.kernels import td as kernels
-from katachi.search.moves import komi_of, passes_before, playable, root_moves, sensible_moves
-from katachi.search.one_ply import GreedySearch
+from katachi.search.one_ply import (
+    GreedySearch,
+    PlayoutResult,
+    komi_of,
+    passes_before,
+    playable,
+    root_moves,
+    sensible_moves,
+)
 from katachi.search.playouts import new_playouts
-from katachi.search.results import PlayoutResult
 from katachi.search.td_memory import TdMemory
 from katachi.search.td_settings import TdSearchSettings
 

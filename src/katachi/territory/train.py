@@ -24,7 +24,7 @@ from katachi.core.training import MetricLine, TrainingRun
 from katachi.go.board import Board
 from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from katachi.go.scoring import area
-from katachi.search.moves import sensible_moves
+from katachi.search.one_ply import sensible_moves
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import PointInputs
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryRecipe

@@ -1,4 +1,4 @@
-"""The compiled part of ``search/moves.py``: which moves a search considers."""
+"""The compiled part of ``search/one_ply.py``: which moves a search considers."""
 
 from __future__ import annotations
 
