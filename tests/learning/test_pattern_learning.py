@@ -12,8 +12,15 @@ from scipy.optimize import minimize
 from katachi.core.training import TrainingError
 from katachi.search.kernels.playouts import TAKES
 from katachi.search.move_weights import load_move_weights
-from katachi.search.pattern_learning import Choices, judge, learn_weights, list_choices, uniform_weights
-from katachi.search.pattern_training import PatternTraining, train_patterns
+from katachi.search.pattern_learning import (
+    Choices,
+    PatternTraining,
+    judge,
+    learn_weights,
+    list_choices,
+    train_patterns,
+    uniform_weights,
+)
 from katachi.search.patterns import count_patterns
 from katachi.sgf import parse_sgf
 from katachi.sgf.splits import Split, split_of

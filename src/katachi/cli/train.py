@@ -297,7 +297,7 @@ def patterns(
     from rich.console import Console
     from rich.progress import Progress
 
-    from katachi.search.pattern_training import PatternTraining, parse_rank, train_patterns
+    from katachi.search.pattern_learning import PatternTraining, parse_rank, train_patterns
 
     settings = PatternTraining(games=games, step=step, weakest=weakest and parse_rank(weakest), seed=seed)
     console = Console(stderr=True)
