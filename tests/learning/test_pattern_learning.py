@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 
 from katachi.core.training import TrainingError
 from katachi.search.kernels.playouts import TAKES
-from katachi.search.move_weights import load_move_weights
 from katachi.search.pattern_learning import (
     Choices,
     PatternTraining,
@@ -22,6 +21,7 @@ from katachi.search.pattern_learning import (
     uniform_weights,
 )
 from katachi.search.patterns import count_patterns
+from katachi.search.playouts import load_move_weights
 from katachi.sgf import parse_sgf
 from katachi.sgf.splits import Split, split_of
 

@@ -23,16 +23,16 @@ from katachi.search.kernels.playouts import (
     move_distance,
     move_tactic,
 )
-from katachi.search.move_weights import (
+from katachi.search.patterns import number_patterns
+from katachi.search.playouts import (
     WEIGHTS,
     MoveWeights,
     MoveWeightsError,
     group_sizes,
     load_move_weights,
+    new_playouts,
     save_move_weights,
 )
-from katachi.search.patterns import number_patterns
-from katachi.search.playouts import new_playouts
 from katachi.search.settings import PlayoutSettings
 from positions import random_board
 

@@ -22,8 +22,8 @@ from katachi.core.training import TrainingError
 from katachi.go.board import Board
 from katachi.go.game import Game, Play
 from katachi.search.kernels import pattern_learning as kernels
-from katachi.search.move_weights import MoveWeights, group_sizes, save_move_weights
 from katachi.search.patterns import number_patterns
+from katachi.search.playouts import MoveWeights, group_sizes, save_move_weights
 from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
 from katachi.sgf.files import find_files, iter_pieces, parse_piece
 from katachi.sgf.ranks import grade_of

@@ -10,22 +10,106 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
-from katachi.core.contracts import Evaluator
+from katachi.core.contracts import Evaluator, Floats, LinearEvaluator
+from katachi.core.disk import write_atomically
 from katachi.features.windows import CODES
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.kernels.playouts import STATISTICS, random_state
 from katachi.go.playouts import PlayoutStatistics, summarize
 from katachi.go.rules import DEFAULT_KOMI
-from katachi.search.fused_shapes import FusedShapes, fuse_shapes
-from katachi.search.kernels.playouts import PLAYOUT, add_informed_playouts
-from katachi.search.move_weights import MoveWeights, load_move_weights
+from katachi.search.kernels.playouts import DISTANCES, PLAYOUT, TACTICS, add_informed_playouts
+from katachi.search.patterns import NO_CLASS, count_patterns, number_patterns
 from katachi.search.settings import PlayoutSettings
+from katachi.shapes.window_parts import has_parts, part_windows, sum_parts
+
+# What a model of local shapes says of every 3×3 window, for searches that look at windows themselves.
+#
+# A search knows no models; but it knows features, and a ``LinearEvaluator`` shows its features and weights.
+
+
+class FusedShapes(NamedTuple):
+    """The 3×3 windows of a board, and what each adds to the logit of the player who has just moved."""
+
+    board_size: int
+    cells: NDArray[np.uint16]  # [W, 9] cell i counts 3^i: 0 empty, 1 the mover's, 2 the enemy's
+    class_of: NDArray[np.int64]  # [W]
+    values: NDArray[np.float64]  # [classes, 3^9] by code
+
+
+def fuse_shapes(evaluator: Evaluator | None) -> FusedShapes:
+    """The windows of a model; raises ValueError if it is no model of local shapes up to 3×3."""
+    if not (isinstance(evaluator, LinearEvaluator) and has_parts(evaluator.features)):
+        raise ValueError("this search needs a model of local shapes up to 3×3")
+    windows = part_windows(evaluator.features, evaluator.weights)
+    return FusedShapes(evaluator.features.board_size, windows.cells, windows.class_of, sum_parts(windows))
+
+
+# Weights of moves: how much stronger a feature makes a move, learned from game records.
+#
+# A move's strength is the product of the *gammas* of its features, one from each of four groups: the 3×3 pattern around
+# it, its tactics, its distances to the last two moves. Its probability is its share of the strength of all moves
+# (generalised Bradley–Terry, Coulom 2007).
+
+SHIPPED: Final = "patterns"
+WEIGHTS: Final = "weights.safetensors"
+
+
+class MoveWeightsError(ValueError):
+    """Weights of moves that cannot be read, with the reason in one sentence."""
+
+
+class MoveWeights(NamedTuple):
+    """The gammas of each group; 1 is neutral."""
+
+    pattern: Floats  # [classes]
+    tactic: Floats  # [TACTICS]
+    last: Floats  # [DISTANCES]
+    before: Floats  # [DISTANCES]
+
+    def expand_patterns(self) -> NDArray[np.float32]:
+        """The gamma of every pattern code, [2²⁰]; 1 for those that no board shows."""
+        classes = number_patterns()
+        return np.where(classes == NO_CLASS, np.float32(1), self.pattern[classes])
+
+
+def group_sizes() -> tuple[int, ...]:
+    """How many features there are in each group."""
+    return count_patterns(), TACTICS, DISTANCES, DISTANCES
+
+
+def save_move_weights(folder: Path, weights: MoveWeights) -> None:
+    """Write the weights into a folder, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / WEIGHTS, save(weights._asdict()))
+
+
+def load_move_weights(folder: Path | None = None) -> MoveWeights:
+    """Read weights, without a folder those that ship; raises MoveWeightsError."""
+    folder = folder or Path(str(resources.files("katachi"))) / "pretrained" / SHIPPED
+    try:
+        tensors = load((folder / WEIGHTS).read_bytes())
+    except (OSError, SafetensorError, ValueError) as error:
+        raise MoveWeightsError(f"{folder}: the weights of moves cannot be read: {error}") from None
+    for name, size in zip(MoveWeights._fields, group_sizes(), strict=True):
+        tensor = tensors.get(name)
+        if tensor is None or tensor.shape != (size,) or tensor.dtype != np.float32:
+            raise MoveWeightsError(f"{folder}: {name} should be {size} numbers of 32 bits")
+        if not (np.isfinite(tensor) & (tensor > 0)).all():
+            raise MoveWeightsError(f"{folder}: some of {name} are not positive numbers")
+    return MoveWeights(**{name: tensors[name] for name in MoveWeights._fields})
+
+
+# Playouts
 
 UNIFORM = PlayoutSettings(nakade=False, captures=False, escapes=False, self_atari=False, patterns=False)
 

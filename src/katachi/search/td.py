@@ -26,7 +26,6 @@ from katachi.go.game import Game, Step
 from katachi.go.kernels.board import OFF
 from katachi.go.kernels.playouts import random_state
 from katachi.go.rules import Rules
-from katachi.search.fused_shapes import FusedShapes, fuse_shapes
 from katachi.search.kernels import td as kernels
 from katachi.search.one_ply import (
     GreedySearch,
@@ -37,7 +36,7 @@ from katachi.search.one_ply import (
     root_moves,
     sensible_moves,
 )
-from katachi.search.playouts import new_playouts
+from katachi.search.playouts import FusedShapes, fuse_shapes, new_playouts
 from katachi.search.td_memory import TdMemory
 from katachi.search.td_settings import TdSearchSettings
 

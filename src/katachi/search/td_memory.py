@@ -3,8 +3,8 @@
 *Short-term memory* learns about one game, in which no corner is like another. So its weights are not shared: every
 window has its own, for every way in which its points can be empty, the mover's or the enemy's. *Long-term memory* is
 what a model of local shapes has learned from many games. It needs no table beside the other: short-term memory begins
-with the value that the model gives to each 3×3 window (``search/fused_shapes.py``), and from then on learns; the
-value of a board is the sum of both all the time (Dyna-2: Silver, Sutton and Müller 2008).
+with the value that the model gives to each 3×3 window (``search/playouts.py``), and from then on learns; the value of
+a board is the sum of both all the time (Dyna-2: Silver, Sutton and Müller 2008).
 
 The memory is an evaluator itself, compiled, so that other searches can be steered by what was learned.
 """
@@ -21,8 +21,8 @@ from katachi.core.contracts import Doubles, Evaluation, Floats, Ints
 from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, softmax_policy
 from katachi.features.windows import CODES, SIDE, TABLE_SIZES, find_windows
 from katachi.go.board import Board
-from katachi.search.fused_shapes import FusedShapes
 from katachi.search.kernels import td as kernels
+from katachi.search.playouts import FusedShapes
 
 Size = tuple[int, int]
 _LARGEST: Final = (SIDE, SIDE)

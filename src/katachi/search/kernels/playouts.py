@@ -114,7 +114,7 @@ def weigh_ladders(b, boards, frames, strengths):
             _weigh_attack(b, boards, frames, p, strengths)
 
 
-# The compiled part of ``search/move_weights.py``: what a move is like, as one number in each of four groups.
+# The compiled part of ``search/playouts.py``: what a move is like, as one number in each of four groups.
 #
 # The groups are the 3×3 pattern around it (its code), its tactics, and its distances to the last move and to the one
 # before that. Any record with a field ``seen`` that ``search/kernels/patterns.py`` has filled will do.
@@ -447,7 +447,7 @@ PLAYOUT: Final = record_dtype(
         ("self_atari", np.uint8),  # avoids it
         ("patterns", np.uint8),
         ("shapes", np.uint8),  # how many random moves their value chooses among
-        # the gammas of search/move_weights.py, patterns by their codes
+        # the gammas of search/playouts.py, patterns by their codes
         ("gamma", np.float32, PATTERN_CODES),
         ("tactic_gamma", np.float32, TACTICS),
         ("last_gamma", np.float32, DISTANCES),
