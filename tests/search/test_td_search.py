@@ -20,10 +20,9 @@ from katachi.players.search_player import SearchPlayer
 from katachi.search.mcts import MctsSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.search.playouts import UNIFORM
-from katachi.search.settings import MctsSettings, PlayoutSettings
+from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdSearch
 from katachi.search.td_memory import TdMemory
-from katachi.search.td_settings import TdSearchSettings
 from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet

@@ -66,8 +66,8 @@ from katachi.search.settings import (
     MctsSettings,
     PlayoutSettings,
     PolicySettings,
+    TdSearchSettings,
 )
-from katachi.search.td_settings import TdSearchSettings
 
 _OPTIONS: Final = {
     "greedy": {"epsilon", "temperature", "fills_eyes", "may_pass"},

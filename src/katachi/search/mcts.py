@@ -39,9 +39,8 @@ from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
 from katachi.search.one_ply import TreeResult, is_won, komi_of, playable
 from katachi.search.playouts import new_playouts
-from katachi.search.settings import MctsSettings, PlayoutSettings
+from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdSearch
-from katachi.search.td_settings import TdSearchSettings
 
 # Priors from an evaluator that is slower than the search: it works beside it, and what it says is put in later.
 #

@@ -37,8 +37,8 @@ from katachi.search.one_ply import (
     sensible_moves,
 )
 from katachi.search.playouts import FusedShapes, fuse_shapes, new_playouts
+from katachi.search.settings import TdSearchSettings
 from katachi.search.td_memory import TdMemory
-from katachi.search.td_settings import TdSearchSettings
 
 _ENDLESS: Final = 1 << 62
 _LINE_PLIES: Final = 8  # of the variation that is reported
