@@ -37,7 +37,7 @@ from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.search.kernels.playouts import learn_replies, play_out
 
-# The compiled part of ``search/td_memory.py``: what the weights of the windows say of a board, and of every move on it.
+# The compiled part of ``search/td.py``: what the weights of the windows say of a board, and of every move on it.
 #
 # All parameters come in the pair that compiled evaluators have. The integers hold a header, the first weight of each
 # window, where the contacts of each point begin, and the contacts: a window and the power of three at which the point
