@@ -12,7 +12,7 @@ from katachi.core.cards import ModelError
 from katachi.core.models import load_dag_rnn, load_model, open_model, shipped_models
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from learning.small_sets import label_small_set, make_small_set
 
 TINY = 'size = 5\ngames = 60\nseed = 3\nsets = ["LI 1x1", "LI 2x1"]\nevaluate_every = 60\ntest_games = 2\n'

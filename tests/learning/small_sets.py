@@ -8,7 +8,7 @@ import numpy as np
 
 from katachi.data.dataset import Dataset, LabelCard, Labels
 from katachi.data.importing import import_games
-from katachi.sgf.splits import Split, split_of
+from katachi.sgf.files import Split, split_of
 from learning.random_records import random_record
 
 

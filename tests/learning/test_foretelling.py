@@ -16,7 +16,7 @@ from katachi.policy.export import export_onnx
 from katachi.policy.measure import TOP, Foreteller, Foretold, tell_rank
 from katachi.policy.planes import PLANES
 from katachi.policy.train import CnnTraining, Learner, validate
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from learning.small_sets import make_small_set
 
 COUNT = 150  # more than are asked at once

@@ -23,7 +23,7 @@ from katachi.search.pattern_learning import (
 from katachi.search.patterns import count_patterns
 from katachi.search.playouts import load_move_weights
 from katachi.sgf import parse_sgf
-from katachi.sgf.splits import Split, split_of
+from katachi.sgf.files import Split, split_of
 
 GAME = "(;SZ[5]AB[bc][cb]PL[W];W[cc];B[dc];W[aa];B[cd];W[];B[ee])"
 

@@ -8,7 +8,7 @@ import pytest
 from katachi.data.dataset import Dataset, DatasetError, LabelError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, Symmetry
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.inputs import PointInputs
 from katachi.territory.network import DIAGONAL
 from katachi.territory.propensity import Propensity

@@ -27,7 +27,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.players.specs import load_player
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.shapes.model import LinearModel
 from learning.small_sets import make_small_set
 from models.random_crbms import KINDS, random_weights

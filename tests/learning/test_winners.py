@@ -28,7 +28,7 @@ from katachi.crbm.winners import (
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from learning.small_sets import make_small_set
 
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from katachi.sgf.files import Piece, iter_pieces
-from katachi.sgf.summary import MOST_EXAMPLES, Summary, summarize
+from katachi.sgf.files import MOST_EXAMPLES, Piece, Summary, iter_pieces, summarize
 
 
 def _piece(text: str) -> Piece:

@@ -37,7 +37,7 @@ from katachi.policy.config import CnnConfig
 from katachi.policy.evaluator import INT8, ONNX, CnnCard, OnnxNetwork
 from katachi.policy.measure import Foreteller
 from katachi.policy.planes import PLANES
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.inputs import PointInputs

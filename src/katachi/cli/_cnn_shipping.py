@@ -26,7 +26,7 @@ from katachi.go.points import Symmetry
 from katachi.policy.evaluator import INT8, ONNX, CnnCard
 from katachi.policy.measure import Foreteller, Foretold
 from katachi.policy.train import CnnTraining
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 MAX_BYTES: Final = 5_000_000  # of a model that ships
 _TOP: Final = (1, 5, 10)

@@ -16,7 +16,7 @@ from katachi.core.cards import Metric
 from katachi.core.models import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import mean_of_many
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import TerritoryTraining
 from katachi.territory.territory_measuring import Known, measure_territory

@@ -18,8 +18,7 @@ from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
     from katachi.data.labeling import LabelSource, Watcher
-    from katachi.sgf.files import Piece
-    from katachi.sgf.summary import Summary
+    from katachi.sgf.files import Piece, Summary
 
 
 # What commands that read many records share: a bar over the bytes of their files, and how many processes pay.
@@ -365,8 +364,7 @@ def _count(paths: list[Path], processes: int, advance: Advance) -> Summary:
     """Count in this process, or hand batches to others; a game is parsed and replayed where it is counted."""
     from joblib import Parallel, delayed
 
-    from katachi.sgf.files import iter_pieces
-    from katachi.sgf.summary import Summary, summarize
+    from katachi.sgf.files import Summary, iter_pieces, summarize
 
     total = Summary()
     batches = _batches(iter_pieces(paths), advance)
@@ -382,7 +380,7 @@ def _count(paths: list[Path], processes: int, advance: Advance) -> Summary:
 
 
 def _summarize(batch: list[Piece], parent: int) -> Summary:
-    from katachi.sgf.summary import summarize
+    from katachi.sgf.files import summarize
 
     end_with_parent(parent)
     return summarize(batch)

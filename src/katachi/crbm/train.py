@@ -29,7 +29,7 @@ from katachi.crbm.evaluator import SavedCrbm, mean_use
 from katachi.crbm.network import Crbm, CrbmConfig, CrbmLayer, Weights
 from katachi.data.batches import Batch, Batches, tell_training
 from katachi.data.dataset import Dataset
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 _SAMPLING: Final = 2  # what a seed is drawn for, beside those of data/batches.py
 _LARGEST_WEIGHT: Final = 100.0  # beyond it nothing is learned any more

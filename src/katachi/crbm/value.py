@@ -36,7 +36,7 @@ from katachi.go.points import BLACK, MAX_SIZE, WHITE, Symmetry
 from katachi.go.rules import MAX_KOMI, Rules
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import GreedySettings
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.shapes.linear_cards import describe_linear
 from katachi.shapes.model import LinearModel
 

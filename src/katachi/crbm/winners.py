@@ -23,7 +23,7 @@ from katachi.features.pruned import PrunedFeatures
 from katachi.go.board import Board
 from katachi.go.kernels.board import play_moves
 from katachi.go.points import EMPTY, WHITE
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

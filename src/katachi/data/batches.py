@@ -27,8 +27,8 @@ from katachi.go.kernels import replay as kernels
 from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, WHITE, Symmetry
+from katachi.sgf.files import Split
 from katachi.sgf.ranks import dans
-from katachi.sgf.splits import Split
 
 if TYPE_CHECKING:
     from katachi.features.planes import PlaneSet

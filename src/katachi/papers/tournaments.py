@@ -31,7 +31,7 @@ from katachi.core.statistics import wilson_interval
 from katachi.data.dataset import Dataset
 from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
 from katachi.players.specs import RatingTable, read_spec
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 # The games that are learned from: any set, of which the size with the most games is taken.
 

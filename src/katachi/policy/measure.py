@@ -23,8 +23,8 @@ from katachi.go.points import WHITE, Symmetry
 from katachi.policy.config import CnnConfig
 from katachi.policy.evaluator import CnnCard, OnnxNetwork
 from katachi.policy.planes import PLANES
+from katachi.sgf.files import Split
 from katachi.sgf.ranks import format_grade
-from katachi.sgf.splits import Split
 
 TOP: Final = 20  # places that are counted
 # When a phase begins, in moves for each point of the board: after 60 and 150 moves on 19×19.

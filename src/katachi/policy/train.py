@@ -46,7 +46,7 @@ from katachi.policy.evaluator import OnnxNetwork
 from katachi.policy.export import export_onnx, quantize_onnx
 from katachi.policy.network import Cnn, Prediction
 from katachi.policy.planes import PLANES
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 # Muon: momentum whose matrices are made nearly orthogonal before every step (Jordan et al. 2024).
 #

@@ -25,10 +25,9 @@ from katachi.search.kernels import pattern_learning as kernels
 from katachi.search.patterns import number_patterns
 from katachi.search.playouts import MoveWeights, group_sizes, save_move_weights
 from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
-from katachi.sgf.files import find_files, iter_pieces, parse_piece
+from katachi.sgf.files import Split, find_files, iter_pieces, parse_piece, split_of
 from katachi.sgf.ranks import grade_of
 from katachi.sgf.record import SgfGame
-from katachi.sgf.splits import Split, split_of
 
 ITERATIONS: Final = 12
 _VIRTUAL: Final = 1.0  # wins, and as many losses

@@ -5,17 +5,155 @@ What a file is, its first bytes tell, not its name. In folders, only names that 
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import os
 import stat
+import struct
+import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
-from katachi.sgf.archives import GZIP_MAGIC, RECORD_SUFFIXES, ZIP_MAGICS, open_gzip, open_zip
+from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.errors import DEFAULT_LIMITS, Limits, SgfError
 from katachi.sgf.parsing import parse_sgf
 from katachi.sgf.record import SgfGame
 from katachi.sgf.splitting import Reader, split_games
+
+# Which games are for training and which for testing: decided by each record itself, so it never changes.
+#
+# The first eight hexadecimal digits of the SHA-256 of a record's bytes, modulo 20: 0 is test, 1 validation, the rest
+# training. Whoever learns from a collection looks at its training games alone.
+
+_PARTS: Final = 20
+
+
+class Split(StrEnum):
+    """What a game may be used for."""
+
+    TRAINING = "training"
+    VALIDATION = "validation"
+    TEST = "test"
+
+
+def split_of(record: bytes) -> Split:
+    """The split of a record, given as it stands in its collection without white space around it."""
+    part = int(hashlib.sha256(record).hexdigest()[:8], 16) % _PARTS
+    return Split.TEST if part == 0 else Split.VALIDATION if part == 1 else Split.TRAINING
+
+
+# Compressed records: gzip and zip, read as streams and never unpacked to disk.
+#
+# A bomb is known by its ratio: the text of records shrinks three to twenty times, a bomb a thousand times. The
+# directory of a zip archive is measured before it is read, because reading a million entries is already too much.
+
+GZIP_MAGIC: Final = b"\x1f\x8b"
+ZIP_MAGICS: Final = (b"PK\x03\x04", b"PK\x05\x06")
+RECORD_SUFFIXES: Final = (".sgf", ".mgt")
+
+_SLACK: Final = 1 << 20  # so much may come out whatever went in: a short file of spaces is no bomb
+_ENTRY_SIZE: Final = 46 + 128  # of an entry of the directory with a long name
+_COMMENT_SIZE: Final = 1 << 16
+_END: Final = struct.Struct("<4s8xLLH")  # signature, -, size of the directory, -, length of the comment
+_END_64: Final = struct.Struct("<4s36xQ8x")  # signature, -, size of the directory, -
+_LOCATOR_64_SIZE: Final = 20
+_SEE_64: Final = 0xFFFFFFFF
+
+# Whatever zlib, gzip and zipfile raise over bytes that are damaged or contrived.
+_FAULTS: Final = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, struct.error)
+
+
+class _Meter:
+    """Compares what came out of a file with what is in it."""
+
+    def __init__(self, compressed: Callable[[], int], limits: Limits) -> None:
+        self._compressed = compressed
+        self._ratio = limits.ratio
+        self._out = 0
+
+    def count(self, size: int) -> None:
+        self._out += size
+        if self._out > _SLACK + self._ratio * self._compressed():
+            raise SgfError(f"the archive expands more than {self._ratio} times: this is no collection of records")
+
+
+class _MeteredReader:
+    """Reads what is decompressed as long as the meter agrees."""
+
+    def __init__(self, inner: Reader, meter: _Meter) -> None:
+        self._inner = inner
+        self._meter = meter
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            data = self._inner.read(min(size, _SLACK))
+        except _FAULTS as error:
+            raise SgfError(f"damaged archive: {error}") from None
+        self._meter.count(len(data))
+        return data
+
+
+def open_gzip(file: IO[bytes], limits: Limits) -> Reader:
+    """The content of a gzip file."""
+    return _MeteredReader(gzip.GzipFile(fileobj=file, mode="rb"), _Meter(file.tell, limits))
+
+
+def open_zip(file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[], Reader]]]:
+    """The names of the records in a zip archive and how to open each; archives inside it are left alone."""
+    _check_directory(file, limits)
+    size = file.seek(0, os.SEEK_END)
+    # One meter for all: entries that overlap would each pass on its own.
+    meter = _Meter(lambda: size, limits)
+    try:
+        archive = zipfile.ZipFile(file)
+    except _FAULTS as error:
+        raise SgfError(f"damaged archive: {error}") from None
+    with archive:
+        if len(archive.infolist()) > limits.entries:
+            raise _too_many_entries(limits)
+        for entry in archive.infolist():
+            if entry.filename.lower().endswith(RECORD_SUFFIXES):
+                yield entry.filename, partial(_open_entry, archive, entry, meter)
+
+
+def _open_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, meter: _Meter) -> Reader:
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise SgfError(f"compression by method {entry.compress_type} is not read")
+    try:
+        return _MeteredReader(archive.open(entry), meter)
+    except _FAULTS as error:
+        raise SgfError(f"damaged archive: {error}") from None
+
+
+def _check_directory(file: IO[bytes], limits: Limits) -> None:
+    """Refuse an archive with too many entries by what its end says, before anything of it is read."""
+    end_of_file = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end_of_file - _COMMENT_SIZE - _END.size - _LOCATOR_64_SIZE - _END_64.size))
+    tail = file.read()
+    has_comment = not (tail[-_END.size :].startswith(b"PK\x05\x06") and tail.endswith(b"\0\0"))
+    end = tail.rfind(b"PK\x05\x06") if has_comment else len(tail) - _END.size
+    if end < 0 or end + _END.size > len(tail):
+        raise SgfError("damaged archive: it has no directory")
+    size = _END.unpack_from(tail, end)[1]
+    end_64 = end - _LOCATOR_64_SIZE - _END_64.size
+    if end_64 >= 0 and tail.startswith(b"PK\x06\x06", end_64):
+        size_64 = _END_64.unpack_from(tail, end_64)[1]
+        size = size_64 if size == _SEE_64 else max(size, size_64)
+    if size > limits.entries * _ENTRY_SIZE:
+        raise _too_many_entries(limits)
+
+
+def _too_many_entries(limits: Limits) -> SgfError:
+    return SgfError(f"the archive has more than {limits.entries} entries")
+
+
+# Files
 
 FOLDER_SUFFIXES: Final = (*RECORD_SUFFIXES, *(suffix + ".gz" for suffix in RECORD_SUFFIXES), ".zip")
 
@@ -140,3 +278,102 @@ def _read_pieces(
             yield Piece(name, data, None, path, file.tell())
     except (SgfError, OSError) as error:
         yield Piece(name, b"", error if isinstance(error, SgfError) else SgfError(str(error)), path, file.tell())
+
+
+# Counts over many records: how many there are, of what size, by whom, how they ended, and what was wrong with them.
+
+MOST_EXAMPLES: Final = 20
+NOT_TOLD: Final = "?"
+
+
+@dataclass(slots=True)
+class Summary:
+    """Counts of games that could be replayed to their end; ``errors`` counts what could not."""
+
+    games: int = 0
+    moves: int = 0
+    errors: int = 0
+    by_size: Counter[int] = field(default_factory=Counter)
+    by_rank: Counter[str] = field(default_factory=Counter)  # two players a game
+    by_result: Counter[str] = field(default_factory=Counter)
+    repairs: Counter[str] = field(default_factory=Counter)  # by kind
+    repaired_games: int = 0
+    error_examples: list[str] = field(default_factory=list)
+
+    def add_piece(self, piece: Piece, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Read and replay every game of a piece."""
+        try:
+            games = parse_piece(piece, limits)
+        except SgfError as error:
+            self._add_error(str(error))
+            return
+        for game in games:
+            try:
+                self.add_game(game)
+            except SgfError as error:
+                self._add_error(f"{piece.source}: {error}")
+
+    def add_game(self, game: SgfGame) -> None:
+        """Replay a game and count it; raises SgfError and counts nothing if that cannot be done."""
+        ending = game.replay_to_end()
+        self.games += 1
+        self.moves += ending.moves
+        self.by_size[ending.board.size] += 1
+        self.by_rank.update(rank or NOT_TOLD for rank in (game.black_rank, game.white_rank))
+        self.by_result[_kind_of_result(game.result)] += 1
+        self.repairs.update(repair.kind.value for repair in game.repairs)
+        self.repaired_games += bool(game.repairs)
+
+    def _add_error(self, message: str) -> None:
+        self.errors += 1
+        if len(self.error_examples) < MOST_EXAMPLES:
+            self.error_examples.append(message)
+
+    def merge(self, other: Summary) -> None:
+        """Add the counts of another summary to this one."""
+        self.games += other.games
+        self.moves += other.moves
+        self.errors += other.errors
+        self.repaired_games += other.repaired_games
+        self.by_size += other.by_size
+        self.by_rank += other.by_rank
+        self.by_result += other.by_result
+        self.repairs += other.repairs
+        self.error_examples += other.error_examples[: MOST_EXAMPLES - len(self.error_examples)]
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as plain values, most frequent first, sizes in order."""
+        return {
+            "games": self.games,
+            "moves": self.moves,
+            "errors": self.errors,
+            "by_size": {str(size): self.by_size[size] for size in sorted(self.by_size)},
+            "by_rank": _in_order(self.by_rank),
+            "by_result": _in_order(self.by_result),
+            "repairs": _in_order(self.repairs),
+            "repaired_games": self.repaired_games,
+            "error_examples": self.error_examples,
+        }
+
+
+def summarize(pieces: Iterable[Piece], limits: Limits = DEFAULT_LIMITS) -> Summary:
+    """The counts over some pieces of files."""
+    summary = Summary()
+    for piece in pieces:
+        summary.add_piece(piece, limits)
+    return summary
+
+
+def _in_order(counts: Counter[str]) -> dict[str, int]:
+    """The most frequent first; equal counts by name, so that processes that finish in any order report the same."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _kind_of_result(result: GameResult | None) -> str:
+    """``B+score``, ``W+R``, ``B+T``, ``0`` …; the margin left out."""
+    if result is None:
+        return NOT_TOLD
+    if result.winner == EMPTY:
+        return "0"
+    letter = "B" if result.winner == BLACK else "W"
+    return f"{letter}+{'score' if result.reason is Reason.SCORE else result.reason.value}"

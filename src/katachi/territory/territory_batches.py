@@ -19,7 +19,7 @@ from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, Symmetry
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.inputs import PointInputs
 from katachi.territory.kernels.learner import fill_examples
 from katachi.territory.network import DIAGONAL

@@ -13,7 +13,7 @@ import numpy as np
 
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.data.dataset import Dataset
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import PHASES, count_known, phases_of, relative_entropies

@@ -20,7 +20,7 @@ from katachi.core.statistics import wilson_interval
 from katachi.core.training import MetricLine, TrainingRun, load_first_weights
 from katachi.data.batches import tell_training
 from katachi.data.dataset import Dataset
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.dag_rnn_cards import PROPENSITY
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate

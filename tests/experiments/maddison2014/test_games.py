@@ -5,7 +5,7 @@ import pytest
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.maddison2014.tables import differences
 from katachi.papers.tournaments import describe_set, require_games
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from learning.small_sets import make_small_set
 
 

@@ -38,7 +38,7 @@ from katachi.papers.wu2006 import (
 )
 from katachi.papers.wu2006.nets import even_games, learn, require_sets
 from katachi.papers.wu2006.tables import Question
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.measure import judge_moves
 

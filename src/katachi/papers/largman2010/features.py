@@ -25,7 +25,7 @@ from katachi.papers.documents import Estimate, estimate, format_interval, format
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs
 from katachi.papers.largman2010.play import Kind, Subject, how_long, learn_features
 from katachi.papers.tournaments import require_games
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 # How many features there are: those of the paper's CRBM, and all templates as their baseline.
 

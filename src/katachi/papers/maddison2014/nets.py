@@ -24,7 +24,7 @@ from katachi.papers.experiment import Budget, Json, Progress, Run, Scope, Worker
 from katachi.papers.tournaments import Games
 from katachi.policy.evaluator import ONNX, CnnCard
 from katachi.policy.measure import Foreteller
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 if TYPE_CHECKING:
     from katachi.policy.train import CnnTraining, Losses

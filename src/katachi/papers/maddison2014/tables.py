@@ -37,7 +37,7 @@ from katachi.papers.tournaments import (
 )
 from katachi.policy.evaluator import CnnCard, knows_ranks
 from katachi.policy.measure import Foreteller
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 
 # How learning differs from the paper's, whatever is measured.
 

@@ -45,7 +45,7 @@ from katachi.papers.wu2006.nets import (
     require_sets,
 )
 from katachi.papers.wu2006.tables import AMONG_BEST, BEST, TOP, Question, ask
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import PHASES
 from katachi.territory.measure import promise_areas

@@ -21,8 +21,8 @@ from katachi.core.training import MetricLine
 from katachi.core.weights import WEIGHTS
 from katachi.data.dataset import LABELS, Dataset
 from katachi.papers.experiment import Budget, ExperimentError, Json, Progress, Scope
+from katachi.sgf.files import Split
 from katachi.sgf.ranks import UNKNOWN, grade_of
-from katachi.sgf.splits import Split
 from katachi.territory.dag_rnn_cards import DagRnnCard
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.learner import Losses, TerritoryTraining

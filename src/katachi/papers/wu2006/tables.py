@@ -33,7 +33,7 @@ from katachi.papers.wu2006.nets import (
     require_sets,
     shipped,
 )
-from katachi.sgf.splits import Split
+from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.measure import Asked, JudgedMoves, judge_moves, pick_moves, promise_areas, promise_logits
 from katachi.territory.territory_measuring import Known, measure_territory
