@@ -5,7 +5,7 @@ import codecs
 import pytest
 
 from katachi.sgf import RepairKind, parse_sgf
-from katachi.sgf.decoding import decode
+from katachi.sgf.parsing import decode
 
 CHINESE = "(;GM[1]SZ[19]PB[古力]BR[九段]PW[常昊]C[黑中盘胜，白棋第50手是败着。])"
 JAPANESE = "(;GM[1]SZ[19]PB[趙治勲]BR[九段]PW[小林光一]C[黒の中押し勝ち。この手は良くない。])"

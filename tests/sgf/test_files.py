@@ -11,7 +11,7 @@ import pytest
 
 from katachi.sgf import Limits, SgfError, iter_sgf, load_sgf
 from katachi.sgf.files import find_files, iter_pieces
-from katachi.sgf.splitting import WHOLE, split_games
+from katachi.sgf.parsing import WHOLE, split_games
 
 GAME = b"(;GM[1]SZ[9]PB[a];B[ee];W[])"
 
