@@ -18,7 +18,7 @@ from katachi.go.board import Board
 from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, PASS, Symmetry
 from katachi.sgf.files import Split, split_of
-from katachi.sgf.ranks import dans
+from katachi.sgf.record import dans
 from learning.random_records import random_record
 from learning.small_sets import label_small_set, make_small_set
 

@@ -30,7 +30,7 @@ from katachi.go.points import BLACK, PASS, WHITE, Reason
 from katachi.go.rules import HandicapBonus, Scoring, Tax
 from katachi.sgf import parse_sgf
 from katachi.sgf.files import Split, split_of
-from katachi.sgf.ranks import UNKNOWN
+from katachi.sgf.record import UNKNOWN
 from learning.random_records import random_record
 
 GAME = "(;GM[1]SZ[9]KM[6.5]HA[2]BR[3k]WR[7d]RE[W+2.5]AB[gc][cg];W[ee];B[cc];W[];B[gg])"

@@ -8,7 +8,7 @@ from katachi.go.game import Play, Setup
 from katachi.go.points import BLACK, PASS, WHITE, parse_sgf_point, parse_vertex
 from katachi.go.rules import KoRule, Rules, Scoring
 from katachi.sgf import RepairKind, SgfError, SgfGame, parse_sgf
-from katachi.sgf.replay import MOST_STEPS
+from katachi.sgf.record import MOST_STEPS
 
 K = RepairKind
 

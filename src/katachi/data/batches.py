@@ -28,7 +28,7 @@ from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.sgf.files import Split
-from katachi.sgf.ranks import dans
+from katachi.sgf.record import dans
 
 if TYPE_CHECKING:
     from katachi.features.planes import PlaneSet

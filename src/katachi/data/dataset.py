@@ -36,7 +36,7 @@ from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, PASS, WHITE, Reason
 from katachi.go.rules import HandicapBonus, Scoring, Tax
 from katachi.sgf.files import Split
-from katachi.sgf.ranks import UNKNOWN, format_grade, grade_of
+from katachi.sgf.record import UNKNOWN, format_grade, grade_of
 
 # Whom to ask who owns what at the end of a game, and what can come of it.
 

@@ -49,12 +49,9 @@ from katachi.go.points import BLACK, PASS, WHITE, Reason
 from katachi.go.rules import Rules
 from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
 from katachi.sgf.files import Piece, batch_pieces, find_files, iter_pieces, parse_piece, split_of
-from katachi.sgf.information import read_rules
 from katachi.sgf.parsing import cut_games
-from katachi.sgf.ranks import grade_of
-from katachi.sgf.record import SgfGame
+from katachi.sgf.record import MOST_STEPS, SgfGame, grade_of, read_rules
 from katachi.sgf.repairs import RepairLog
-from katachi.sgf.replay import MOST_STEPS
 from katachi.sgf.tree import Node
 from katachi.sgf.vertices import read_move, read_points
 

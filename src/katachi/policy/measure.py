@@ -24,7 +24,7 @@ from katachi.policy.config import CnnConfig
 from katachi.policy.evaluator import CnnCard, OnnxNetwork
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
-from katachi.sgf.ranks import format_grade
+from katachi.sgf.record import format_grade
 
 TOP: Final = 20  # places that are counted
 # When a phase begins, in moves for each point of the board: after 60 and 150 moves on 19×19.

@@ -26,8 +26,7 @@ from katachi.search.patterns import number_patterns
 from katachi.search.playouts import MoveWeights, group_sizes, save_move_weights
 from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
 from katachi.sgf.files import Split, find_files, iter_pieces, parse_piece, split_of
-from katachi.sgf.ranks import grade_of
-from katachi.sgf.record import SgfGame
+from katachi.sgf.record import SgfGame, grade_of
 
 ITERATIONS: Final = 12
 _VIRTUAL: Final = 1.0  # wins, and as many losses

@@ -29,8 +29,7 @@ from charset_normalizer import from_bytes
 
 from katachi.sgf.errors import DEFAULT_LIMITS, Limits, SgfError
 from katachi.sgf.escaping import mend_raw
-from katachi.sgf.information import check_information
-from katachi.sgf.record import SgfGame
+from katachi.sgf.record import SgfGame, check_information
 from katachi.sgf.repairs import LineFinder, RepairKind, RepairLog, Report, ignore, shorten
 from katachi.sgf.tree import Node
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE, format_sgf_point
-from katachi.sgf.replay import replay
+from katachi.sgf.record import replay
 from katachi.web import texts
 from katachi.web.open_record import OpenRecord
 from katachi.web.settings import TableError

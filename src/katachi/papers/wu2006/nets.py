@@ -22,7 +22,7 @@ from katachi.core.weights import WEIGHTS
 from katachi.data.dataset import LABELS, Dataset
 from katachi.papers.experiment import Budget, ExperimentError, Json, Progress, Scope
 from katachi.sgf.files import Split
-from katachi.sgf.ranks import UNKNOWN, grade_of
+from katachi.sgf.record import UNKNOWN, grade_of
 from katachi.territory.dag_rnn_cards import DagRnnCard
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.learner import Losses, TerritoryTraining
