@@ -47,11 +47,10 @@ from katachi.go.board import Board
 from katachi.go.kernels import board as kernels
 from katachi.go.points import BLACK, PASS, WHITE, Reason
 from katachi.go.rules import Rules
-from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
 from katachi.sgf.files import Piece, batch_pieces, find_files, iter_pieces, parse_piece, split_of
 from katachi.sgf.parsing import cut_games
 from katachi.sgf.record import MOST_STEPS, SgfGame, grade_of, read_rules
-from katachi.sgf.repairs import RepairLog
+from katachi.sgf.repairs import DEFAULT_LIMITS, RepairLog, SgfError
 from katachi.sgf.tree import Node
 from katachi.sgf.vertices import read_move, read_points
 

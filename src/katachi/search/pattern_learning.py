@@ -24,9 +24,9 @@ from katachi.go.game import Game, Play
 from katachi.search.kernels import pattern_learning as kernels
 from katachi.search.patterns import number_patterns
 from katachi.search.playouts import MoveWeights, group_sizes, save_move_weights
-from katachi.sgf.errors import DEFAULT_LIMITS, SgfError
 from katachi.sgf.files import Split, find_files, iter_pieces, parse_piece, split_of
 from katachi.sgf.record import SgfGame, grade_of
+from katachi.sgf.repairs import DEFAULT_LIMITS, SgfError
 
 ITERATIONS: Final = 12
 _VIRTUAL: Final = 1.0  # wins, and as many losses

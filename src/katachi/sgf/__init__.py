@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from katachi.sgf.errors import DEFAULT_LIMITS, Limits, SgfError
 from katachi.sgf.files import FoundGame, iter_sgf, load_sgf
 from katachi.sgf.parsing import parse_sgf
 from katachi.sgf.record import SgfGame
-from katachi.sgf.repairs import Repair, RepairKind
+from katachi.sgf.repairs import DEFAULT_LIMITS, Limits, Repair, RepairKind, SgfError
 from katachi.sgf.tree import Node
 from katachi.sgf.writing import format_sgf, game_to_sgf, game_to_tree, save_sgf
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
-from katachi.sgf.errors import DEFAULT_LIMITS, Limits, SgfError
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
+from katachi.sgf.repairs import DEFAULT_LIMITS, Limits, SgfError
 
 # Which games are for training and which for testing: decided by each record itself, so it never changes.
 #

@@ -27,10 +27,19 @@ from typing import Final, NamedTuple, Protocol
 
 from charset_normalizer import from_bytes
 
-from katachi.sgf.errors import DEFAULT_LIMITS, Limits, SgfError
 from katachi.sgf.escaping import mend_raw
 from katachi.sgf.record import SgfGame, check_information
-from katachi.sgf.repairs import LineFinder, RepairKind, RepairLog, Report, ignore, shorten
+from katachi.sgf.repairs import (
+    DEFAULT_LIMITS,
+    Limits,
+    LineFinder,
+    RepairKind,
+    RepairLog,
+    Report,
+    SgfError,
+    ignore,
+    shorten,
+)
 from katachi.sgf.tree import Node
 
 # From bytes to text: byte order marks, CA, and detection where CA is missing or wrong.

@@ -6,8 +6,32 @@ A reader calls ``report(kind, where, what)``; ``RepairLog`` is the usual receive
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
+
+# What the SGF layer raises, and the limits beyond which it refuses a file.
+
+
+class SgfError(ValueError):
+    """A record that cannot be read, replayed or written, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a reader accepts before it takes a file for hostile. Nothing here is recursive, whatever the depth."""
+
+    size: int = 16 << 20  # bytes of one record, or of a file that is loaded whole; a longer collection is streamed
+    nodes: int = 1_000_000  # in one record or small collection
+    depth: int = 250_000  # nested variations
+    ratio: int = 100  # decompressed : compressed; real records reach 3 to 20
+    entries: int = 50_000  # in one zip archive
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+# Repairs
 
 MOST_REPAIRS: Final = 200  # kept for one game; a hostile file could ask for millions
 
