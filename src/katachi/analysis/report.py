@@ -34,7 +34,7 @@ from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
 from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex
 from katachi.sgf import Node, SgfGame
-from katachi.sgf.escaping import escape as escape_sgf
+from katachi.sgf.tree import escape as escape_sgf
 
 # An analysis in words: a few lines for each position, as comments, pages and the terminal show them.
 

@@ -51,8 +51,7 @@ from katachi.sgf.files import Piece, batch_pieces, find_files, iter_pieces, pars
 from katachi.sgf.parsing import cut_games
 from katachi.sgf.record import MOST_STEPS, SgfGame, grade_of, read_rules
 from katachi.sgf.repairs import DEFAULT_LIMITS, RepairLog, SgfError
-from katachi.sgf.tree import Node
-from katachi.sgf.vertices import read_move, read_points
+from katachi.sgf.tree import Node, read_move, read_points
 
 # How a record says that its game was counted: what the margin was, by which rules, and whose territory is where.
 

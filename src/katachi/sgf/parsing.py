@@ -27,7 +27,6 @@ from typing import Final, NamedTuple, Protocol
 
 from charset_normalizer import from_bytes
 
-from katachi.sgf.escaping import mend_raw
 from katachi.sgf.record import SgfGame, check_information
 from katachi.sgf.repairs import (
     DEFAULT_LIMITS,
@@ -40,7 +39,7 @@ from katachi.sgf.repairs import (
     ignore,
     shorten,
 )
-from katachi.sgf.tree import Node
+from katachi.sgf.tree import Node, mend_raw
 
 # From bytes to text: byte order marks, CA, and detection where CA is missing or wrong.
 #

@@ -34,8 +34,7 @@ from katachi.go.kernels.board import NEIGHBORS, OFF
 from katachi.go.points import BLACK, EMPTY, MAX_SIZE, WHITE, GameResult, fixed_handicap_points, max_fixed_handicap
 from katachi.go.rules import DEFAULT_KOMI, KoRule, Rules, RulesError, parse_rules
 from katachi.sgf.repairs import Repair, RepairKind, RepairLog, Report, SgfError, ignore, shorten
-from katachi.sgf.tree import Node
-from katachi.sgf.vertices import move_table, read_move, read_points
+from katachi.sgf.tree import Node, move_table, read_move, read_points
 
 # Ranks
 

@@ -20,10 +20,9 @@ from katachi.core.disk import write_atomically
 from katachi.go.game import Game, Play, Setup
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_sgf_point
 from katachi.go.rules import Rules
-from katachi.sgf.escaping import escape, is_raw
 from katachi.sgf.record import SgfGame
 from katachi.sgf.repairs import SgfError
-from katachi.sgf.tree import Node
+from katachi.sgf.tree import Node, escape, is_raw
 
 _NAME: Final = re.compile(r"[A-Z][A-Z0-9]*")
 _LINE_LENGTH: Final = 100

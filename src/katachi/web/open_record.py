@@ -13,7 +13,7 @@ from katachi.go.board import Illegality
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, format_sgf_point
 from katachi.sgf import Node, SgfGame
-from katachi.sgf.vertices import read_move, read_points
+from katachi.sgf.tree import read_move, read_points
 from katachi.web import texts
 from katachi.web.settings import TableError
 
