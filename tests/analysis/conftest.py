@@ -9,7 +9,7 @@ from katachi.analysis.judges import Judges
 from katachi.core.contracts import Limit
 from katachi.players.specs import load_player
 from katachi.sgf import SgfGame, parse_sgf
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 

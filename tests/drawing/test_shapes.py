@@ -7,8 +7,8 @@ from katachi.core.drawing import Cell, DrawingError, Shape
 from katachi.go.points import BLACK, WHITE
 from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.drawing import largest_shapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.sets import ShapeSet
 
 

@@ -9,8 +9,8 @@ import naive_shapes
 from katachi.core.conformance import check_feature_set, sample_games
 from katachi.go.board import Board
 from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.sets import ShapeSet
 
 

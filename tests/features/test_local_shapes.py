@@ -15,9 +15,8 @@ from katachi.features.windows import PAPER_SIZES
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, WHITE
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes, ShapeTracker
 from katachi.shapes.sets import Location, ShapeSet
-from katachi.shapes.shape_tracker import ShapeTracker
 
 TABLE_SETS = [ShapeSet(width, height, location) for location in Location for width, height in PAPER_SIZES[:5]]
 ALL_SETS = [ShapeSet(width, height, location) for location in Location for width, height in PAPER_SIZES]

@@ -11,8 +11,8 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, MAX_POINTS, PASS, WHITE
 from katachi.go.rules import KoRule, Rules
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.learner import TdSettings
-from katachi.shapes.local_shapes import LocalShapes
 
 
 class Afterstate(NamedTuple):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from katachi.go.board import Board
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.learner import TdLearner, TdSettings
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.sets import ShapeSet
 from katachi.shapes.tying import inverse_weights, tie, untie
 

@@ -9,7 +9,7 @@ from katachi.core.contracts import CompiledEvaluator, Evaluator, LogOddsEvaluato
 from katachi.core.evaluators import after, moves_of
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import FusedLinearModel, LinearModel
 from katachi.shapes.models_fused import can_fuse
 from katachi.shapes.sets import ShapeSet

@@ -21,9 +21,9 @@ from katachi.core.weights import MAX_HEADER_BYTES, WEIGHTS, format_weights, pars
 from katachi.go.board import Board
 from katachi.go.rules import Rules
 from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import LibertyShapes
 from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import FusedLinearModel, LinearModel
 from katachi.shapes.sets import ShapeSet
 

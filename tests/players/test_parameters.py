@@ -17,7 +17,7 @@ from katachi.players.search_player import SearchPlayer, change_parameter, list_p
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import MctsSettings, PlayoutSettings
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 

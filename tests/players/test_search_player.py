@@ -21,8 +21,8 @@ from katachi.players.specs import SpecError, load_player, parse_spec
 from katachi.policy.evaluator import CnnOptions
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 from networks import tiny_config, tiny_onnx

@@ -19,7 +19,7 @@ from katachi.search.compiled_tree import CompiledTree
 from katachi.search.kernels import alphabeta as kernels
 from katachi.search.one_ply import root_moves
 from katachi.search.settings import AlphaBetaSettings
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 from search.doubles import CompiledHashEvaluator, HashEvaluator, Minimax

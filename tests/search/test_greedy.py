@@ -13,7 +13,7 @@ from katachi.go.points import BLACK, PASS
 from katachi.go.rules import Rules
 from katachi.search.one_ply import GreedySearch, root_moves
 from katachi.search.settings import GreedySettings
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 from search.doubles import HashEvaluator

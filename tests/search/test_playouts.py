@@ -17,7 +17,7 @@ from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.search.kernels.playouts import fill_entries, learn_replies, play_out
 from katachi.search.playouts import UNIFORM, new_playouts, run_informed_playouts
 from katachi.search.settings import PlayoutSettings
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 from positions import random_board

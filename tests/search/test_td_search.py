@@ -22,7 +22,7 @@ from katachi.search.one_ply import GreedySearch
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdMemory, TdSearch
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 from positions import random_board

@@ -22,8 +22,8 @@ from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE
 from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.drawing import shape_of
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.local_shapes import LocalShapes
 
 # Where the shapes of a board lie: every occurrence of a feature with the points that it looks at.
 #

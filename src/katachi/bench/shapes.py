@@ -27,9 +27,9 @@ from katachi.crbm.network import CrbmConfig
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import FusedLinearModel
 from katachi.shapes.self_play import FastSelfPlay
 from katachi.shapes.sets import ShapeSet

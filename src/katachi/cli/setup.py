@@ -296,8 +296,8 @@ def _learning() -> None:
 def _features() -> None:
     from katachi.go.board import Board
     from katachi.policy.planes import PLANES
+    from katachi.shapes.features import LocalShapes
     from katachi.shapes.liberty import LibertyShapes
-    from katachi.shapes.local_shapes import LocalShapes
     from katachi.shapes.sets import ShapeSet
 
     for planes in PLANES.values():
@@ -329,8 +329,8 @@ def _models() -> None:
 
     from katachi.go.board import Board
     from katachi.shapes.combined_shapes import CombinedShapes
+    from katachi.shapes.features import LocalShapes
     from katachi.shapes.liberty import LibertyShapes
-    from katachi.shapes.local_shapes import LocalShapes
     from katachi.shapes.model import FusedLinearModel
     from katachi.shapes.sets import ShapeSet
 
@@ -385,7 +385,7 @@ def _searches() -> None:
     from katachi.search.kernels.alphabeta import no_sweep
     from katachi.search.one_ply import GreedySearch, sensible_captures
     from katachi.search.settings import AlphaBetaSettings, GreedySettings
-    from katachi.shapes.local_shapes import LocalShapes
+    from katachi.shapes.features import LocalShapes
     from katachi.shapes.model import FusedLinearModel
     from katachi.shapes.sets import ShapeSet
 
@@ -422,7 +422,7 @@ def _td_search() -> None:
     from katachi.core.contracts import Limit
     from katachi.go.game import Game
     from katachi.search.td import TdSearch
-    from katachi.shapes.local_shapes import LocalShapes
+    from katachi.shapes.features import LocalShapes
     from katachi.shapes.model import FusedLinearModel
     from katachi.shapes.sets import ShapeSet
 

@@ -17,7 +17,7 @@ one alone of them is 1.
 
 Templates: every small rectangle of stones at every place of the board, each a feature of its own.
 
-No weights are shared over symmetries or places, unlike with local shapes (``shapes/local_shapes.py``): this is the
+No weights are shared over symmetries or places, unlike with local shapes (``shapes/features.py``): this is the
 baseline of Largman and Pham, all 2×2 templates at all places of a 9×9 board. Feature ``place · 3^cells + code``; the
 digits of the code, the first cell's the lowest, are 0 for a free point, 1 for a stone of the player who has just
 moved, 2 for an enemy's.

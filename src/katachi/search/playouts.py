@@ -30,7 +30,7 @@ from katachi.go.rules import DEFAULT_KOMI
 from katachi.search.kernels.playouts import DISTANCES, PLAYOUT, TACTICS, add_informed_playouts
 from katachi.search.patterns import NO_CLASS, count_patterns, number_patterns
 from katachi.search.settings import PlayoutSettings
-from katachi.shapes.window_parts import has_parts, part_windows, sum_parts
+from katachi.shapes.features import has_parts, part_windows, sum_parts
 
 # What a model of local shapes says of every 3×3 window, for searches that look at windows themselves.
 #

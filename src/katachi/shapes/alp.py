@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from katachi.go.kernels.board import new_boards
 from katachi.shapes.combined_shapes import CombinedShapes, Shapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
 from katachi.shapes.kernels._against_alp import count_fused_wins, count_unfused_wins
 from katachi.shapes.kernels._fusing import fuse
@@ -20,7 +21,6 @@ from katachi.shapes.kernels.player import new_player
 from katachi.shapes.liberty import LibertyShapes
 from katachi.shapes.liberty_self_play import new_liberty_game, new_liberty_shapes, new_room
 from katachi.shapes.liberty_windows import build_liberty_windows, can_fuse_liberties
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.self_play import EYE_RULES, EyeRule, new_game, new_shapes
 from katachi.shapes.sets import ShapeSet
 from katachi.shapes.tying import untie

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from katachi.core.contracts import Floats, Ints
 from katachi.go.board import Board
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.sets import ShapeSet
 
 

@@ -15,8 +15,8 @@ from katachi.core.contracts import FeatureSet, Floats, Ints
 from katachi.core.drawing import Cell, DrawingError, LearnedSet, LearnedShape, Shape
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.features import ShapeFeatures
 from katachi.shapes.sets import ShapeSet
-from katachi.shapes.shape_features import ShapeFeatures
 
 PER_SET: Final = 10
 

@@ -2,22 +2,184 @@
 
 ``canonical`` leads from each weight to the one in use. Hence a weight is ``signs[base + code] *
 weights[canonical[base + code]]``, or ``expanded[base + code]`` after ``expanded = signs * weights[canonical]``.
+
+Local shapes: every rectangle of the board as a feature (Silver, Sutton and Müller 2007, section 4).
+
+Shapes are seen by the player who has **just moved**: his stones are ``X`` and code 1, the enemy's ``O`` and code 2;
+so a board that White has just moved on is looked at with the colors inverted. Shapes up to 3×3 have a weight each,
+larger ones are hashed into bins. ``shapes/sets.py`` says what the sets are, ``shapes/features.py`` how weights are
+numbered.
+
+>>> shapes = LocalShapes(5, [ShapeSet.parse("LI 1x1"), ShapeSet.parse("LI 2x1")])
+>>> board = Board(5)
+>>> board.play(0)
+>>> indices, occurrences = shapes.active(board)
+>>> dict(zip(indices.tolist(), occurrences.tolist(), strict=True))
+{0: 24.0, 1: 1.0, 3: 38.0, 4: 2.0}
+>>> print(shapes.describe(4))
+LI 2x1: one stone of the mover, anywhere
+X .
 """
 
 from __future__ import annotations
 
+import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cache, cached_property, lru_cache
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.features.windows import TABLE_SIZES, Windows, find_windows
+from katachi.core.contracts import Floats, Ints
+from katachi.features.windows import CODES, PAPER_SIZES, SIDE, TABLE_SIZES, Windows, check_board_size, find_windows
+from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
+from katachi.go.points import BLACK, check_size
 from katachi.shapes.kernels import features as kernels
-from katachi.shapes.sets import HASHED_SIZES, ShapeSet, rectangle_orders
+from katachi.shapes.sets import HASHED_SIZES, Location, ShapeSet, is_hashed, rectangle_orders
 from katachi.shapes.shape_sharing import key_words, share_weights
+from katachi.shapes.shape_words import count_stones, draw_shape
+
+# What local shapes and liberty shapes have in common: sets one after another, shared weights, and growing boards.
+
+MAX_BINS: Final = 10_000_000
+_LAYOUT: Final = 1  # changes whenever the meaning of an index does
+
+
+class ShapeFeatures(ABC):
+    """The shapes of some sets on boards of one size, each set with its own weights, one for every shape or in bins."""
+
+    kind: ClassVar[str]
+    states: ClassVar[int]  # that a cell of a shape can be in
+
+    def __init__(self, board_size: int, sets: Sequence[ShapeSet], bins: int) -> None:
+        self.board_size = check_size(board_size)
+        self.sets = tuple(sets)
+        self.bins = bins
+        self._check_sets()
+
+    def _check_sets(self) -> None:
+        if not self.sets or len(set(self.sets)) != len(self.sets):
+            raise ValueError(f"{self.kind} need at least one set, and none of them twice")
+        if not 1 <= self.bins <= MAX_BINS:
+            raise ValueError(f"{self.bins} bins: there must be at least one and at most {MAX_BINS:,}")
+        for shape_set in self.sets:
+            if shape_set.width > self.board_size:
+                raise ValueError(f"{shape_set.name} does not fit on a {self.board_size}×{self.board_size} board")
+
+    @property
+    def name(self) -> str:
+        sets = ", ".join(s.name for s in self.sets)
+        options = "".join(f", {option}" for option, chosen in self.options().items() if chosen)
+        return f"{self.kind} {self.board_size}×{self.board_size}: {sets}{options}"
+
+    @abstractmethod
+    def options(self) -> dict[str, bool]:
+        """The choices beside sets and bins that fix the meaning of an index."""
+
+    @abstractmethod
+    def is_tabled(self, shape_set: ShapeSet) -> bool:
+        """Whether every shape of a set has a weight of its own, rather than a bin."""
+
+    @property
+    @abstractmethod
+    def sharing(self) -> tuple[NDArray[np.uint32], NDArray[np.int8]]:
+        """The weight in use for each weight, and its sign, [size] both."""
+
+    # Counts
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """Where the weights of each set begin, and behind the last the number of all, [m+1]."""
+        return np.cumsum([0, *(self.allocated(s) for s in self.sets)])
+
+    @property
+    def size(self) -> int:
+        """How many weights there are, all sets one after another."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def active_counts(self) -> Ints:
+        """How many shapes of each set are on any board, [m]."""
+        return np.array([s.active_count(self.board_size) for s in self.sets])
+
+    def allocated(self, shape_set: ShapeSet) -> int:
+        """The weights kept for a set, used or not."""
+        if not self.is_tabled(shape_set):
+            return self.bins
+        return int(self.states**shape_set.area * shape_set.class_count(self.board_size))
+
+    @property
+    def digest(self) -> str:
+        """A short text that changes with anything that fixes the meaning of an index."""
+        bins = None if all(self.is_tabled(s) for s in self.sets) else self.bins
+        meaning = (self.kind, _LAYOUT, self.board_size, [s.name for s in self.sets], bins, self.options())
+        return hashlib.sha256(repr(meaning).encode()).hexdigest()[:16]
+
+    # Growing
+
+    def grow_from(self, smaller: Self, weights: Floats) -> Floats:
+        """Weights for this board from those of a smaller one, [..., size] to [..., size].
+
+        Shapes keep their place relative to the nearest corner, and shapes at new places get 0. Where a place was its
+        own mirror image, the two shapes that shared a weight both inherit it; but shapes in bins keep their bins, so
+        that of two such shapes one inherits.
+        """
+        self._check_growth(smaller, weights)
+        canonical, signs = smaller.sharing
+        old = np.split(weights[..., canonical] * signs, smaller.offsets[1:-1], axis=-1)
+        grown = np.concatenate([self._grow_set(s, smaller, w) for s, w in zip(self.sets, old, strict=True)], axis=-1)
+        grown[..., self.sharing[0] != np.arange(self.size)] = 0
+        return grown
+
+    def _grow_set(self, shape_set: ShapeSet, smaller: Self, weights: Floats) -> Floats:
+        """The weights of a set: bins as they are, a table with zeros at the places that are new."""
+        if not (self.is_tabled(shape_set) and shape_set.is_dependent):
+            return weights
+        across, down = shape_set.offsets(smaller.board_size)
+        new_across, new_down = shape_set.offsets(self.board_size)
+        by_place = weights.reshape(*weights.shape[:-1], down, across, -1)
+        wider = [(0, 0)] * (by_place.ndim - 3) + [(0, new_down - down), (0, new_across - across), (0, 0)]
+        return np.pad(by_place, wider).reshape(*weights.shape[:-1], -1)
+
+    def _check_growth(self, smaller: Self, weights: Floats) -> None:
+        ours, theirs = ((features.sets, features.bins, features.options()) for features in (self, smaller))
+        if ours != theirs or smaller.board_size > self.board_size:
+            raise ValueError(f"{self.name} cannot grow from {smaller.name}")
+        if weights.shape[-1:] != (smaller.size,):
+            raise ValueError(f"{smaller.name} have {smaller.size} weights, not {weights.shape[-1]}")
+
+    # Words
+
+    def describe(self, index: int) -> str:
+        """A feature in words and drawn from the upper left corner; one not in use as the one that stands for it."""
+        shape_set, entry = self.find_entry(index)
+        if not self.is_tabled(shape_set):
+            return f"{shape_set.name}: the shapes in bin {entry} of {self.bins}"
+        return self.describe_shape(shape_set, *self.decode(shape_set, entry))
+
+    def find_entry(self, index: int) -> tuple[ShapeSet, int]:
+        """The set of a feature, and its number in the set: that of the one that stands for it."""
+        if not 0 <= index < self.size:
+            raise ValueError(f"{index} is no feature: there are {self.size}")
+        in_use = int(self.sharing[0][index])
+        j = int(np.searchsorted(self.offsets, in_use, side="right")) - 1
+        return self.sets[j], in_use - int(self.offsets[j])
+
+    def decode(self, shape_set: ShapeSet, entry: int) -> tuple[list[int], int, int]:
+        """The states of a shape's cells, row by row, and its distances from the left and the top; of tabled sets."""
+        number, code = divmod(entry, self.states**shape_set.area)
+        digits = [code // self.states**cell % self.states for cell in range(shape_set.area)]
+        return digits, *shape_set.place_of_class(self.board_size, number)
+
+    @abstractmethod
+    def describe_shape(self, shape_set: ShapeSet, digits: list[int], x: int, y: int) -> str:
+        """A shape by the states of its cells, at a distance from the left and the top."""
+
+
+# Shape tables
 
 
 class ShapeTables(NamedTuple):
@@ -154,3 +316,174 @@ def _fill_words(record: NDArray[Any]) -> None:
         counts[i] = len(orders)
         for g, order in enumerate(orders):
             words[i, : width * height, g] = key_words(width, height)[0][order]
+
+
+# A tracker: the local shapes of a board that changes, at the cost of the stones that changed.
+
+
+class ShapeTracker:
+    """Follows boards of one size through play, captures, undo and set-up; ``record`` is what compiled code takes."""
+
+    def __init__(self, board_size: int, tables: ShapeTables, tied: bool) -> None:
+        self.board_size = board_size
+        self.tables = tables
+        self.tied = tied
+        self.record = np.zeros(1, dtype=kernels.TRACKER)  # the empty board: every code and key is 0
+        self.keys = np.zeros((2, len(tables.keyed_cells), 8), dtype=np.uint64)
+
+    def follow(self, board: Board) -> int:
+        """Go to the position on a board from whatever position was seen last; returns how many points changed."""
+        check_board_size(board.size, self.board_size)
+        return int(kernels.follow_board(self.tables.record, self.record, self.keys, board.record))
+
+    def placements(self, mover: int) -> tuple[Ints, NDArray[np.int8]]:
+        """The weight and the sign of every placement as ``mover`` sees it, table sets first."""
+        tables = self.tables
+        count = tables.placement_set.size + tables.keyed_set.size
+        entries = np.empty(count, dtype=np.int64)
+        signs = np.empty(count, dtype=np.int8)
+        view = 0 if mover == BLACK else 1
+        shared = (tables.canonical, tables.signs, self.tied)
+        kernels.active_placements(tables.record, self.record, self.keys, view, *shared, entries, signs)
+        return entries, signs
+
+    def active(self, mover: int) -> tuple[Ints, Floats]:
+        """The weights of the shapes that ``mover`` sees, in order, and how often each occurs."""
+        entries, signs = self.placements(mover)
+        indices, inverse = np.unique(entries, return_inverse=True)
+        occurrences = np.bincount(inverse, weights=signs).astype(np.float32)
+        present = occurrences != 0
+        return indices[present], occurrences[present]
+
+
+# Local shapes
+
+__all__ = ["PAPER_SIZES", "LocalShapes", "Location", "ShapeSet", "is_hashed"]
+
+
+class LocalShapes(ShapeFeatures):
+    """The local shapes of some sets on boards of one size.
+
+    ``tied`` makes a shape and its color inverse share one weight with opposite signs: one of them then occurs
+    negatively, and shapes that are their own inverse are no features.
+    """
+
+    kind = "local shapes"
+    states = 3  # empty, the mover's, the enemy's
+
+    def __init__(self, board_size: int, sets: Sequence[ShapeSet], *, bins: int = 100_000, tied: bool = False) -> None:
+        super().__init__(board_size, sets, bins)
+        self.tied = tied
+
+    def options(self) -> dict[str, bool]:
+        return {"inverses tied": self.tied}
+
+    def is_tabled(self, shape_set: ShapeSet) -> bool:
+        return not shape_set.is_hashed
+
+    def distinct(self, shape_set: ShapeSet) -> int:
+        """How many shapes of a set differ once symmetry, and inversion if tied, is applied."""
+        return shape_set.distinct(self.board_size, tied=self.tied)
+
+    @cached_property
+    def tables(self) -> ShapeTables:
+        """The arrays that compiled code takes; built once for each choice of size and sets."""
+        return build_tables(self.board_size, self.sets, self.bins, self.tied)
+
+    @property
+    def sharing(self) -> tuple[NDArray[np.uint32], NDArray[np.int8]]:
+        return self.tables.canonical, self.tables.signs
+
+    def active(self, board: Board) -> tuple[Ints, Floats]:
+        """The weights of the shapes on a board, in order, and how often each occurs."""
+        tracker = self.tracker()
+        tracker.follow(board)
+        return tracker.active(-board.to_play)
+
+    def tracker(self) -> ShapeTracker:
+        """What follows a changing board and knows its shapes at every moment; it begins at the empty board."""
+        return ShapeTracker(self.board_size, self.tables, self.tied)
+
+    def describe_shape(self, shape_set: ShapeSet, digits: list[int], x: int, y: int) -> str:
+        where, drawn = draw_shape(shape_set, [".XO"[digit] for digit in digits], x, y)
+        return f"{shape_set.name}: {count_stones(digits)}, {where}\n{drawn}"
+
+
+# Window parts: all local shapes up to 3×3 as parts of the 3×3 windows that hold them.
+#
+# A smaller shape lies in several 3×3 windows of the board; each of them gets an equal part of its weight, so that the
+# sum over windows is the sum over shapes. A position then costs one look-up a window (49 on 9×9), and a move at most
+# nine. Windows that a symmetry of the board makes equal are one class.
+
+
+class Part(NamedTuple):
+    """A shape inside a 3×3 window: where its cells are among the window's, and the part of its weights there."""
+
+    cells: list[int]
+    weights: NDArray[np.float64]  # [3^area]
+
+    def codes(self) -> NDArray[np.int64]:
+        """What the shape is for every code of the window, [3^9]."""
+        codes: NDArray[np.int64] = _digits()[:, self.cells] @ 3 ** np.arange(len(self.cells))
+        return codes
+
+
+@cache
+def _digits() -> NDArray[np.int64]:
+    """The digits of all codes, [3^9, 9]."""
+    return np.arange(CODES)[:, None] // 3 ** np.arange(SIDE * SIDE) % 3
+
+
+class WindowParts(NamedTuple):
+    """The 3×3 windows of a board, and what lies in those of each class."""
+
+    cells: NDArray[np.uint16]  # [W, 9] cell i counts 3^i
+    class_of: NDArray[np.int64]  # [W]
+    parts: list[list[Part]]  # by class
+
+
+def has_parts(features: object) -> TypeGuard[LocalShapes]:
+    """Whether these are local shapes that all lie in 3×3 windows."""
+    if not isinstance(features, LocalShapes) or features.board_size < SIDE:
+        return False
+    return all(features.is_tabled(shape_set) for shape_set in features.sets)
+
+
+def part_windows(features: LocalShapes, weights: Floats) -> WindowParts:
+    """The windows of a board with the parts of these weights; the features must be such that ``has_parts``."""
+    windows = find_windows(features.board_size, SIDE, SIDE)
+    places = list(zip(windows.x.tolist(), windows.y.tolist(), strict=True))
+    classes = sorted(set(places))
+    expanded = weights[features.tables.canonical].astype(np.float64) * features.tables.signs
+    parts = [_parts(features, expanded, windows.cells[places.index(place)].tolist()) for place in classes]
+    return WindowParts(windows.cells, np.array([classes.index(place) for place in places]), parts)
+
+
+def sum_parts(windows: WindowParts) -> NDArray[np.float64]:
+    """The value of a window of each class by its code, [classes, 3^9]."""
+    tables = np.zeros((len(windows.parts), CODES))
+    for table, parts in zip(tables, windows.parts, strict=True):
+        for part in parts:
+            table += part.weights[part.codes()]
+    return tables
+
+
+def _parts(features: LocalShapes, expanded: NDArray[np.float64], window: list[int]) -> list[Part]:
+    """All placements that lie in a window."""
+    tables = features.tables
+    inside: NDArray[np.bool_] = np.all(np.isin(tables.cells, [*window, int(OFF)]), axis=1)
+    parts = []
+    for placement in np.flatnonzero(inside[tables.placement_window]).tolist():
+        cells = [p for p in tables.cells[tables.placement_window[placement]].tolist() if p != OFF]
+        base = int(tables.placement_base[placement])
+        shared = expanded[base : base + 3 ** len(cells)] / _windows_around(cells, features.board_size)
+        parts.append(Part([window.index(p) for p in cells], shared))
+    return parts
+
+
+def _windows_around(cells: list[int], size: int) -> int:
+    """How many 3×3 windows contain all of these cells."""
+    count = 1
+    for lines in ([p // size for p in cells], [p % size for p in cells]):
+        count *= min(min(lines), size - SIDE) - max(max(lines) - SIDE + 1, 0) + 1
+    return count

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.features.windows import find_windows
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.kernels._fusing import Level
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.sets import ShapeSet
 
 # The sizes of windows, and of the shapes that go straight into them.

@@ -17,8 +17,8 @@ from katachi.core.contracts import FeatureSet, Floats, Metrics
 from katachi.core.models import find_model, load_linear
 from katachi.core.training import MetricLine, TrainingError
 from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.learner import TdLearner, TdSettings, Ticker
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.self_play import longest_game
 
 _SIZE: Final = "board_size"  # beside the learner's arrays in a state

@@ -1,7 +1,7 @@
 """Liberty shapes: local shapes whose stones also carry their external liberties (Silver et al. 2007, section 9).
 
 Each stone of a shape knows how many liberties its chain has *outside* the rectangle: none, one, or two and more. So a
-shape can tell a stone in atari from one that is safe. As in ``shapes/local_shapes.py`` the mover is he who has just
+shape can tell a stone in atari from one that is safe. As in ``shapes/features.py`` the mover is he who has just
 moved, and weights are shared over symmetries (LD) or over the whole board (LI). Shapes are hashed into bins, each set
 into its own; ``tabled`` gives every shape up to 2×2 a weight of its own instead.
 
@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from katachi.core.contracts import Floats, Ints
 from katachi.features.windows import TABLE_SIZES, Windows, check_board_size, find_windows
 from katachi.go.board import Board
+from katachi.shapes.features import ShapeFeatures
 from katachi.shapes.kernels import liberty as kernels
 from katachi.shapes.sets import ShapeSet, rectangle_orders
-from katachi.shapes.shape_features import ShapeFeatures
 from katachi.shapes.shape_sharing import share_weights
 from katachi.shapes.shape_words import draw_shape
 

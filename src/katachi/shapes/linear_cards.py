@@ -18,11 +18,10 @@ from katachi.crbm.features import MAX_SIDE, Templates
 from katachi.go.points import MAX_SIZE, MIN_SIZE
 from katachi.go.rules import Rules
 from katachi.shapes.combined_shapes import CombinedShapes, Shapes
+from katachi.shapes.features import MAX_BINS, LocalShapes, ShapeFeatures
 from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
-from katachi.shapes.shape_features import MAX_BINS, ShapeFeatures
 
 FORMAT: Final = 2  # what is written; 1, with all weights in full, is read too
 

@@ -1,6 +1,6 @@
 """Fusing: all local shapes up to 3×3 as one table for each class of 3×3 windows, and liberty shapes by 2×2 windows.
 
-``shapes/window_parts.py`` says which shapes lie in a window. Tables are in fixed point, each part rounded before it
+``shapes/features.py`` says which shapes lie in a window. Tables are in fixed point, each part rounded before it
 is added: equal shapes get equal numbers whatever the order of adding. Liberty shapes up to 2×2
 (``shapes/liberty_windows.py``) have tables behind these, in the same unit.
 """
@@ -17,10 +17,9 @@ from katachi.core.contracts import Floats
 from katachi.features.windows import CODES
 from katachi.go.kernels.board import OFF
 from katachi.shapes.combined_shapes import CombinedShapes
+from katachi.shapes.features import LocalShapes, Part, has_parts, part_windows
 from katachi.shapes.kernels import model as kernels
 from katachi.shapes.liberty_windows import build_liberty_windows, can_fuse_liberties
-from katachi.shapes.local_shapes import LocalShapes
-from katachi.shapes.window_parts import Part, has_parts, part_windows
 
 Parameters = tuple[NDArray[np.int32], NDArray[np.float32]]
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go.kernels.board import OFF, SIMPLE_EYES, SINGLE_POINT_EYES, new_boards
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
 from katachi.shapes.kernels.online_td import GAME, Shapes, train_online
 from katachi.shapes.kernels.player import PLIES_PER_POINT, TABLE, new_player
 from katachi.shapes.kernels.table_td import LEARNER, train_fast
-from katachi.shapes.local_shapes import LocalShapes
 from katachi.shapes.tying import NO_INVERSES, inverse_weights, untie
 
 Weights = NDArray[np.float64]  # [agents, features.size]

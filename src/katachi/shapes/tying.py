@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.shapes.combined_shapes import CombinedShapes
-from katachi.shapes.local_shapes import LocalShapes
+from katachi.shapes.features import LocalShapes
 from katachi.shapes.shape_sharing import inverse_codes
 
 NO_INVERSES: Final = np.empty(0, dtype=np.uint32)

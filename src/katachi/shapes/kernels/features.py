@@ -1,4 +1,4 @@
-"""The compiled part of ``shapes/local_shapes.py``: the shapes on a board, followed from position to position.
+"""The compiled part of ``shapes/features.py``: the shapes on a board, followed from position to position.
 
 A *window* is a rectangle on the board, read in the frame of its nearest corner (``features/windows.py``). One up to
 3×3 has a *code* in base 3, a larger one a Zobrist *key* for each symmetry of its rectangle. Both are kept for two
