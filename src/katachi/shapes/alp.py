@@ -11,9 +11,8 @@ from katachi.go.kernels.board import new_boards
 from katachi.shapes.combined_shapes import CombinedShapes, Shapes
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
-from katachi.shapes.kernels._against_alp import count_fused_wins, count_unfused_wins
 from katachi.shapes.kernels._fusing import fuse
-from katachi.shapes.kernels.alp import ALP
+from katachi.shapes.kernels.alp import ALP, count_fused_wins, count_unfused_wins
 from katachi.shapes.kernels.liberty_alp import count_fused_liberty_wins, count_unfused_liberty_wins
 from katachi.shapes.kernels.liberty_player import LIBERTIES, fuse_liberties
 from katachi.shapes.kernels.liberty_windows import POSITION

@@ -9,8 +9,7 @@ import numpy as np
 from numba import njit
 
 from katachi.go.points import BLACK
-from katachi.shapes.kernels._against_alp import ALWAYS, NEVER, color_of
-from katachi.shapes.kernels.alp import choose_by_liberties
+from katachi.shapes.kernels.alp import ALWAYS, NEVER, choose_by_liberties, color_of
 from katachi.shapes.kernels.liberty_online_td import choose_online_with_liberties
 from katachi.shapes.kernels.liberty_player import choose_with_liberties
 from katachi.shapes.kernels.online_td import go_to_start, play_move
