@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 import naive_shapes
-from katachi.shapes.kernels._liberty_gains import captures, gain_of_capture, gain_of_stone
-from katachi.shapes.kernels.liberty_windows import CODES, INVERSE, POSITION, read_position
+from katachi.shapes.kernels.liberty_windows import (
+    CODES,
+    INVERSE,
+    POSITION,
+    captures,
+    gain_of_capture,
+    gain_of_stone,
+    read_position,
+)
 from katachi.shapes.liberty import LibertyShapes
 from katachi.shapes.liberty_windows import build_liberty_windows
 from katachi.shapes.sets import ShapeSet

@@ -14,8 +14,7 @@ from numba import njit
 from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.go.kernels.board import BOARD, LEGAL, illegality
 from katachi.go.points import MAX_POINTS
-from katachi.shapes.kernels._liberty_gains import gain_of_capture, gain_of_stone
-from katachi.shapes.kernels.liberty_windows import POSITION, read_position
+from katachi.shapes.kernels.liberty_windows import POSITION, gain_of_capture, gain_of_stone, read_position
 from katachi.shapes.kernels.model import (
     LIBERTIES_AT,
     MAX_WINDOWS,

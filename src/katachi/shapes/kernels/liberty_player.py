@@ -17,8 +17,17 @@ from katachi.go.kernels.board import record_dtype
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, MAX_POINTS
 from katachi.shapes.kernels._fusing import UNIT
-from katachi.shapes.kernels._liberty_gains import captures, gain_of_capture, gain_of_stone
-from katachi.shapes.kernels.liberty_windows import CODES, INVERSE, MAX_CLASSES, MAX_WINDOWS, read_position, window_count
+from katachi.shapes.kernels.liberty_windows import (
+    CODES,
+    INVERSE,
+    MAX_CLASSES,
+    MAX_WINDOWS,
+    captures,
+    gain_of_capture,
+    gain_of_stone,
+    read_position,
+    window_count,
+)
 from katachi.shapes.kernels.player import MAX_PLIES, NO_MOVE, PASS_MOVE, refresh
 
 LIBERTY_TABLE: Final = MAX_CLASSES * CODES
