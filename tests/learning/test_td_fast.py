@@ -7,8 +7,7 @@ from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.go.points import BLACK, MAX_POINTS, PASS
 from katachi.shapes.fused import build_fused_tables, levels_of
-from katachi.shapes.kernels._fusing import CODES, UNIT, fuse
-from katachi.shapes.kernels.player import NO_MOVE, begin_game, choose, play
+from katachi.shapes.kernels.player import CODES, NO_MOVE, UNIT, begin_game, choose, fuse, play
 from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.tying import tie
 from learning import naive_td

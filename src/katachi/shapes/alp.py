@@ -11,12 +11,11 @@ from katachi.go.kernels.board import new_boards
 from katachi.shapes.combined_shapes import CombinedShapes, Shapes
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
-from katachi.shapes.kernels._fusing import fuse
 from katachi.shapes.kernels.alp import ALP, count_fused_wins, count_unfused_wins
 from katachi.shapes.kernels.liberty_alp import count_fused_liberty_wins, count_unfused_liberty_wins
 from katachi.shapes.kernels.liberty_player import LIBERTIES, fuse_liberties
 from katachi.shapes.kernels.liberty_windows import POSITION
-from katachi.shapes.kernels.player import new_player
+from katachi.shapes.kernels.player import fuse, new_player
 from katachi.shapes.liberty import LibertyShapes
 from katachi.shapes.liberty_self_play import new_liberty_game, new_liberty_shapes, new_room
 from katachi.shapes.liberty_windows import build_liberty_windows, can_fuse_liberties

@@ -1,7 +1,7 @@
 """How the fused tables of some sets of shapes are made: the windows of a board, their classes, and who shares in
 whom.
 
-``shapes/kernels/_fusing.py`` says what fused tables are and holds the compiled part.
+``shapes/kernels/player.py`` says what fused tables are and holds the compiled part.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from katachi.features.windows import find_windows
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.kernels._fusing import Level
+from katachi.shapes.kernels.player import Level
 from katachi.shapes.sets import ShapeSet
 
 # The sizes of windows, and of the shapes that go straight into them.

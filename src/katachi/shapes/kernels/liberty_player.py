@@ -16,7 +16,6 @@ from numba import njit
 from katachi.go.kernels.board import record_dtype
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, MAX_POINTS
-from katachi.shapes.kernels._fusing import UNIT
 from katachi.shapes.kernels.liberty_windows import (
     CODES,
     INVERSE,
@@ -28,7 +27,7 @@ from katachi.shapes.kernels.liberty_windows import (
     read_position,
     window_count,
 )
-from katachi.shapes.kernels.player import MAX_PLIES, NO_MOVE, PASS_MOVE, refresh
+from katachi.shapes.kernels.player import MAX_PLIES, NO_MOVE, PASS_MOVE, UNIT, refresh
 
 LIBERTY_TABLE: Final = MAX_CLASSES * CODES
 NO_GAIN: Final = np.int64(-(2**62))

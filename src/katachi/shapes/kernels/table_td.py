@@ -20,8 +20,17 @@ from numba import njit
 from katachi.features.windows import MAX_WINDOWS
 from katachi.go.kernels.board import record_dtype
 from katachi.go.points import BLACK
-from katachi.shapes.kernels._fusing import fuse
-from katachi.shapes.kernels.player import MAX_CHANGES, MAX_PLIES, PASS_MOVE, TABLE, begin_game, choose, final_win, play
+from katachi.shapes.kernels.player import (
+    MAX_CHANGES,
+    MAX_PLIES,
+    PASS_MOVE,
+    TABLE,
+    begin_game,
+    choose,
+    final_win,
+    fuse,
+    play,
+)
 from katachi.shapes.kernels.self_play import begin_batch, black_agent, end_game, step_size_at
 
 MAX_OWN_MOVES: Final = MAX_PLIES // 2 + 3
