@@ -9,8 +9,14 @@ from pydantic import ValidationError
 from katachi.core.cards import ModelError
 from katachi.core.models import load_linear
 from katachi.core.training import MetricLine, TrainingError
-from katachi.shapes.growing import GrowingLearner, games_to_master, growing_stages, sizes_not_mastered
-from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.learner import (
+    GrowingLearner,
+    TdLearner,
+    TdSettings,
+    games_to_master,
+    growing_stages,
+    sizes_not_mastered,
+)
 from katachi.shapes.train import ShapeTraining, train_shapes
 
 SETS = ("LI 2x2", "LD 2x1")

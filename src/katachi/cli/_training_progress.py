@@ -12,7 +12,7 @@ from rich.text import Text
 
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import MetricLine, TensorBoard
-from katachi.shapes.growing import sizes_not_mastered
+from katachi.shapes.learner import sizes_not_mastered
 from katachi.shapes.train import ShapeTraining
 
 _BLOCKS = "▁▂▃▄▅▆▇█"

@@ -24,8 +24,7 @@ from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.fused import MIN_SIZE
-from katachi.shapes.growing import GrowingLearner, Stage, growing_stages, load_grown_weights
-from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.learner import GrowingLearner, Stage, TdLearner, TdSettings, growing_stages, load_grown_weights
 from katachi.shapes.linear_cards import describe_linear
 from katachi.shapes.model import LinearModel
 

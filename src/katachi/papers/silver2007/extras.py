@@ -23,8 +23,7 @@ from katachi.papers.silver2007.figure4 import (
     sum_up,
     test_at_the_end,
 )
-from katachi.shapes.growing import GrowingLearner, growing_stages
-from katachi.shapes.learner import TdSettings
+from katachi.shapes.learner import GrowingLearner, TdSettings, growing_stages
 
 # The online cascade on and off (section 8), on 5×5 with all shapes up to 3×3.
 
