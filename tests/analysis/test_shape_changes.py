@@ -10,9 +10,8 @@ from katachi.analysis.shapes import explain_change, sum_by_side, whose
 from katachi.core.evaluators import after, moves_of
 from katachi.go.board import Board
 from katachi.go.points import PASS
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 

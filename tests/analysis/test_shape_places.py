@@ -8,9 +8,8 @@ import pytest
 from katachi.analysis.shapes import place_shapes
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.sets import ShapeSet
 
 BOARD = Board.parse(". X . . O / X X . O O / . . X O . / . O . . . / . X . . X\nWhite to play")

@@ -5,10 +5,9 @@ import pytest
 
 from katachi.core.drawing import Cell, DrawingError, Shape
 from katachi.go.points import BLACK, WHITE
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.sets import ShapeSet
 
 

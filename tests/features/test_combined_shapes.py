@@ -8,9 +8,8 @@ import pytest
 import naive_shapes
 from katachi.core.conformance import check_feature_set, sample_games
 from katachi.go.board import Board
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.sets import ShapeSet
 
 

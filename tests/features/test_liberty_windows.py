@@ -15,8 +15,7 @@ from katachi.shapes.kernels.liberty_windows import (
     gain_of_stone,
     read_position,
 )
-from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.liberty_windows import build_liberty_windows
+from katachi.shapes.liberty import LibertyShapes, build_liberty_windows
 from katachi.shapes.sets import ShapeSet
 
 SMALL = tuple(f"{location} {size}" for location in ("LI", "LD") for size in ("1x1", "2x1", "2x2"))

@@ -10,9 +10,8 @@ from katachi.core.contracts import CompiledEvaluator, Limit
 from katachi.core.evaluators import after, moves_of
 from katachi.go.points import PASS, Symmetry
 from katachi.search.alphabeta import AlphaBetaSearch
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.model import FusedLinearModel, LinearModel
 from katachi.shapes.sets import ShapeSet
 from models.test_linear import plain_logit, random_boards, random_model, turned

@@ -20,9 +20,8 @@ from katachi.core.models import CARD, find_model, load_linear, save_linear
 from katachi.core.weights import MAX_HEADER_BYTES, WEIGHTS, format_weights, parse_weights
 from katachi.go.board import Board
 from katachi.go.rules import Rules
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.linear_cards import describe_linear
 from katachi.shapes.model import FusedLinearModel, LinearModel
 from katachi.shapes.sets import ShapeSet

@@ -20,10 +20,9 @@ from katachi.core.evaluators import after
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.drawing import shape_of
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 
 # Where the shapes of a board lie: every occurrence of a feature with the points that it looks at.
 #

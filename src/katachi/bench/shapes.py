@@ -26,10 +26,9 @@ from katachi.crbm.evaluator import CrbmFeatures
 from katachi.crbm.network import CrbmConfig
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.learner import TdLearner, TdSettings
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.model import FusedLinearModel
 from katachi.shapes.self_play import FastSelfPlay
 from katachi.shapes.sets import ShapeSet

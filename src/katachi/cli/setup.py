@@ -328,9 +328,8 @@ def _models() -> None:
     import numpy as np
 
     from katachi.go.board import Board
-    from katachi.shapes.combined_shapes import CombinedShapes
     from katachi.shapes.features import LocalShapes
-    from katachi.shapes.liberty import LibertyShapes
+    from katachi.shapes.liberty import CombinedShapes, LibertyShapes
     from katachi.shapes.model import FusedLinearModel
     from katachi.shapes.sets import ShapeSet
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go.kernels.board import new_boards
-from katachi.shapes.combined_shapes import CombinedShapes, Shapes
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
 from katachi.shapes.kernels.alp import ALP, count_fused_wins, count_unfused_wins
@@ -16,9 +15,8 @@ from katachi.shapes.kernels.liberty_alp import count_fused_liberty_wins, count_u
 from katachi.shapes.kernels.liberty_player import LIBERTIES, fuse_liberties
 from katachi.shapes.kernels.liberty_windows import POSITION
 from katachi.shapes.kernels.player import fuse, new_player
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes, Shapes, build_liberty_windows, can_fuse_liberties
 from katachi.shapes.liberty_self_play import new_liberty_game, new_liberty_shapes, new_room
-from katachi.shapes.liberty_windows import build_liberty_windows, can_fuse_liberties
 from katachi.shapes.self_play import EYE_RULES, EyeRule, new_game, new_shapes
 from katachi.shapes.sets import ShapeSet
 from katachi.shapes.tying import untie

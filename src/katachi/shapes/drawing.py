@@ -14,8 +14,8 @@ import numpy as np
 from katachi.core.contracts import FeatureSet, Floats, Ints
 from katachi.core.drawing import Cell, DrawingError, LearnedSet, LearnedShape, Shape
 from katachi.go.points import BLACK, EMPTY, WHITE
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import ShapeFeatures
+from katachi.shapes.liberty import CombinedShapes
 from katachi.shapes.sets import ShapeSet
 
 PER_SET: Final = 10

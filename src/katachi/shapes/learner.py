@@ -32,13 +32,11 @@ from katachi.core.training import MetricLine, TrainingError
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI
 from katachi.shapes.alp import play_against_alp
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import MIN_SIZE
 from katachi.shapes.kernels.self_play import RUN, STEP_SCHEDULES, step_decay, step_size_at
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes, can_fuse_liberties
 from katachi.shapes.liberty_self_play import FastLibertySelfPlay, OnlineLibertySelfPlay
-from katachi.shapes.liberty_windows import can_fuse_liberties
 from katachi.shapes.self_play import EYE_RULES, EyeRule, FastSelfPlay, OnlineSelfPlay, SelfPlay, longest_game
 from katachi.shapes.sets import ShapeSet
 from katachi.shapes.tying import check_tying, tie

@@ -14,13 +14,29 @@ into its own; ``tabled`` gives every shape up to 2×2 a weight of its own instea
 >>> print(shapes.describe(2))
 LI 2x1 with liberties: anywhere
 X1 .
+
+Combined shapes: local shapes and liberty shapes as one feature set (Silver et al. 2007, section 9).
+
+The weights are those of the local shapes, then those of the liberty shapes.
+
+>>> sets = [ShapeSet.parse("LI 1x1")]
+>>> shapes = CombinedShapes(LocalShapes(5, sets), LibertyShapes(5, sets, tabled=True))
+>>> board = Board(5)
+>>> board.play(0)  # the stone has two liberties
+>>> indices, occurrences = shapes.active(board)
+>>> dict(zip(indices.tolist(), occurrences.tolist(), strict=True))
+{0: 24.0, 1: 1.0, 3: 24.0, 6: 1.0}
+>>> print(shapes.describe(6))
+LI 1x1 with liberties: anywhere
+X2
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, Final
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +44,9 @@ from numpy.typing import NDArray
 from katachi.core.contracts import Floats, Ints
 from katachi.features.windows import TABLE_SIZES, Windows, check_board_size, find_windows
 from katachi.go.board import Board
-from katachi.shapes.features import ShapeFeatures
+from katachi.shapes.features import LocalShapes, ShapeFeatures
 from katachi.shapes.kernels import liberty as kernels
+from katachi.shapes.kernels import liberty_windows as window_kernels
 from katachi.shapes.sets import ShapeSet, rectangle_orders
 from katachi.shapes.shape_sharing import share_weights
 from katachi.shapes.shape_words import draw_shape
@@ -121,3 +138,169 @@ class LibertyShapes(ShapeFeatures):
     def describe_shape(self, shape_set: ShapeSet, digits: list[int], x: int, y: int) -> str:
         where, drawn = draw_shape(shape_set, [_STATES[digit] for digit in digits], x, y)
         return f"{shape_set.name} with liberties: {where}\n{drawn}"
+
+
+# Combined shapes
+
+
+class CombinedShapes:
+    """The shapes of ``basic`` and of ``liberty``, for boards of one size."""
+
+    def __init__(self, basic: LocalShapes, liberty: LibertyShapes) -> None:
+        if basic.board_size != liberty.board_size:
+            sizes = f"{basic.board_size}×{basic.board_size} and {liberty.board_size}×{liberty.board_size}"
+            raise ValueError(f"shapes of {sizes} cannot be combined")
+        self.basic = basic
+        self.liberty = liberty
+
+    @property
+    def board_size(self) -> int:
+        return self.basic.board_size
+
+    @property
+    def name(self) -> str:
+        return f"{self.basic.name}; {self.liberty.name}"
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.basic.size + self.liberty.size
+
+    @property
+    def sets(self) -> tuple[ShapeSet, ...]:
+        """All sets, basic ones first; the same set may be there of both kinds."""
+        return self.basic.sets + self.liberty.sets
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """Where the weights of each set begin, and behind the last the number of all, [m+1]."""
+        return np.concatenate([self.basic.offsets, self.basic.size + self.liberty.offsets[1:]])
+
+    @cached_property
+    def active_counts(self) -> Ints:
+        """How many shapes of each set are on any board, [m]."""
+        return np.concatenate([self.basic.active_counts, self.liberty.active_counts])
+
+    @cached_property
+    def sharing(self) -> tuple[NDArray[np.uint32], NDArray[np.int8]]:
+        """The weight in use for each weight, and its sign, [size] both."""
+        (first, first_signs), (second, second_signs) = self.basic.sharing, self.liberty.sharing
+        weights = np.concatenate([first, second + np.uint32(self.basic.size)])
+        return weights, np.concatenate([first_signs, second_signs])
+
+    @property
+    def digest(self) -> str:
+        """A short text that changes with anything that fixes the meaning of an index."""
+        return hashlib.sha256(f"{self.basic.digest} {self.liberty.digest}".encode()).hexdigest()[:16]
+
+    def active(self, board: Board) -> tuple[Ints, Floats]:
+        """The weights of the shapes on a board, in order, and how often each occurs."""
+        (first, first_times), (second, second_times) = self.basic.active(board), self.liberty.active(board)
+        return np.concatenate([first, second + self.basic.size]), np.concatenate([first_times, second_times])
+
+    def describe(self, index: int) -> str:
+        """A feature in words and drawn from the upper left corner; one not in use as the one that stands for it."""
+        if not 0 <= index < self.size:
+            raise ValueError(f"{index} is no feature: there are {self.size}")
+        if index < self.basic.size:
+            return self.basic.describe(index)
+        return self.liberty.describe(index - self.basic.size)
+
+    def grow_from(self, smaller: CombinedShapes, weights: Floats) -> Floats:
+        """Weights for this board from those of a smaller one, [..., size] to [..., size], as both kinds grow."""
+        if weights.shape[-1:] != (smaller.size,):
+            raise ValueError(f"{smaller.name} have {smaller.size} weights, not {weights.shape[-1]}")
+        first, second = weights[..., : smaller.basic.size], weights[..., smaller.basic.size :]
+        grown = self.basic.grow_from(smaller.basic, first), self.liberty.grow_from(smaller.liberty, second)
+        return np.concatenate(grown, axis=-1)
+
+
+Shapes = LocalShapes | LibertyShapes | CombinedShapes
+
+
+# Liberty windows: all liberty shapes up to 2×2 as weights of 2×2 windows, so that a board is one look-up a window.
+#
+# A 1×1 or 2×1 shape lies in several 2×2 windows; each of them gets an equal share of its weight. Windows that a
+# symmetry of the board makes equal are one class. ``shapes/kernels/liberty_windows.py`` says what the digits of a
+# window are.
+
+_ADJACENT = ((1, 2), (0, 3), (0, 3), (1, 2))  # the cells of a 2×2 window that touch each
+_OPPOSITE = (3, 2, 1, 0)
+_MOST = 2  # liberties that are told apart
+
+
+class LibertyWindows(NamedTuple):
+    """Which weights a window stands for, by entry (class · CODES + code), and which part of each."""
+
+    weight: NDArray[np.uint32]  # [classes · CODES, parts] the weight in use
+    share: NDArray[np.float64]  # [classes, parts]
+    part_set: NDArray[np.int64]  # [parts] the set of each part
+
+
+def can_fuse_liberties(features: LibertyShapes) -> bool:
+    """Whether these are shapes up to 2×2, each with a weight of its own."""
+    return all(features.is_tabled(shape_set) for shape_set in features.sets)
+
+
+def build_liberty_windows(features: LibertyShapes) -> LibertyWindows:
+    """The weights behind the windows of a board; raises ValueError where shapes are hashed."""
+    if not can_fuse_liberties(features):
+        raise ValueError("liberty windows hold liberty shapes up to 2×2 alone, each with a weight of its own")
+    return _build(features.board_size, features.sets)
+
+
+@lru_cache(maxsize=4)
+def _build(board_size: int, sets: tuple[ShapeSet, ...]) -> LibertyWindows:
+    features = LibertyShapes(board_size, sets, tabled=True)
+    windows = find_windows(board_size, window_kernels.SIDE, window_kernels.SIDE)
+    firsts = np.unique(windows.y * board_size + windows.x, return_index=True)[1]
+    weights, shares = [], []
+    for window in windows.cells[firsts].tolist():
+        parts = [part for j in range(len(sets)) for part in _parts(features, j, window)]
+        weights.append(np.stack([entries for entries, _ in parts], axis=1))
+        shares.append([share for _, share in parts])
+    weight = features.sharing[0][np.concatenate(weights)]
+    counts = [sum(1 for _ in _parts(features, j, windows.cells[0].tolist())) for j in range(len(sets))]
+    return LibertyWindows(weight, np.array(shares), np.repeat(np.arange(len(sets)), counts))
+
+
+def _parts(features: LibertyShapes, j: int, window: list[int]) -> list[tuple[NDArray[np.int64], float]]:
+    """The placements of a set in a window: the weight of each by the window's code, [CODES], and its share."""
+    shape_set = features.sets[j]
+    placements = find_windows(features.board_size, shape_set.width, shape_set.height)
+    classes = shape_set.class_numbers(features.board_size, placements.x, placements.y)
+    codes = features.states**shape_set.area
+    parts = []
+    for cells, number in zip(placements.cells.tolist(), classes.tolist(), strict=True):
+        if set(cells) <= set(window):
+            states = _states([window.index(p) for p in cells])
+            entries = features.offsets[j] + number * codes + states @ features.states ** np.arange(len(cells))
+            parts.append((entries, 1 / _windows_around(cells, features.board_size)))
+    return parts
+
+
+def _states(cells: list[int]) -> NDArray[np.int64]:
+    """The states of the cells of a shape that lies in some cells of a window, by the window's code, [CODES, area]."""
+    digits = (
+        np.arange(window_kernels.CODES)[:, None]
+        // window_kernels.DIGITS ** np.arange(window_kernels.CELLS)
+        % window_kernels.DIGITS
+    )
+    is_enemy = digits > window_kernels.ENEMY
+    own = np.where(is_enemy, digits - window_kernels.ENEMY, digits)
+    beyond = np.where(own > 3, own - 4, own - 1)  # liberties outside the window
+    states = []
+    for i in cells:
+        outside = beyond[:, i] + (own[:, i] > 3) * (_OPPOSITE[i] not in cells)
+        outside = outside + sum(np.int64(digits[:, k] == 0) for k in _ADJACENT[i] if k not in cells)
+        state = 1 + np.minimum(outside, _MOST) + 3 * is_enemy[:, i]
+        states.append(np.where(digits[:, i] == 0, 0, state))
+    return np.stack(states, axis=1)
+
+
+def _windows_around(cells: list[int], size: int) -> int:
+    """How many 2×2 windows contain all of these cells."""
+    count = 1
+    for lines in ([p // size for p in cells], [p % size for p in cells]):
+        count *= min(min(lines), size - window_kernels.SIDE) - max(max(lines) - window_kernels.SIDE + 1, 0) + 1
+    return count

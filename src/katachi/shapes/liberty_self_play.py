@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from katachi.features.windows import TABLE_SIZES
 from katachi.go.kernels.board import new_boards
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.kernels.liberty import READING
 from katachi.shapes.kernels.liberty_online_td import LibertyRoom, train_liberties_online
 from katachi.shapes.kernels.liberty_player import LIBERTIES, LIBERTY_TABLE
 from katachi.shapes.kernels.liberty_table_td import LIBERTY_LEARNER, train_with_liberties
 from katachi.shapes.kernels.liberty_windows import POSITION
 from katachi.shapes.kernels.online_td import Shapes
-from katachi.shapes.liberty import LibertyShapes
-from katachi.shapes.liberty_windows import build_liberty_windows
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes, build_liberty_windows
 from katachi.shapes.self_play import FastSelfPlay, OnlineSelfPlay, Weights, new_game, new_learner, new_shapes
 
 

@@ -17,9 +17,8 @@ from katachi.core.weights import WEIGHTS, parse_weights
 from katachi.crbm.features import MAX_SIDE, Templates
 from katachi.go.points import MAX_SIZE, MIN_SIZE
 from katachi.go.rules import Rules
-from katachi.shapes.combined_shapes import CombinedShapes, Shapes
 from katachi.shapes.features import MAX_BINS, LocalShapes, ShapeFeatures
-from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes, Shapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 

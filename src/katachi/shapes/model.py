@@ -28,10 +28,10 @@ from katachi.core.evaluators import (
 )
 from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.go.board import Board
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.kernels import liberty_model as _linear_liberty
 from katachi.shapes.kernels import model as _linear
+from katachi.shapes.liberty import CombinedShapes
 from katachi.shapes.models_fused import Parameters, can_fuse, fuse
 
 _WEIGHTS_SHOWN: Final = 10

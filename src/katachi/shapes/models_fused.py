@@ -2,7 +2,7 @@
 
 ``shapes/features.py`` says which shapes lie in a window. Tables are in fixed point, each part rounded before it
 is added: equal shapes get equal numbers whatever the order of adding. Liberty shapes up to 2×2
-(``shapes/liberty_windows.py``) have tables behind these, in the same unit.
+(``shapes/liberty.py``) have tables behind these, in the same unit.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from katachi.core.contracts import Floats
 from katachi.features.windows import CODES
 from katachi.go.kernels.board import OFF
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes, Part, has_parts, part_windows
 from katachi.shapes.kernels import model as kernels
-from katachi.shapes.liberty_windows import build_liberty_windows, can_fuse_liberties
+from katachi.shapes.liberty import CombinedShapes, build_liberty_windows, can_fuse_liberties
 
 Parameters = tuple[NDArray[np.int32], NDArray[np.float32]]
 

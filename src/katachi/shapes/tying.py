@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.shapes.combined_shapes import CombinedShapes
 from katachi.shapes.features import LocalShapes
+from katachi.shapes.liberty import CombinedShapes
 from katachi.shapes.shape_sharing import inverse_codes
 
 NO_INVERSES: Final = np.empty(0, dtype=np.uint32)

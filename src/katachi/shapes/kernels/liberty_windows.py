@@ -1,4 +1,4 @@
-"""The compiled part of ``shapes/liberty_windows.py``: the liberty shapes up to 2×2 of a board, read by 2×2 windows.
+"""The compiled part of ``shapes/liberty.py``: the liberty shapes up to 2×2 of a board, read by 2×2 windows.
 
 A window has one *digit* for each cell: 0 empty; 1 to 5 the mover's stone, whose chain has outside the window no
 liberty (1), one (2), two or more (3); 4 and 5 are 1 and 2 for a chain of which the opposite cell is a liberty too. 6
@@ -228,7 +228,7 @@ def read_position(s, b, mover, table, first):
 # What a candidate changes
 
 
-# The compiled part of ``shapes/liberty_windows.py``: what a move changes in the windows of
+# The compiled part of ``shapes/liberty.py``: what a move changes in the windows of
 # ``shapes/kernels/liberty_windows.py``.
 #
 # A stone that captures nothing changes the windows around it, those of the own chains that it joins, and those in which
