@@ -9,8 +9,7 @@ from katachi.core.cards import Metric, Training
 from katachi.core.models import describe_card, format_metric, list_models, open_model, save_cnn, save_linear, tell_model
 from katachi.go.rules import Rules
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
 from networks import tiny_config, tiny_onnx
 

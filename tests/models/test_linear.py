@@ -10,8 +10,7 @@ from katachi.core.evaluators import after, moves_of
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import FusedLinearModel, LinearModel
-from katachi.shapes.models_fused import can_fuse
+from katachi.shapes.model import FusedLinearModel, LinearModel, can_fuse
 from katachi.shapes.sets import ShapeSet
 
 SHAPES = ("1x1", "2x1", "2x2", "3x2", "3x3")

@@ -22,8 +22,7 @@ from katachi.go.board import Board
 from katachi.go.rules import Rules
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import FusedLinearModel, LinearModel
+from katachi.shapes.model import FusedLinearModel, LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
 
 TRAINING = Training(command="katachi train shapes", seed=7, games=1000, settings={"step_size": 0.1})

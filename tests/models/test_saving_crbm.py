@@ -24,8 +24,7 @@ from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.features import Templates
 from katachi.go.board import Board
 from katachi.go.rules import Rules
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import LinearModel, describe_linear
 from models.random_crbms import KINDS, random_weights
 from positions import random_board
 

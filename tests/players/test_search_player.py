@@ -22,8 +22,7 @@ from katachi.policy.evaluator import CnnOptions
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
 from networks import tiny_config, tiny_onnx
 

@@ -1,7 +1,7 @@
 """What the cards of all kinds of models share: how a model was trained, how well it did, and what refuses it.
 
 A card is strict JSON and lies beside the files of its model. Each kind of model has a card of its own
-(``shapes/linear_cards.py``, ``policy/evaluator.py``), which can build the model again; ``core/models.py`` lists them.
+(``shapes/model.py``, ``policy/evaluator.py``), which can build the model again; ``core/models.py`` lists them.
 """
 
 from __future__ import annotations

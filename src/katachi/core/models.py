@@ -28,8 +28,7 @@ from katachi.crbm.evaluator import CrbmCard, SavedCrbm, describe_crbm
 from katachi.go.rules import Rules
 from katachi.policy.config import CnnConfig
 from katachi.policy.evaluator import CnnCard, describe_cnn, name_files
-from katachi.shapes.linear_cards import FORMAT, LinearCard, describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import FORMAT, LinearCard, LinearModel, describe_linear
 from katachi.territory.dag_rnn_cards import DagRnnCard, describe_dag_rnn, format_territory
 from katachi.territory.evaluator import Territory
 

@@ -37,8 +37,7 @@ from katachi.go.rules import MAX_KOMI, Rules
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import GreedySettings
 from katachi.sgf.files import Split
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import LinearModel, describe_linear
 
 # TD(0) of a linear value over any feature set, from games that somebody played: records, or a learner's own.
 #

@@ -25,8 +25,7 @@ from katachi.go.rules import Rules
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.fused import MIN_SIZE
 from katachi.shapes.learner import GrowingLearner, Stage, TdLearner, TdSettings, growing_stages, load_grown_weights
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import LinearModel, describe_linear
 
 _SIZES = ("1x1", "2x1", "2x2", "3x2", "3x3")
 _TEST_PLIES = 2  # random moves before a test game: greedy players would repeat themselves

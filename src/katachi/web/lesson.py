@@ -26,8 +26,7 @@ from katachi.go.rules import Rules
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.learner import TdLearner, TdSettings
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import LinearModel, describe_linear
 from katachi.web.jobs import Reporter
 from katachi.web.learned import Figure
 

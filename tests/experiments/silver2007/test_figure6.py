@@ -12,8 +12,7 @@ from katachi.go.rules import Rules
 from katachi.papers.silver2007 import figures as figure6
 from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.linear_cards import describe_linear
-from katachi.shapes.model import LinearModel
+from katachi.shapes.model import LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
 
 
