@@ -5,7 +5,7 @@ import pytest
 
 from katachi.shapes.kernels.online_td import set_values, update
 from katachi.shapes.learner import TdLearner, TdSettings
-from katachi.shapes.tying import tie
+from katachi.shapes.self_play import tie
 from learning import naive_td
 
 SMALL = ("LI 1x1", "LI 2x1", "LD 2x2")

@@ -6,8 +6,8 @@ import pytest
 from katachi.go.board import Board
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.self_play import inverse_weights, tie, untie
 from katachi.shapes.sets import ShapeSet
-from katachi.shapes.tying import inverse_weights, tie, untie
 
 SETS = [ShapeSet.parse(name) for name in ("LI 1x1", "LD 2x2", "LI 3x2")]
 

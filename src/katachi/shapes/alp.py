@@ -16,10 +16,17 @@ from katachi.shapes.kernels.liberty_player import LIBERTIES, fuse_liberties
 from katachi.shapes.kernels.liberty_windows import POSITION
 from katachi.shapes.kernels.player import fuse, new_player
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes, Shapes, build_liberty_windows, can_fuse_liberties
-from katachi.shapes.liberty_self_play import new_liberty_game, new_liberty_shapes, new_room
-from katachi.shapes.self_play import EYE_RULES, EyeRule, new_game, new_shapes
+from katachi.shapes.self_play import (
+    EYE_RULES,
+    EyeRule,
+    new_game,
+    new_liberty_game,
+    new_liberty_shapes,
+    new_room,
+    new_shapes,
+    untie,
+)
 from katachi.shapes.sets import ShapeSet
-from katachi.shapes.tying import untie
 
 # How well liberty shapes play, alone or with local shapes: games against the average liberty player.
 

@@ -36,10 +36,19 @@ from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import MIN_SIZE
 from katachi.shapes.kernels.self_play import RUN, STEP_SCHEDULES, step_decay, step_size_at
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes, can_fuse_liberties
-from katachi.shapes.liberty_self_play import FastLibertySelfPlay, OnlineLibertySelfPlay
-from katachi.shapes.self_play import EYE_RULES, EyeRule, FastSelfPlay, OnlineSelfPlay, SelfPlay, longest_game
+from katachi.shapes.self_play import (
+    EYE_RULES,
+    EyeRule,
+    FastLibertySelfPlay,
+    FastSelfPlay,
+    OnlineLibertySelfPlay,
+    OnlineSelfPlay,
+    SelfPlay,
+    check_tying,
+    longest_game,
+    tie,
+)
 from katachi.shapes.sets import ShapeSet
-from katachi.shapes.tying import check_tying, tie
 
 __all__ = ["TdLearner", "TdSettings", "play_against_alp"]
 
