@@ -38,9 +38,17 @@ from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, check_size
 from katachi.shapes.kernels import features as kernels
-from katachi.shapes.sets import HASHED_SIZES, Location, ShapeSet, is_hashed, rectangle_orders
-from katachi.shapes.shape_sharing import key_words, share_weights
-from katachi.shapes.shape_words import count_stones, draw_shape
+from katachi.shapes.sets import (
+    HASHED_SIZES,
+    Location,
+    ShapeSet,
+    count_stones,
+    draw_shape,
+    is_hashed,
+    key_words,
+    rectangle_orders,
+    share_weights,
+)
 
 # What local shapes and liberty shapes have in common: sets one after another, shared weights, and growing boards.
 

@@ -47,9 +47,7 @@ from katachi.go.board import Board
 from katachi.shapes.features import LocalShapes, ShapeFeatures
 from katachi.shapes.kernels import liberty as kernels
 from katachi.shapes.kernels import liberty_windows as window_kernels
-from katachi.shapes.sets import ShapeSet, rectangle_orders
-from katachi.shapes.shape_sharing import share_weights
-from katachi.shapes.shape_words import draw_shape
+from katachi.shapes.sets import ShapeSet, draw_shape, rectangle_orders, share_weights
 
 _LARGEST_TABLED: Final = 4  # cells
 _STATES: Final = (". ", "X0", "X1", "X2", "O0", "O1", "O2")  # 2 is two or more

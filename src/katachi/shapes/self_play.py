@@ -25,7 +25,7 @@ from katachi.shapes.kernels.online_td import GAME, Shapes, train_online
 from katachi.shapes.kernels.player import PLIES_PER_POINT, TABLE, new_player
 from katachi.shapes.kernels.table_td import LEARNER, train_fast
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes, build_liberty_windows
-from katachi.shapes.shape_sharing import inverse_codes
+from katachi.shapes.sets import inverse_codes
 
 # Tied inverses: learning where a shape and its color inverse share one weight with opposite signs.
 #
