@@ -29,8 +29,7 @@ from katachi.go.rules import Rules
 from katachi.policy.config import CnnConfig
 from katachi.policy.evaluator import CnnCard, describe_cnn, name_files
 from katachi.shapes.model import FORMAT, LinearCard, LinearModel, describe_linear
-from katachi.territory.dag_rnn_cards import DagRnnCard, describe_dag_rnn, format_territory
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import DagRnnCard, Territory, describe_dag_rnn, format_territory
 
 # The kinds of models. A new one is a card class in the union below; nothing else has to know it.
 #

@@ -21,8 +21,7 @@ from katachi.core.training import MetricLine, TrainingRun, load_first_weights
 from katachi.data.batches import tell_training
 from katachi.data.dataset import Dataset
 from katachi.sgf.files import Split
-from katachi.territory.dag_rnn_cards import PROPENSITY
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import PROPENSITY, Territory
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
 from katachi.territory.measure import judge_moves, pick_moves
 from katachi.territory.territory_batches import Positions, TerritoryBatches
