@@ -15,8 +15,7 @@ from katachi.sgf import load_sgf
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory
-from katachi.territory.inputs import PointInputs
-from katachi.territory.propensity import TABLE_SHAPE
+from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from networks import tiny_config, tiny_onnx
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "models" / "format-2"

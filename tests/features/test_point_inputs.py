@@ -10,8 +10,7 @@ from katachi.features.influence import INFLUENCES, ChenInfluence, map_influence
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.go.points import BLACK, WHITE, Symmetry
-from katachi.territory.inputs import PointInputs
-from katachi.territory.propensity import TABLE_SHAPE, Propensity, propensity_of
+from katachi.territory.inputs import TABLE_SHAPE, PointInputs, Propensity, propensity_of
 from positions import random_positions
 
 INPUTS = PointInputs()

@@ -7,14 +7,7 @@ import pytest
 
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Symmetry
-from katachi.territory.propensity import (
-    CLASSES,
-    TABLE_SHAPE,
-    Propensity,
-    classify_windows,
-    propensity_of,
-    symmetries_of,
-)
+from katachi.territory.inputs import CLASSES, TABLE_SHAPE, Propensity, classify_windows, propensity_of, symmetries_of
 from naive_inputs import NaivePropensity
 from positions import random_move, random_positions
 

@@ -12,9 +12,8 @@ from katachi.go.scoring import area
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory
-from katachi.territory.inputs import PointInputs
+from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.learner import Losses
-from katachi.territory.propensity import TABLE_SHAPE
 from katachi.territory.territory_batches import TargetSettings
 from katachi.territory.train import BootstrapTraining, play_games, take_positions, train_bootstrap
 

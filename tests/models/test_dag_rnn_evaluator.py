@@ -21,8 +21,7 @@ from katachi.search.settings import GreedySettings
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory, TerritoryEvaluator
-from katachi.territory.inputs import PointInputs
-from katachi.territory.propensity import TABLE_SHAPE
+from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 
 SIZES = [2, 3, 5, 9]
 

@@ -14,8 +14,7 @@ from katachi.go.board import Board
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory
-from katachi.territory.inputs import PointInputs
-from katachi.territory.propensity import TABLE_SHAPE
+from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 
 
 @pytest.fixture(scope="module")

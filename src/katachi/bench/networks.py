@@ -40,8 +40,7 @@ from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.dag_rnn_config import DagRnnConfig
-from katachi.territory.inputs import PointInputs
-from katachi.territory.propensity import TABLE_SHAPE
+from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 
 BATCHES: Final = (1, 32)
 UNIT: Final = "positions/s"

@@ -312,8 +312,7 @@ def _point_inputs() -> None:
 
     from katachi.features.influence import INFLUENCES, find_groups, map_influence
     from katachi.go.board import Board
-    from katachi.territory.inputs import PointInputs
-    from katachi.territory.propensity import Propensity, propensity_of
+    from katachi.territory.inputs import PointInputs, Propensity, propensity_of
 
     board, owners, propensity = Board(5), np.zeros(25, dtype=np.int8), Propensity()
     propensity.count([board], owners[None])

@@ -20,10 +20,9 @@ from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, Symmetry
 from katachi.sgf.files import Split
-from katachi.territory.inputs import PointInputs
+from katachi.territory.inputs import PointInputs, Propensity
 from katachi.territory.kernels.learner import fill_examples
 from katachi.territory.network import DIAGONAL
-from katachi.territory.propensity import Propensity
 
 # What seeds are drawn for, so that no two draws are alike.
 _TRAINING: Final = 0

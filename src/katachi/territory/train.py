@@ -26,9 +26,8 @@ from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from katachi.go.scoring import area
 from katachi.search.one_ply import sensible_moves
 from katachi.territory.evaluator import Territory
-from katachi.territory.inputs import PointInputs
+from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryRecipe
-from katachi.territory.propensity import TABLE_SHAPE
 from katachi.territory.territory_batches import Positions, TargetSettings
 from katachi.territory.territory_training import write_player
 

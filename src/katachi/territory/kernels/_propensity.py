@@ -1,10 +1,8 @@
-"""The compiled part of ``territory/propensity.py``: 3×3 windows read in their frames, counted over games, and
-averaged.
+"""The compiled part of ``territory/inputs.py``: 3×3 windows read in their frames, counted over games, and averaged.
 
 A window's code has a digit to the base 3 for each of its cells: 0 empty, 1 Black, 2 White. While a game is replayed
 only windows that change are looked at: each counts its old content for as many positions as it had it. Kernels trust
-their arguments: ``cells`` [W, 9] and ``classes`` [W] are those of ``territory/propensity.py`` for the size of the
-boards.
+their arguments: ``cells`` [W, 9] and ``classes`` [W] are those of ``territory/inputs.py`` for the size of the boards.
 """
 
 from __future__ import annotations
