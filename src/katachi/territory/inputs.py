@@ -59,8 +59,17 @@ from katachi.features.kernels.influence import ORDERS
 from katachi.features.windows import find_windows
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
-from katachi.territory.kernels._propensity import ALL_LEGAL, CELLS, count_game, count_positions, fill_propensity
-from katachi.territory.kernels.inputs import GROUP, LOCAL, MARGIN, fill_inputs
+from katachi.territory.kernels.inputs import (
+    ALL_LEGAL,
+    CELLS,
+    GROUP,
+    LOCAL,
+    MARGIN,
+    count_game,
+    count_positions,
+    fill_inputs,
+    fill_propensity,
+)
 
 # Propensity
 
