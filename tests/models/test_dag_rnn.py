@@ -13,7 +13,7 @@ from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.dag_rnn_basis import FLIP_SYMMETRIES
 from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.inputs import PointInputs
-from katachi.territory.kernels._dag_rnn_products import make_logistic
+from katachi.territory.kernels.network import make_logistic
 
 INPUTS = PointInputs()
 SHARE = 0.3  # of the moves in the loss

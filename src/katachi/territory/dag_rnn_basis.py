@@ -14,8 +14,7 @@ import numpy as np
 
 from katachi.core.contracts import Doubles, Ints
 from katachi.go.points import Symmetry
-from katachi.territory.kernels._dag_rnn_products import BLOCK
-from katachi.territory.kernels.network import FLIPS
+from katachi.territory.kernels.network import BLOCK, FLIPS
 
 # Flip f mirrors columns if bit 0 is set, and rows if bit 1 is. They are all their own inverses.
 FLIP_SYMMETRIES: Final = (Symmetry.IDENTITY, Symmetry.MIRROR, Symmetry.MIRROR_TURN_180, Symmetry.TURN_180)

@@ -10,8 +10,7 @@ import numpy as np
 
 from katachi.core.contracts import Floats, Ints
 from katachi.territory.dag_rnn_basis import FLIP_SYMMETRIES
-from katachi.territory.kernels._dag_rnn_products import BLOCK
-from katachi.territory.kernels.network import CORNER, FLIPS, INTERIOR, SIDE, Grid, Layout, Memory
+from katachi.territory.kernels.network import BLOCK, CORNER, FLIPS, INTERIOR, SIDE, Grid, Layout, Memory
 
 
 @cache

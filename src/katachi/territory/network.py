@@ -17,8 +17,7 @@ from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.go.points import Symmetry
 from katachi.territory.dag_rnn_basis import CHARACTERS, FLIP_SYMMETRIES, make_basis
 from katachi.territory.dag_rnn_config import KINDS, DagRnnConfig
-from katachi.territory.kernels._dag_rnn_products import mix
-from katachi.territory.kernels.network import FLIPS, Layout
+from katachi.territory.kernels.network import FLIPS, Layout, mix
 
 DIAGONAL: Final = Symmetry.MIRROR_TURN_270  # rows become columns
 _TURNED_PLANES: Final = np.array([0, 2, 1, 3])  # where the diagonal takes the planes

@@ -9,27 +9,25 @@ import numpy as np
 from numba import njit
 
 from katachi.features.kernels.simd import load, spread, store
-from katachi.territory.kernels._dag_rnn_products import (
-    BLOCK,
-    add,
-    add_outer,
-    add_products,
-    add_rows,
-    copy,
-    times_logistic_slope,
-    times_rectified_slope,
-    transform,
-)
 from katachi.territory.kernels.network import (
+    BLOCK,
     CORNER,
     FLIPS,
     INTERIOR,
     LANES,
     OUTPUT,
     SIDE,
+    add,
+    add_outer,
+    add_products,
+    add_rows,
+    copy,
     forward,
     hidden_bias,
     output_matrix,
+    times_logistic_slope,
+    times_rectified_slope,
+    transform,
 )
 
 _HALF = np.float32(0.5)
