@@ -10,8 +10,8 @@ from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, Symmetry
 from katachi.sgf.files import Split
 from katachi.territory.inputs import PointInputs, Propensity
+from katachi.territory.learner import Draw, TargetSettings, TerritoryBatches
 from katachi.territory.network import DIAGONAL
-from katachi.territory.territory_batches import Draw, TargetSettings, TerritoryBatches
 from learning.small_sets import label_small_set, make_small_set
 
 INPUTS = PointInputs()

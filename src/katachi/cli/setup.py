@@ -255,7 +255,7 @@ def _batches() -> None:
     from katachi.data.dataset import SPLITS
     from katachi.data.importing import import_games
     from katachi.policy.planes import PLANES
-    from katachi.territory.territory_batches import Draw, TargetSettings, replay
+    from katachi.territory.learner import Draw, TargetSettings, replay
 
     with TemporaryDirectory() as name:
         record = Path(name, "game.sgf")

@@ -16,8 +16,15 @@ from katachi.data.dataset import Dataset
 from katachi.sgf.files import Split
 from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.evaluator import Territory
-from katachi.territory.learner import PHASES, count_known, phases_of, relative_entropies
-from katachi.territory.territory_batches import Positions, TargetSettings, TerritoryBatches
+from katachi.territory.learner import (
+    PHASES,
+    Positions,
+    TargetSettings,
+    TerritoryBatches,
+    count_known,
+    phases_of,
+    relative_entropies,
+)
 
 Ticker = Callable[[int], None]
 

@@ -22,9 +22,16 @@ from katachi.data.batches import tell_training
 from katachi.data.dataset import Dataset
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import PROPENSITY, Territory
-from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
+from katachi.territory.learner import (
+    Losses,
+    Positions,
+    TerritoryBatches,
+    TerritoryLearner,
+    TerritoryTraining,
+    fit_points,
+    validate,
+)
 from katachi.territory.measure import judge_moves, pick_moves
-from katachi.territory.territory_batches import Positions, TerritoryBatches
 
 _AFTERSTATES: Final = 16_000  # about so many are judged to fit a temperature to moves of validation games
 

@@ -27,8 +27,7 @@ from katachi.go.scoring import area
 from katachi.search.one_ply import sensible_moves
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
-from katachi.territory.learner import Losses, TerritoryLearner, TerritoryRecipe
-from katachi.territory.territory_batches import Positions, TargetSettings
+from katachi.territory.learner import Losses, Positions, TargetSettings, TerritoryLearner, TerritoryRecipe
 from katachi.territory.territory_training import write_player
 
 _NO_PROPENSITY: Final = np.zeros(TABLE_SHAPE, dtype=np.float32)

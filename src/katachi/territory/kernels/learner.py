@@ -1,6 +1,4 @@
-"""The compiled part of ``territory/territory_batches.py``: positions of games, who will own their points, and what is
-next.
-"""
+"""The compiled part of ``territory/learner.py``: positions of games, who will own their points, and what is next."""
 
 from __future__ import annotations
 
