@@ -19,7 +19,7 @@ from katachi.papers.documents import mean_of_many
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import TerritoryTraining
-from katachi.territory.territory_measuring import Known, measure_territory
+from katachi.territory.measure import Known, measure_territory
 from katachi.territory.territory_training import Machine
 
 

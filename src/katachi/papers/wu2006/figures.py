@@ -48,8 +48,7 @@ from katachi.papers.wu2006.tables import AMONG_BEST, BEST, TOP, Question, ask
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import PHASES
-from katachi.territory.measure import promise_areas
-from katachi.territory.territory_measuring import measure_territory, name_phase
+from katachi.territory.measure import measure_territory, name_phase, promise_areas
 from katachi.territory.train import BootstrapTraining, train_bootstrap
 
 # Pure bootstrap: networks that learn from their own games on 5×5 and 7×7 alone, and what that is worth elsewhere.

@@ -35,8 +35,16 @@ from katachi.papers.wu2006.nets import (
 )
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
-from katachi.territory.measure import Asked, JudgedMoves, judge_moves, pick_moves, promise_areas, promise_logits
-from katachi.territory.territory_measuring import Known, measure_territory
+from katachi.territory.measure import (
+    Asked,
+    JudgedMoves,
+    Known,
+    judge_moves,
+    measure_territory,
+    pick_moves,
+    promise_areas,
+    promise_logits,
+)
 
 # What networks think of the moves that people made: asked in blocks, each of which is kept as soon as it is through.
 #
