@@ -9,11 +9,10 @@ from katachi.core.models import load_dag_rnn
 from katachi.core.training import MetricLine
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.scoring import area
-from katachi.territory.dag_rnn import DagRnn
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.learner import Losses, TargetSettings
+from katachi.territory.network import DagRnn, DagRnnConfig
 from katachi.territory.train import BootstrapTraining, play_games, take_positions, train_bootstrap
 
 TINY = {"size": 3, "positions": 90, "games_a_round": 3, "positions_a_game": 10, "batch": 10}

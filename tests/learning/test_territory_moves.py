@@ -6,11 +6,10 @@ import pytest
 from katachi.core.evaluators import after
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.points import BLACK, PASS
-from katachi.territory.dag_rnn import DagRnn
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.measure import TEMPERATURES, JudgedMoves, judge_moves, pick_moves, promise_logits
+from katachi.territory.network import DagRnn, DagRnnConfig
 from learning.small_sets import make_small_set
 
 

@@ -9,11 +9,9 @@ import torch
 from katachi.bench.torch_dag_rnn import TorchDagRnn
 from katachi.core.contracts import Floats
 from katachi.go.points import Symmetry
-from katachi.territory.dag_rnn import DagRnn
-from katachi.territory.dag_rnn_basis import FLIP_SYMMETRIES
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.inputs import PointInputs
 from katachi.territory.kernels.network import make_logistic
+from katachi.territory.network import FLIP_SYMMETRIES, DagRnn, DagRnnConfig
 
 INPUTS = PointInputs()
 SHARE = 0.3  # of the moves in the loss

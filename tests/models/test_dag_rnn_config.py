@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from katachi.territory.dag_rnn_config import DagRnnConfig
+from katachi.territory.network import DagRnnConfig
 
 
 @pytest.mark.parametrize("d", [65, 69, 72])

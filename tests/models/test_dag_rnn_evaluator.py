@@ -18,10 +18,9 @@ from katachi.go.points import BLACK, PASS, WHITE
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import GreedySettings
-from katachi.territory.dag_rnn import DagRnn
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory, TerritoryEvaluator
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
+from katachi.territory.network import DagRnn, DagRnnConfig
 
 SIZES = [2, 3, 5, 9]
 

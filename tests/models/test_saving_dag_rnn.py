@@ -11,10 +11,9 @@ from katachi.core.conformance import check_evaluator, sample_games
 from katachi.core.contracts import OwnershipEvaluator
 from katachi.core.models import load_dag_rnn, load_model, open_model, save_dag_rnn
 from katachi.go.board import Board
-from katachi.territory.dag_rnn import DagRnn
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
+from katachi.territory.network import DagRnn, DagRnnConfig
 
 
 @pytest.fixture(scope="module")

@@ -38,9 +38,8 @@ from katachi.policy.evaluator import INT8, ONNX, CnnCard, OnnxNetwork
 from katachi.policy.measure import Foreteller
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
-from katachi.territory.dag_rnn import DagRnn
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
+from katachi.territory.network import DagRnn, DagRnnConfig
 
 BATCHES: Final = (1, 32)
 UNIT: Final = "positions/s"

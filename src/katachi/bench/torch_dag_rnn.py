@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from katachi.go.points import Symmetry
-from katachi.territory.dag_rnn_config import KINDS, DagRnnConfig
 from katachi.territory.inputs import PointInputs
+from katachi.territory.network import KINDS, DagRnnConfig
 
 _FLIPS: Final = (Symmetry.IDENTITY, Symmetry.MIRROR, Symmetry.MIRROR_TURN_180, Symmetry.TURN_180)
 _DIAGONAL: Final = Symmetry.MIRROR_TURN_270

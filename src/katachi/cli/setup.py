@@ -363,9 +363,8 @@ def _territory() -> None:
     import numpy as np
 
     from katachi.go.board import Board
-    from katachi.territory.dag_rnn import DagRnn
-    from katachi.territory.dag_rnn_config import DagRnnConfig
     from katachi.territory.inputs import PointInputs
+    from katachi.territory.network import DagRnn, DagRnnConfig
 
     inputs = PointInputs()
     net = DagRnn.new(DagRnnConfig(), inputs, seed=0)

@@ -7,7 +7,7 @@ All afterstates of a position are judged in one batch.
 
 >>> from katachi.territory.inputs import PointInputs
 >>> from katachi.territory.inputs import TABLE_SHAPE
->>> from katachi.territory.dag_rnn_config import DagRnnConfig
+>>> from katachi.territory.network import DagRnnConfig
 >>> net = DagRnn.new(DagRnnConfig(), PointInputs(), seed=0)
 >>> evaluator = TerritoryEvaluator(Territory(net, np.zeros(TABLE_SHAPE, dtype=np.float32)))
 >>> sweep = evaluator.sweep_areas(Board(3))
@@ -31,9 +31,8 @@ from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
 from katachi.go.board import Board
 from katachi.go.points import BLACK
 from katachi.go.rules import DEFAULT_KOMI
-from katachi.territory.dag_rnn import DagRnn
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.inputs import PointInputs, check_table
+from katachi.territory.network import DagRnn, DagRnnConfig
 
 DEFAULT_POINTS: Final = 5.0  # of a lead that make e : 1 of the odds of a win
 DEFAULT_AREA_TEMPERATURE: Final = 1.0  # points of expected area that make a move e times as likely

@@ -19,7 +19,6 @@ from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS
 from katachi.sgf.files import Split
-from katachi.territory.dag_rnn import DagRnn
 from katachi.territory.evaluator import Territory, expected_areas
 from katachi.territory.learner import (
     PHASES,
@@ -30,6 +29,7 @@ from katachi.territory.learner import (
     phases_of,
     relative_entropies,
 )
+from katachi.territory.network import DagRnn
 
 # What a territory network knows of test games: the loss, the points known right by phase of the game, and at its end.
 #

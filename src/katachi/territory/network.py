@@ -3,21 +3,275 @@
 A network is described by weights for inputs and planes as they are. The kernels want them in the basis of the flips'
 characters (``territory/kernels/network.py``), with zeros where a network sees nothing. Every number there is a sum of
 shares of weights, so one list of shares leads from the weights to the kernels, and from their gradients back.
+
+What a DAG-RNN is made of: its networks, their weights by name and shape, and how many there are.
+
+A DAG-RNN says of every point who will own it (Wu and Baldi 2006). From each corner of the board a *plane* of hidden
+states spreads to the opposite one: the state of a point is made of its inputs and of the states of its two
+predecessors, those of its neighbors that are nearer to that corner. The outputs of a point are made of its inputs and
+of its states in the four planes, so every point hears of the whole board. Each of these steps is a small network
+with one hidden layer; the same ones serve all points and all four planes, and so boards of any size.
+
+```
+inputs → sweep 0: interior, side or corner network, in four planes → … → output network → ownership of the point
+                                                                                        → policies of Black and White
+```
+
+The paper has one sweep. A further sweep is given the states of the earlier ones beside the inputs.
+
+>>> DagRnnConfig().parameter_count(inputs=69), DagRnnConfig(borders="full").parameter_count(inputs=69)
+(5801, 6185)
+
+A DAG-RNN: who will own each point of a board, of any size (Wu and Baldi 2006); ``territory/network.py`` says how.
+
+>>> from katachi.go.board import Board
+>>> inputs = PointInputs()
+>>> net = DagRnn.new(DagRnnConfig(), inputs, seed=0)
+>>> net.ownership(inputs.encode([Board(5)]), size=5).shape, net.ownership(inputs.encode([Board(9)]), size=9).shape
+((1, 25), (1, 81))
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+import threading
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.go.points import Symmetry
-from katachi.territory.dag_rnn_basis import CHARACTERS, FLIP_SYMMETRIES, make_basis
-from katachi.territory.dag_rnn_config import KINDS, DagRnnConfig
-from katachi.territory.kernels.network import FLIPS, Layout, mix
+from katachi.territory.inputs import PointInputs
+from katachi.territory.kernels.gradient import add_gradient
+from katachi.territory.kernels.network import BLOCK, CORNER, FLIPS, INTERIOR, SIDE, Grid, Layout, Memory, mix, predict
+
+# Dag rnn config
+
+KINDS: Final = ("interior", "side", "corner")  # points with two predecessors, with one, and with none
+PLANES: Final = 4
+MAX_SWEEPS: Final = 4
+Shape = tuple[int, ...]
+
+
+class DagRnnConfig(BaseModel):
+    """A network without its weights; the defaults are the paper's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    hidden: int = Field(default=16, ge=8, le=256, multiple_of=8)  # units in the hidden layer of each network
+    channels: int = Field(default=8, ge=8, le=256, multiple_of=8)  # numbers in the state of a point in one plane
+    sweeps: int = Field(default=1, ge=1, le=MAX_SWEEPS)
+    # logistic: all units are. gated: hidden units are rectified, and a state is a mean of its predecessors and of
+    # something new, weighted by a gate, so that news travel far.
+    cell: Literal["logistic", "gated"] = "logistic"
+    # What the side and corner networks see. reduced: the predecessors that there are; full: zeros for those missing.
+    borders: Literal["reduced", "full"] = "reduced"
+    # Whether both predecessors are seen alike, and with them each point and its mirror image in the diagonal. Then all
+    # eight symmetries of a board give those of the output; otherwise its four flips do.
+    diagonal: bool = False
+    # Whether boards are shown as he sees them who has just moved, his own stones black, so that the network knows whose
+    # turn it is. The paper tells its network nothing of that.
+    by_mover: bool = False
+    policy: bool = False  # whether the output network also tells the logits of the next move, of Black and of White
+
+    @classmethod
+    def strong(cls) -> DagRnnConfig:
+        """Our own, stronger than the paper's."""
+        return cls(hidden=32, channels=16, sweeps=2, cell="gated", diagonal=True, by_mover=True)
+
+    @property
+    def ends(self) -> int:
+        """The outputs of a network that makes states: the state itself, or a gate and a proposal for each number."""
+        return self.channels * (2 if self.cell == "gated" else 1)
+
+    @property
+    def outputs(self) -> int:
+        """The outputs of the output network."""
+        return 3 if self.policy else 1
+
+    def predecessors(self, kind: str) -> int:
+        """How many predecessors a network of a kind sees."""
+        return 2 if self.borders == "full" else 2 - KINDS.index(kind)
+
+    def weight_shapes(self, inputs: int) -> dict[str, Shape]:
+        """All arrays of weights by name, for so many inputs a point.
+
+        ``hidden`` of a network is [hidden, seen]: the inputs, then the states in the four planes of every earlier
+        sweep (or of all, for the output network), then those of the predecessors, above and left of the point when
+        the plane's corner is the upper left.
+        """
+        shapes: dict[str, Shape] = {}
+        for sweep in range(self.sweeps):
+            seen = inputs + PLANES * self.channels * sweep
+            for kind in KINDS:
+                width = seen + self.channels * self.predecessors(kind)
+                shapes |= self._network(f"sweeps.{sweep}.{kind}", width, self.ends)
+        return shapes | self._network("output", inputs + PLANES * self.channels * self.sweeps, self.outputs)
+
+    def _network(self, name: str, seen: int, ends: int) -> dict[str, Shape]:
+        return {
+            f"{name}.hidden": (self.hidden, seen),
+            f"{name}.hidden_bias": (self.hidden,),
+            f"{name}.output": (ends, self.hidden),
+            f"{name}.output_bias": (ends,),
+        }
+
+    def parameter_count(self, inputs: int) -> int:
+        """How many numbers are learned."""
+        return sum(math.prod(shape) for shape in self.weight_shapes(inputs).values())
+
+
+# The basis in which flips of the board are signs: what they do to the inputs of a point, by their four characters.
+#
+# The flips are a group of four that commute, so numbers that they permute have a basis of vectors that each flip leaves
+# alone or negates; which flips negate it is the vector's *character*. Inputs that flips exchange with each other, one,
+# two or four of them, are replaced by their sums and differences.
+
+# Flip f mirrors columns if bit 0 is set, and rows if bit 1 is. They are all their own inverses.
+FLIP_SYMMETRIES: Final = (Symmetry.IDENTITY, Symmetry.MIRROR, Symmetry.MIRROR_TURN_180, Symmetry.TURN_180)
+CHARACTERS: Final = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])  # [character, flip]
+
+
+class InputShares(NamedTuple):
+    """The vectors of the basis, number by number: so much of an input is in a place."""
+
+    places: Ints
+    inputs: Ints
+    shares: Doubles
+
+
+class InputBasis(NamedTuple):
+    """The inputs of a point by characters: where each vector of the basis has its place."""
+
+    counts: Ints  # [4]: how many places each character has, filled up to a multiple of ``BLOCK``
+    shares: InputShares
+
+    def shift(self, places: Ints, by: int) -> Ints:
+        """Places in a row that has so many more numbers after those of each character."""
+        starts = np.cumsum(self.counts) - self.counts
+        return np.asarray(places + (np.searchsorted(starts, places, side="right") - 1) * by)
+
+    def groups(self, length: int) -> Ints:
+        """Inputs that flips exchange, so many at a time, and after them the places of their vectors; [., 2 · length].
+
+        The first is exchanged with the second by mirroring columns where there are four, and by any flip where there
+        are two. Places are in the order of the characters.
+        """
+        members: dict[int, list[int]] = {}
+        for place, number in zip(self.shares.places.tolist(), self.shares.inputs.tolist(), strict=True):
+            members.setdefault(place, []).append(number)
+        places: dict[tuple[int, ...], list[int]] = {}
+        for place, group in members.items():
+            places.setdefault(tuple(group), []).append(place)
+        rows = [[*group, *there] for group, there in places.items() if len(group) == length]
+        return np.array(rows, dtype=np.int64).reshape(-1, 2 * length)
+
+
+def make_basis(orders: Ints) -> InputBasis:
+    """The basis for inputs of which flip f makes ``inputs[orders[f]]``; orders are [4, d]."""
+    vectors: list[list[dict[int, float]]] = [[] for _ in range(FLIPS)]
+    for first in np.flatnonzero(orders.min(axis=0) == orders[0]):
+        orbit = orders[:, first].tolist()
+        for character, signs in enumerate(CHARACTERS):
+            vector = {number: float(signs[np.equal(orbit, number)].sum()) for number in orbit}
+            length = math.hypot(*vector.values())
+            if length > 0:
+                vectors[character].append({number: value / length for number, value in vector.items()})
+    counts = np.array([-(-len(found) // BLOCK) * BLOCK for found in vectors])
+    shares = [
+        (int(start) + place, number, value)
+        for start, found in zip(np.cumsum(counts) - counts, vectors, strict=True)
+        for place, vector in enumerate(found)
+        for number, value in vector.items()
+    ]
+    places, inputs, values = zip(*shares, strict=True)
+    return InputBasis(counts, InputShares(np.array(places), np.array(inputs), np.array(values)))
+
+
+# What the kernels of a DAG-RNN need for boards of one size: which step of which flip is where, and room to work in.
+
+
+@cache
+def make_grid(size: int) -> Grid:
+    """The tables of a board size."""
+    points = size * size
+    row, column = np.divmod(np.arange(points), size)
+    missing = (row == 0).astype(np.int64) + (column == 0)
+    kinds = np.array([INTERIOR, SIDE, CORNER])[missing]
+    frame_width = size + 1
+    frames = (row + 1) * frame_width + column + 1
+    steps = np.stack([symmetry.points(size) for symmetry in FLIP_SYMMETRIES])
+    places = _places(steps, kinds)
+    at_work = [np.flatnonzero((rows < FLIPS * points).any(axis=0)) for rows in places]
+    seen = [_fill_up(found, points) for found in at_work]
+    order = np.argsort(kinds, kind="stable")
+    return Grid(
+        points=points,
+        frame_width=frame_width,
+        steps=steps,
+        kinds=kinds,
+        frames=frames,
+        places=places,
+        seen=np.concatenate(seen),
+        seen_first=_starts([found.size for found in seen]),
+        seen_count=np.array([found.size for found in at_work]),
+        rows=_rows(order),
+        above=_rows(frames[order] - frame_width),
+        left=_rows(frames[order] - 1),
+        rows_first=_starts([FLIPS * int((kinds == kind).sum()) for kind in (INTERIOR, SIDE, CORNER)]),
+    )
+
+
+def _places(steps: Ints, kinds: Ints) -> Ints:
+    """Step and flip of each point in each flip, for every network, [4, 4, n²]; those of the output network by point."""
+    flips, points = steps.shape
+    rows = steps * flips + np.arange(flips)[:, None]
+    places = [np.where(kinds[steps] == kind, rows, flips * points) for kind in (INTERIOR, SIDE, CORNER)]
+    return np.stack([*places, np.arange(points) * flips + np.arange(flips)[:, None]])
+
+
+def _fill_up(found: Ints, filler: int) -> Ints:
+    return np.concatenate([found, np.full(-found.size % BLOCK, filler)])
+
+
+def _rows(places: Ints) -> Ints:
+    """Place and flip, as one number."""
+    return np.asarray((places[:, None] * FLIPS + np.arange(FLIPS)).ravel())
+
+
+def _starts(counts: list[int]) -> Ints:
+    return np.cumsum([0, *counts])
+
+
+def make_memory(net: Layout, grid: Grid, weights: int) -> Memory:
+    """Room for one board, for a network whose kernels take so many weights."""
+    points, frame, sweeps = grid.points, grid.frame_width**2, net.sweeps
+    return Memory(
+        seen=_zeros((points + 1) * net.width),
+        units=_zeros((sweeps + 1) * points * FLIPS * net.hidden),
+        ends=_zeros(sweeps * points * FLIPS * net.ends if net.gated else 0),
+        states=_zeros(sweeps * frame * FLIPS * net.channels),
+        means=_zeros(points * net.hidden),
+        logits=_zeros(points * net.outputs),
+        scratch=_zeros(2 * FLIPS * max(BLOCK * net.hidden, net.channels)),
+        turned=_zeros(weights),
+        unit_slopes=_zeros((points * FLIPS + 1) * net.hidden),
+        end_slopes=_zeros(points * FLIPS * net.ends),
+        state_slopes=_zeros(frame * FLIPS * net.channels),
+        spectrum=_zeros(FLIPS * (points + 1) * net.hidden),
+        seen_slopes=_zeros((points + 1) * FLIPS * sweeps * net.channels),
+    )
+
+
+def _zeros(count: int) -> Floats:
+    return np.zeros(count, dtype=np.float32)
+
+
+# Dag rnn layout
 
 DIAGONAL: Final = Symmetry.MIRROR_TURN_270  # rows become columns
 _TURNED_PLANES: Final = np.array([0, 2, 1, 3])  # where the diagonal takes the planes
@@ -176,3 +430,114 @@ class DagRnnLayout:
 
 def _copy(to: int, come_from: int, order: Ints) -> Shares:
     return Shares(to + np.arange(order.size), come_from + order, np.ones(order.size, dtype=np.float32))
+
+
+# Dag rnn
+
+_LOGISTIC_GAIN: Final = 4.0  # of Glorot's uniform distribution: the slope of a logistic unit is a quarter at most
+
+
+class Gradient(NamedTuple):
+    """The sum over some boards of the slopes of the loss, and of the loss."""
+
+    slopes: Floats  # of all weights, one after another
+    ownership: float  # relative entropy, over all points
+    moves: float  # −log p of what was played, if there are policies
+
+
+class DagRnn:
+    """A network with its weights. May be asked from several threads at once, but not while its weights change."""
+
+    def __init__(self, config: DagRnnConfig, inputs: PointInputs, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Raises ValueError if these are not the weights of such a network."""
+        self.config = config
+        self.inputs = inputs
+        self._layout = DagRnnLayout(config, np.stack([inputs.flip_order(symmetry) for symmetry in Symmetry]))
+        if {name: array.shape for name, array in weights.items()} != self._layout.shapes:
+            raise ValueError("these weights are not those of this network: their names or shapes differ")
+        self._room = threading.local()
+        self.load(np.concatenate([weights[name].ravel() for name in self._layout.shapes]).astype(np.float32))
+
+    @classmethod
+    def new(cls, config: DagRnnConfig, inputs: PointInputs, seed: int) -> Self:
+        """A network with random weights: Glorot's uniform distribution for logistic units, He's for rectified ones."""
+        rng = np.random.default_rng(seed)
+        weights = {}
+        for name, shape in config.weight_shapes(inputs.d).items():
+            if config.cell == "logistic":
+                bound = _LOGISTIC_GAIN * math.sqrt(6 / sum(shape))
+            else:
+                bound = math.sqrt((6 if name.endswith("hidden") else 3) / shape[-1])
+            weights[name] = rng.uniform(-bound, bound, shape) * (len(shape) == 2)
+        return cls(config, inputs, weights)
+
+    @property
+    def weights(self) -> Floats:
+        """All weights, one after another; not to be written to."""
+        return self._weights
+
+    def load(self, weights: Floats) -> None:
+        """Go on with other weights."""
+        self._weights = weights
+        self._kernel_weights = self._layout.to_kernels(weights)
+
+    def arrays(self) -> dict[str, Floats]:
+        """The weights by name."""
+        first, shapes = self._layout.first, self._layout.shapes
+        return {name: self._weights[first[name] :][: math.prod(shape)].reshape(shape) for name, shape in shapes.items()}
+
+    def ownership(self, inputs: Floats, size: int) -> Floats:
+        """The probability that Black owns each point in the end, [B, n²], from inputs [B, n², d]."""
+        logits = self.logits(inputs, size)[:, :, 0]
+        return np.asarray(1 / (1 + np.exp(-logits)))
+
+    def logits(self, inputs: Floats, size: int) -> Floats:
+        """Of Black's ownership, and of the next move of Black and of White if there are policies; [B, n², 1 or 3]."""
+        grid, memory = self._prepare(size)
+        boards = self._check(inputs, size)
+        out = np.empty((len(boards), size * size * self.config.outputs), dtype=np.float32)
+        predict(self._layout.net, grid, self._kernel_weights, boards, memory, out)
+        return out.reshape(len(boards), size * size, self.config.outputs)
+
+    def gradient(
+        self, inputs: Floats, size: int, targets: Floats, moves: Ints | None = None, policy_loss: float = 0.0
+    ) -> Gradient:
+        """The gradient of the loss, summed over boards, with respect to all weights.
+
+        Targets, [B, n²], are probabilities that Black owns a point. ``moves``, [B], are played next, n² more if White
+        did, or −1; they count ``policy_loss`` times.
+        """
+        grid, memory = self._prepare(size)
+        boards = self._check(inputs, size)
+        if targets.shape != (len(boards), size * size) or targets.dtype != np.float32:
+            raise ValueError(f"the targets of these boards are an array [{len(boards)}, {size * size}] of float32")
+        played = np.full(len(boards), -1) if moves is None else moves
+        slopes, losses = np.zeros(self._layout.kernel_count, dtype=np.float32), np.zeros(2)
+        add_gradient(
+            self._layout.net,
+            grid,
+            self._kernel_weights,
+            boards,
+            targets,
+            played,
+            np.float32(policy_loss),
+            memory,
+            slopes,
+            losses,
+        )
+        return Gradient(self._layout.from_kernels(slopes), *losses.tolist())
+
+    def _prepare(self, size: int) -> tuple[Grid, Memory]:
+        """The tables of a board size, and room to work in, of which each thread has its own."""
+        grid = make_grid(size)
+        rooms: dict[int, Memory] = self._room.__dict__.setdefault("rooms", {})
+        if size not in rooms:
+            rooms[size] = make_memory(self._layout.net, grid, self._layout.kernel_count)
+        return grid, rooms[size]
+
+    def _check(self, inputs: Floats, size: int) -> Floats:
+        """Inputs as the kernels take them."""
+        if inputs.shape != (len(inputs), size * size, self.inputs.d) or inputs.dtype != np.float32:
+            shape = f"[B, {size * size}, {self.inputs.d}]"
+            raise ValueError(f"inputs of {size}×{size} boards are an array {shape} of float32")
+        return np.ascontiguousarray(inputs).reshape(len(inputs), -1)

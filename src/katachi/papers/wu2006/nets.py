@@ -23,9 +23,9 @@ from katachi.data.dataset import LABELS, Dataset
 from katachi.papers.experiment import Budget, ExperimentError, Json, Progress, Scope
 from katachi.sgf.files import Split
 from katachi.sgf.record import UNKNOWN, grade_of
-from katachi.territory.dag_rnn_config import DagRnnConfig
 from katachi.territory.evaluator import DagRnnCard
 from katachi.territory.learner import Losses, TerritoryTraining
+from katachi.territory.network import DagRnnConfig
 from katachi.territory.territory_training import Machine, train_territory
 
 # The games that are learned from and asked about: a labeled set, and others of any size to test with.
