@@ -13,7 +13,7 @@ from katachi.core.models import load_dag_rnn, load_model
 from katachi.core.training import MetricLine
 from katachi.go.board import Board
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
-from katachi.territory.territory_training import Machine, open_batches, train_territory
+from katachi.territory.train import Machine, open_batches, train_territory
 from learning.small_sets import label_small_set, make_small_set
 
 HERE = Machine(threads=1, workers=0)

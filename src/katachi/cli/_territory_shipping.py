@@ -20,7 +20,7 @@ from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
 from katachi.territory.learner import TerritoryTraining
 from katachi.territory.measure import Known, measure_territory
-from katachi.territory.territory_training import Machine
+from katachi.territory.train import Machine
 
 
 def make_territory(

@@ -11,8 +11,7 @@ from katachi.cli._training import check_settings, collect_values, read_learning,
 from katachi.cli._training_progress import LearningProgress
 from katachi.core.training import TrainingError
 from katachi.territory.learner import PHASES, Losses, TerritoryRecipe, TerritoryTraining
-from katachi.territory.territory_training import Machine, train_territory
-from katachi.territory.train import BootstrapTraining, train_bootstrap
+from katachi.territory.train import BootstrapTraining, Machine, train_bootstrap, train_territory
 
 _SHOWN_POSITIONS = 5000  # over which the loss in the display is a mean
 

@@ -176,7 +176,7 @@ def territory(
     """
     from katachi.cli._territory_training import read_bootstrap, read_run, read_territory_training, train_and_show
     from katachi.cli._training import training_folder
-    from katachi.territory.territory_training import Machine
+    from katachi.territory.train import Machine
 
     options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
     if resume is not None:

@@ -26,7 +26,7 @@ from katachi.sgf.record import UNKNOWN, grade_of
 from katachi.territory.evaluator import DagRnnCard
 from katachi.territory.learner import Losses, TerritoryTraining
 from katachi.territory.network import DagRnnConfig
-from katachi.territory.territory_training import Machine, train_territory
+from katachi.territory.train import Machine, train_territory
 
 # The games that are learned from and asked about: a labeled set, and others of any size to test with.
 
