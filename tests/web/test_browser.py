@@ -17,7 +17,7 @@ import pytest
 from katachi.core.contracts import Limit
 from katachi.go.points import PASS, Reason, parse_vertex
 from katachi.sgf import parse_sgf
-from katachi.web.jobs import LayersJob, Position, Seen
+from katachi.web.engines import LayersJob, Position, Seen
 from web_pages import click_point, keep, stones, wait_until_live
 
 DIRTY = r"""From: somebody

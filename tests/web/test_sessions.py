@@ -13,8 +13,7 @@ import pytest
 from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
-from katachi.web.engines import EngineError, EnginePool
-from katachi.web.jobs import DecideJob, Position
+from katachi.web.engines import DecideJob, EngineError, EnginePool, Position
 from katachi.web.offers import Offer, list_offers
 from katachi.web.sessions import House, Session
 from katachi.web.settings import Seats, TableError, TableSettings

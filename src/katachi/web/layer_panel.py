@@ -14,9 +14,8 @@ from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.go.points import format_vertex
 from katachi.web import texts
 from katachi.web.board import Picture
-from katachi.web.engines import EngineError
+from katachi.web.engines import EngineError, LayersJob, Position, Seen
 from katachi.web.heat import draw_layer, gradient_of
-from katachi.web.jobs import LayersJob, Position, Seen
 from katachi.web.judge_choice import JudgeChoice
 from katachi.web.sessions import Session
 from katachi.web.widgets import mark_chosen, quiet_button

@@ -27,7 +27,7 @@ from katachi.shapes.alp import play_against_alp
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.model import LinearModel, describe_linear
-from katachi.web.jobs import Reporter
+from katachi.web.engines import Reporter
 from katachi.web.learned import Figure
 
 SIZE: Final = 5

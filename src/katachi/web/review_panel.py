@@ -13,9 +13,8 @@ from katachi.analysis.records import MoveRecord, PositionRecord, find_mistakes
 from katachi.analysis.report import tell_position
 from katachi.sgf import Node, format_sgf
 from katachi.web import texts
-from katachi.web.engines import EngineError
+from katachi.web.engines import EngineError, Review, ReviewJob
 from katachi.web.graph import GraphElement
-from katachi.web.jobs import Review, ReviewJob
 from katachi.web.judge_choice import JudgeChoice
 from katachi.web.record_panel import Do
 from katachi.web.sessions import Session

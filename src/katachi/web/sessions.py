@@ -17,8 +17,7 @@ from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
 from katachi.sgf import SgfGame
 from katachi.web import texts
-from katachi.web.engines import EngineError, EnginePool
-from katachi.web.jobs import DecideJob, Position, Review
+from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Review
 from katachi.web.lessons import PUPIL, Lessons
 from katachi.web.offers import Offer
 from katachi.web.settings import TableError, TableSettings, check_settings
