@@ -2,29 +2,629 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from nicegui import events, ui
+from nicegui.element import Element
+from nicegui.events import GenericEventArguments
 from starlette.requests import Request
 
-from katachi.go.points import BLACK, WHITE, GameResult, Reason
-from katachi.sgf import SgfError
+from katachi.analysis.judges import count_turns
+from katachi.analysis.layers import KINDS, Layer, ownership_of, priors_of, visits_of, wins_of
+from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes
+from katachi.analysis.report import tell_position, tell_value
+from katachi.core.contracts import Analysis, Candidate, Limit
+from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
+from katachi.sgf import Node, SgfError, format_sgf
 from katachi.web import editing, texts
-from katachi.web.board import BoardElement
+from katachi.web.board import BoardElement, Picture, Spot
 from katachi.web.clocks import format_left
 from katachi.web.editing import Tool
-from katachi.web.editor_panel import EditorPanel
-from katachi.web.judge_choice import JudgeChoice
-from katachi.web.layer_panel import LayerPanel
+from katachi.web.engines import EngineError, LayersJob, Position, Review, ReviewJob, Seen
+from katachi.web.offers import Offer
+from katachi.web.open_record import OpenRecord, Variation
 from katachi.web.picture import Look, draw_table
-from katachi.web.record_panel import RecordPanel
-from katachi.web.review_panel import ReviewPanel
 from katachi.web.sessions import Session
 from katachi.web.settings import Seats, TableError
 from katachi.web.shell import page_frame
-from katachi.web.table import Phase
-from katachi.web.widgets import icon_button, quiet_button
+from katachi.web.table import Phase, Table
+from katachi.web.widgets import icon_button, mark_chosen, quiet_button, select
+
+# The record beside the board: going through the moves, choosing variations, comments, repairs, saving.
+
+Do = Callable[[Callable[[Table], None]], None]
+
+_STEPS: Final = {"back": -1, "forward": 1, "back10": -10, "forward10": 10, "first": -100_000, "last": 100_000}
+_ICONS: Final = {"first": "first_page", "back": "chevron_left", "forward": "chevron_right", "last": "last_page"}
+_MOST_CHIPS: Final = 12
+_MOST_REPAIRS: Final = 50
+
+
+class RecordPanel:
+    """Where one is in the record, and the ways to go from there."""
+
+    def __init__(self, session: Session, do: Do) -> None:
+        self._session = session
+        self._do = do
+        self._chips_for: list[Variation] = []
+        self._build_way()
+        self._build_repairs()
+        self._build_comment()
+        with ui.element("div").classes("k-row"):
+            ui.link(texts.SAVE_SGF, f"/game/{session.name}/record.sgf").props("download")
+
+    def _build_way(self) -> None:
+        with ui.element("nav").classes("k-nav").props(f'aria-label="{texts.MOVES_NAV}"'):
+            self._buttons = [self._way("first"), self._way("back")]
+            self._number = ui.label().classes("k-number")
+            self._buttons += [self._way("forward"), self._way("last")]
+        self._chips = ui.element("div").classes("k-row")
+
+    def _way(self, command: str) -> ui.button:
+        return icon_button(_ICONS[command], texts.WAYS[command], lambda: self.go(command))
+
+    def _build_repairs(self) -> None:
+        repairs = self._session.table.opened.record.repairs
+        if repairs:
+            with ui.expansion(texts.REPAIRS.format(count=len(repairs)), icon="build").props("dense").classes("k-card"):
+                lines = [str(repair) for repair in repairs[:_MOST_REPAIRS]]
+                ui.label("\n".join(lines)).classes("k-plain k-repairs")
+
+    def _build_comment(self) -> None:
+        self._comment = ui.label().classes("k-plain k-comment k-card")
+
+    # Going about
+
+    def go(self, command: str) -> None:
+        """Go where a key or a button says."""
+        if command in ("previous", "next"):
+            self._change_branch(1 if command == "next" else -1)
+        else:
+            self._walk(lambda opened: opened.step(_STEPS[command]))
+
+    def _walk(self, action: Callable[[OpenRecord], None]) -> None:
+        def walk(table: Table) -> None:
+            if not table.can_go_about:
+                raise TableError(texts.CANNOT_GO_ABOUT)
+            action(table.opened)
+
+        self._do(walk)
+
+    def _change_branch(self, direction: int) -> None:
+        """Go to the variation beside this one."""
+
+        def change(opened: OpenRecord) -> None:
+            nodes = [variation.node for variation in opened.siblings()]
+            opened.go_to(nodes[(nodes.index(opened.node) + direction) % len(nodes)])
+
+        self._walk(change)
+
+    # What is shown
+
+    def refresh(self) -> None:
+        opened = self._session.table.opened
+        line = len(opened.line()) - 1
+        here = len(opened.node.path()) - 1
+        self._number.set_text(f"{here} / {line}")
+        for button in self._buttons:
+            button.set_enabled(self._session.table.can_go_about)
+        comment = opened.node.text("C")[: editing.MAX_COMMENT]
+        self._comment.set_text(comment)
+        self._comment.set_visibility(bool(comment))
+        self._show_variations(opened)
+
+    def _show_variations(self, opened: OpenRecord) -> None:
+        """A chip for every way to go on where there are several; built again only if they have changed."""
+        found = opened.variations()
+        shown = found[:_MOST_CHIPS] if len(found) > 1 else []
+        if shown == self._chips_for:
+            return
+        self._chips_for = shown
+        self._chips.clear()
+        with self._chips:
+            for letter, variation in zip("abcdefghijklmnopqrstuvwxyz", shown, strict=False):
+                vertex = texts.EDIT_STEP if variation.move is None else format_vertex(variation.move, opened.size)
+                self._add_chip(f"{letter} {vertex}", variation.node)
+
+    def _add_chip(self, text: str, node: Node) -> None:
+        quiet_button(text, lambda: self._walk(lambda opened: opened.go_to(node))).classes("k-chip")
+
+
+# The tools of the board editor, and what is said of a position.
+
+_SIGNS: Final = {
+    Tool.PLAY: "◐",
+    Tool.BLACK: "●",
+    Tool.WHITE: "○",
+    Tool.ERASE: "⌫",
+    Tool.TRIANGLE: "△",
+    Tool.SQUARE: "□",
+    Tool.CIRCLE: "◯",
+    Tool.CROSS: "✕",
+    Tool.LABEL: "A",
+}
+
+
+class EditorPanel:
+    """Opened by its button; while it is closed, clicks are moves."""
+
+    def __init__(self, session: Session, look: Look, do: Do, refresh: Callable[[], None]) -> None:
+        self._session = session
+        self._look = look
+        self._do = do
+        self._refresh_all = refresh
+        self._is_open = False
+        self._open_button = quiet_button(texts.EDITOR, self.toggle, icon="edit")
+        with ui.element("div").classes("k-card k-stack") as self._panel:
+            with ui.element("div").classes("k-tools"):
+                self._tools = {tool: self._build_tool(tool) for tool in Tool}
+            with ui.element("div").classes("k-row"):
+                self._turn = quiet_button("", self._change_turn).classes("k-chip")
+                quiet_button(texts.DELETE_BRANCH, self._delete_branch).classes("k-chip")
+            self._comment = ui.textarea(texts.COMMENT).props("outlined dense autogrow")
+            self._comment.on("blur", self._keep_comment)
+        self._panel.set_visibility(False)
+
+    def _build_tool(self, tool: Tool) -> ui.button:
+        name = texts.TOOLS[tool.name]
+        return quiet_button(_SIGNS[tool], lambda: self._choose(tool)).props(f'dense aria-label="{name}"').tooltip(name)
+
+    def toggle(self) -> None:
+        """Open the editor, or close it and go on playing."""
+        if self._is_open or not self._may_edit():
+            self._close()
+        else:
+            self._is_open = True
+            self._panel.set_visibility(True)
+        self._refresh_all()
+
+    def _close(self) -> None:
+        self._is_open = False
+        self._look.tool = Tool.PLAY
+        self._panel.set_visibility(False)
+
+    def _may_edit(self) -> bool:
+        """A game against a player is edited after it, not while it is played."""
+        table = self._session.table
+        return table.phase is Phase.FINISHED or (table.phase is Phase.PLAYING and table.settings.seats is Seats.BOTH)
+
+    def _choose(self, tool: Tool) -> None:
+        self._look.tool = tool
+        self._refresh_all()
+
+    def _change_turn(self) -> None:
+        self._do(lambda table: editing.set_turn(table.opened, -table.opened.game.to_play))
+
+    def _delete_branch(self) -> None:
+        self._do(lambda table: table.opened.remove())
+
+    def _keep_comment(self, _: events.GenericEventArguments) -> None:
+        text = self._comment.value or ""
+        self._do(lambda table: editing.set_comment(table.opened, text))
+
+    def refresh(self) -> None:
+        """Show the tools, or close them where nothing may be edited any more."""
+        if self._is_open and not self._may_edit():
+            self._close()
+        self._open_button.set_visibility(self._may_edit())
+        self._open_button.set_text(texts.CLOSE_EDITOR if self._is_open else texts.EDITOR)
+        if not self._is_open:
+            return
+        for tool, button in self._tools.items():
+            mark_chosen(button, tool is self._look.tool)
+        opened = self._session.table.opened
+        self._turn.set_text(texts.BLACK_TO_PLAY if opened.game.to_play == BLACK else texts.WHITE_TO_PLAY)
+        self._comment.set_value(opened.node.text("C"))
+
+
+# Who is asked about positions: one choice for the layers and the review of a page.
+
+_USUAL: Final = "level-6"
+
+
+class JudgeChoice:
+    """A field with everybody who plays on boards of this size."""
+
+    def __init__(self, session: Session, on_change: Callable[[], None]) -> None:
+        self._offers = session.house.offers
+        size = session.table.opened.size
+        names = [offer.name for offer in self._offers.values() if offer.plays(size)]
+        field = select(names, _USUAL if _USUAL in names else names[0], texts.JUDGE)
+        field.on_value_change(on_change)
+        self._field = field
+
+    @property
+    def offer(self) -> Offer:
+        return self._offers[str(self._field.value)]
+
+
+# Layers as spots on the board: which color a number has, in maps that color-blind people can read too.
+#
+# What has a middle is Black's on one side of it and White's on the other: territory in the stones' own colors, all else
+# in blue and crimson. What has none goes from pale yellow to dark blue, and gets darker all the way.
+
+_Color = tuple[int, int, int]
+_SEQUENCE: Final[Sequence[_Color]] = ((250, 240, 190), (160, 205, 160), (60, 140, 150), (35, 85, 135), (30, 35, 90))
+_BLACKS: Final = "#1d5fa8"  # blue, for what is Black's
+_WHITES: Final = "#b3224f"  # crimson, which wood does not swallow
+_STONE_BLACK: Final = "#101014"
+_STONE_WHITE: Final = "#fdfcf6"
+_LEAST: Final = 0.06  # of the scale: what is nearer to the middle is not shown
+_LARGEST: Final = 13.0  # half the side of a square
+
+
+def draw_layer(layer: Layer) -> tuple[list[Spot], list[Spot]]:
+    """What a layer shows under the stones, and over them."""
+    points = range(layer.values.size)
+    if not layer.is_diverging:
+        return [], [spot for point in points if (spot := _disc(layer, point)) is not None]
+    if layer.name == "territory":
+        return [], [spot for point in points if (spot := _square(layer, point)) is not None]
+    return [spot for point in points if (spot := _tint(layer, point)) is not None], []
+
+
+def _disc(layer: Layer, point: int) -> Spot | None:
+    shade = layer.shade(point)
+    if shade is None:
+        return None
+    text = layer.labels[point] if layer.labels else ""
+    return Spot(point, _mix(shade), 0.92, text, "#fdfcf6" if shade > 0.45 else "#1c1a16")
+
+
+def _square(layer: Layer, point: int) -> Spot | None:
+    strength = _strength(layer, point)
+    if strength is None or abs(strength) < _LEAST:
+        return None
+    color = _STONE_BLACK if strength > 0 else _STONE_WHITE
+    return Spot(point, color, 0.85, round=False, half=round(_LARGEST * abs(strength) ** 0.5, 1))
+
+
+def _tint(layer: Layer, point: int) -> Spot | None:
+    strength = _strength(layer, point)
+    if strength is None or abs(strength) < _LEAST:
+        return None
+    return Spot(point, _BLACKS if strength > 0 else _WHITES, round(0.75 * abs(strength), 3))
+
+
+def _strength(layer: Layer, point: int) -> float | None:
+    """−1 to 1 on a scale with a middle."""
+    shade = layer.shade(point)
+    return None if shade is None else 2 * shade - 1
+
+
+def _mix(shade: float) -> str:
+    """A color of the sequence, 0 to 1."""
+    place = shade * (len(_SEQUENCE) - 1)
+    low = min(int(place), len(_SEQUENCE) - 2)
+    share = place - low
+    mixed = (round(a + share * (b - a)) for a, b in zip(_SEQUENCE[low], _SEQUENCE[low + 1], strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def gradient_of(layer: Layer) -> str:
+    """The scale of a layer as a CSS background, the low end on the left."""
+    if not layer.is_diverging:
+        stops = [_mix(number / 8) for number in range(9)]
+    elif layer.name == "territory":
+        stops = [_STONE_WHITE, "#e3ba74", _STONE_BLACK]
+    else:
+        stops = [_WHITES, "#e3ba74", _BLACKS]
+    return f"linear-gradient(to right, {', '.join(stops)})"
+
+
+# The layers beside the board: a switch for each, its legend, and who is asked.
+
+_SECONDS: Final = 4.0  # that a position is looked at
+_HIGHEST_RANK: Final = 9
+_MOVES_TOLD: Final = 8
+_QUICK: Final = (wins_of, priors_of, visits_of, ownership_of)  # layers that an analysis alone is enough for
+
+
+class LayerPanel:
+    """One layer at a time lies over the board. It is asked for again whenever the position is another."""
+
+    def __init__(self, session: Session, judge: JudgeChoice, refresh: Callable[[], None]) -> None:
+        self._session = session
+        self._judge = judge
+        self._refresh_all = refresh
+        self._kind: str | None = None
+        self._seen: Seen | None = None
+        self._asked: tuple[object, ...] = ()
+        self._asking: asyncio.Task[None] | None = None
+        self._notice = ""
+        self._knows_ranks = False
+        with ui.element("section").classes("k-card k-stack").props(f'aria-label="{texts.LAYERS}"'):
+            with ui.element("div").classes("k-layers"):
+                self._buttons = {kind: self._build_button(kind) for kind in KINDS}
+            with ui.element("div").classes("k-stack") as self._details:
+                self._build_details()
+        self._details.set_visibility(False)
+
+    def _build_button(self, kind: str) -> ui.button:
+        button = quiet_button(texts.LAYER_NAMES[kind], lambda: self._switch(kind))
+        return button.classes("k-chip").props(f'aria-pressed=false data-layer="{kind}"')
+
+    def _build_details(self) -> None:
+        self._legend = ui.label().classes("k-soft k-small")
+        with ui.element("div") as self._scale:
+            self._bar = ui.element("div").classes("k-legend-bar")
+            with ui.element("div").classes("k-scale"):
+                self._low = ui.label()
+                self._high = ui.label()
+        with ui.element("div").classes("k-stack") as self._ranks:
+            self._rank_text = ui.label().classes("k-soft k-small")
+            self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK).props("snap markers label")
+            self._rank.on_value_change(self._refresh_all)
+
+    def _switch(self, kind: str) -> None:
+        self._kind = None if kind == self._kind else kind
+        self._refresh_all()
+
+    # What is asked
+
+    def follow(self) -> None:
+        """Ask about the position that is on the board now, if anybody wants to see something of it."""
+        table = self._session.table
+        wanted = self._kind is not None and not table.is_players_turn
+        position = Position.of(table.opened.game)
+        asked = (position, self._judge.offer, self._rank.value) if wanted else ()
+        if asked == self._asked:
+            return
+        self.stop()
+        self._asked = asked
+        if wanted:
+            self._asking = asyncio.create_task(self._ask(position, asked))
+
+    async def _ask(self, position: Position, asked: tuple[object, ...]) -> None:
+        offer = self._judge.offer
+        job = LayersJob(offer.spec, position, Limit(seconds=_SECONDS), int(self._rank.value))
+
+        def take(seen: Seen) -> None:
+            if self._asked is asked:  # what comes late is about another position
+                self._seen = seen
+                self._knows_ranks = seen.knows_ranks
+                self._refresh_all()
+
+        try:
+            take(await self._session.house.engines.run(job, take))
+        except EngineError as error:
+            self._notice = texts.PLAYER_FAILED.format(player=offer.name, reason=error)
+            self._refresh_all()
+
+    def stop(self) -> None:
+        """Ask nobody any more."""
+        if self._asking is not None:
+            self._asking.cancel()
+        self._asking, self._seen, self._asked = None, None, ()
+        self._notice = ""
+
+    # What is shown
+
+    def draw_over(self, picture: Picture) -> Picture:
+        """The picture of the board with the chosen layer; its numbers are told where one points."""
+        layer, analysis = self._find()
+        self._show_details(layer)
+        if layer is None or analysis is None:
+            return picture
+        under, over = draw_layer(layer)
+        return replace(picture, under=under, over=over, notes=_notes(layer, analysis, picture.size))
+
+    def _find(self) -> tuple[Layer | None, Analysis | None]:
+        """The chosen layer: of what was asked for, or of what the player who is thinking has found so far."""
+        table = self._session.table
+        if table.is_players_turn and self._session.analysis is not None:
+            analysis = self._session.analysis
+            quick = (make(table.opened.game, analysis) for make in _QUICK)
+            return next((layer for layer in quick if layer and layer.name == self._kind), None), analysis
+        if self._seen is None:
+            return None, None
+        return next((layer for layer in self._seen.layers if layer.name == self._kind), None), self._seen.analysis
+
+    def _show_details(self, layer: Layer | None) -> None:
+        for kind, button in self._buttons.items():
+            mark_chosen(button, kind == self._kind)
+            button.props(f"aria-pressed={'true' if kind == self._kind else 'false'}")
+        self._details.set_visibility(self._kind is not None)
+        self._scale.set_visibility(layer is not None)
+        self._ranks.set_visibility(self._kind == "policy" and self._knows_ranks)
+        self._rank_text.set_text(texts.RANK.format(rank=int(self._rank.value)))
+        if layer is None:
+            is_waiting = self._seen is None and bool(self._asked)
+            self._legend.set_text(self._notice or (texts.LOOKING if is_waiting else texts.NOTHING_TO_SHOW))
+            return
+        self._legend.set_text(layer.legend)
+        self._bar.style(f"background: {gradient_of(layer)}")
+        form = "{:+.2f} {}" if layer.is_diverging else "{:,.0f} {}"
+        self._low.set_text(form.format(layer.low, layer.unit))
+        self._high.set_text(form.format(layer.high, layer.unit))
+
+
+def _notes(layer: Layer, analysis: Analysis, size: int) -> dict[int, str]:
+    """What is told of each point: its vertex, its number, and how the search expects it to go on."""
+    candidates = {candidate.move: candidate for candidate in analysis.candidates}
+    notes = {}
+    for point in range(layer.values.size):
+        if number := layer.tell(point):
+            lines = [f"{format_vertex(point, size)}: {number}", *_follow_up(candidates.get(point), size)]
+            notes[point] = "\n".join(lines)
+    return notes
+
+
+def _follow_up(candidate: Candidate | None, size: int) -> list[str]:
+    if candidate is None or len(candidate.variation) < 2:
+        return []
+    return [" ".join(format_vertex(move, size) for move in candidate.variation[:_MOVES_TOLD])]
+
+
+# The graph of a game as an element of a page: win rate and score by turns; a click goes to a turn.
+
+
+class GraphElement(Element, component="graph.js"):
+    """A graph of as many turns as are judged, in a frame for all turns of the game."""
+
+    def __init__(self, on_turn: Callable[[int], None]) -> None:
+        super().__init__()
+        self._on_turn = on_turn
+        self._judged = 0
+        self._props["label"] = texts.GRAPH
+        self.show((), 0, None)
+        self.on("turn", self._take)
+
+    def show(self, positions: Sequence[PositionRecord], turns: int, here: int | None) -> None:
+        """Draw these positions, and a line where one stands."""
+        self._judged = len(positions)
+        self._props["wins"] = [position.black_wins for position in positions]
+        self._props["leads"] = [position.black_lead for position in positions]
+        self._props["mistakes"] = [turn for turn, position in enumerate(positions) if _is_mistake(position)]
+        self._props["notes"] = [_describe(position) for position in positions]
+        self._props["turns"] = max(turns, len(positions))
+        self._props["here"] = here
+        self.update()
+
+    def _take(self, event: GenericEventArguments) -> None:
+        if type(event.args) is int and 0 <= event.args < self._judged:
+            self._on_turn(event.args)
+
+
+def _is_mistake(position: PositionRecord) -> bool:
+    move = position.move
+    return move is not None and move.loss is not None and move.loss >= LEAST_MISTAKE and position.black_wins is not None
+
+
+def _describe(position: PositionRecord) -> str:
+    move = position.move
+    first = "" if move is None else f"{move.number} {move.move}: "
+    return first + tell_value(position.black_wins, position.black_lead).rstrip(".")
+
+
+# The review of a game: its graph, its biggest mistakes, and what is said of the move on the board.
+
+_MISTAKES_SHOWN: Final = 8
+
+
+class ReviewPanel:
+    """Begun by its button; then it grows position by position while one looks at something else."""
+
+    def __init__(self, session: Session, judge: JudgeChoice, do: Do, refresh: Callable[[], None]) -> None:
+        self._session = session
+        self._judge = judge
+        self._do = do
+        self._refresh_all = refresh
+        self._positions: list[PositionRecord] = []
+        self._nodes: list[Node] = []
+        self._turns = 0
+        self._notice = ""
+        self._asking: asyncio.Task[None] | None = None
+        self._begin_button = quiet_button(texts.REVIEW, self._begin, icon="insights")
+        with ui.element("section").classes("k-card k-stack").props(f'aria-label="{texts.REVIEW}"') as self._panel:
+            self._graph = GraphElement(self._go)
+            self._progress = ui.label().classes("k-soft k-small")
+            self._mistakes = ui.element("div").classes("k-games")
+            self._words = ui.label().classes("k-plain k-small k-words")
+            self._save = ui.link(texts.SAVE_ANALYZED, f"/game/{session.name}/analyzed.sgf").props("download")
+        self._panel.set_visibility(False)
+        if session.review is not None:
+            self._take_all(session.review)
+
+    # Asking
+
+    def _begin(self) -> None:
+        record = self._session.table.opened.record
+        self._prepare()
+        self._asking = asyncio.create_task(self._ask(format_sgf(record)))
+        self._refresh_all()
+
+    def _prepare(self) -> None:
+        record = self._session.table.opened.record
+        self._positions = []
+        self._notice = ""
+        self._nodes = list(record.main_line())
+        self._turns = count_turns(record)
+        self._panel.set_visibility(True)
+
+    async def _ask(self, record: str) -> None:
+        offer = self._judge.offer
+        try:
+            review = await self._session.house.engines.run(ReviewJob(offer.spec, record), self._take)
+        except EngineError as error:
+            self._asking = None
+            self._notice = texts.PLAYER_FAILED.format(player=offer.name, reason=error)
+            self._refresh_all()
+            return
+        self._session.review = review
+        self._take_all(review)
+        self._refresh_all()
+
+    def _take(self, positions: tuple[PositionRecord, ...]) -> None:
+        if self._asking is not None:
+            self._positions += positions
+            self._refresh_all()
+
+    def _take_all(self, review: Review) -> None:
+        self._prepare()
+        self._positions = list(review.positions)
+        self._asking = None
+        self._show_mistakes()
+
+    def stop(self) -> None:
+        """Ask nobody any more."""
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+
+    def _forget(self) -> None:
+        """The moves that were judged have been taken back."""
+        self.stop()
+        self._session.review = None
+        self._positions, self._nodes = [], []
+        self._panel.set_visibility(False)
+
+    # Showing
+
+    def refresh(self) -> None:
+        """Draw what is known; where one stands is marked if that is on the main line."""
+        opened = self._session.table.opened
+        if self._nodes != list(opened.record.main_line())[: len(self._nodes)]:
+            self._forget()
+        self._begin_button.set_visibility(bool(opened.record.root.children) and self._asking is None)
+        if not self._panel.visible:
+            return
+        turn = self._turn_of(opened.node)
+        self._graph.show(self._positions, self._turns, turn)
+        done, turns = len(self._positions), self._turns
+        self._progress.set_text(self._notice or ("" if done >= turns else texts.REVIEWED.format(done=done, all=turns)))
+        self._words.set_text("" if turn is None else "\n".join(tell_position(self._positions[turn])))
+        self._save.set_visibility(self._session.review is not None)
+
+    def _turn_of(self, node: Node) -> int | None:
+        for turn, position in enumerate(self._positions):
+            if position.node < len(self._nodes) and self._nodes[position.node] is node:
+                return turn
+        return None
+
+    def _go(self, turn: int) -> None:
+        node = self._nodes[self._positions[turn].node]
+        self._do(lambda table: table.opened.go_to(node))
+
+    def _show_mistakes(self) -> None:
+        self._mistakes.clear()
+        with self._mistakes:
+            for move in find_mistakes(self._positions)[:_MISTAKES_SHOWN]:
+                self._add_mistake(move)
+
+    def _add_mistake(self, move: MoveRecord) -> None:
+        turn = next(number for number, position in enumerate(self._positions) if position.move == move)
+        loss = f"{100 * (move.loss or 0):.0f}"
+        text = texts.MISTAKE.format(number=move.number, color=move.color.capitalize(), move=move.move, loss=loss)
+        if move.best is not None and move.best != move.move:
+            text += texts.BETTER.format(best=move.best)
+        quiet_button(text, lambda: self._go(turn)).classes("k-mistake").props("align=left")
+
+
+# Game page
 
 _SECONDS_BETWEEN_TICKS: Final = 0.5
 
