@@ -23,10 +23,14 @@ from katachi.core.disk import DirectoryInUse, DirectoryLock
 from katachi.sgf import format_sgf
 from katachi.web.engines import EnginePool
 from katachi.web.game_page import build_game_page
-from katachi.web.learning_pages import build_lesson_page
-from katachi.web.models_page import build_model_page, build_models_page
+from katachi.web.learning_pages import (
+    build_lesson_page,
+    build_model_page,
+    build_models_page,
+    build_run_page,
+    build_runs_page,
+)
 from katachi.web.offers import list_offers
-from katachi.web.runs_page import build_run_page, build_runs_page
 from katachi.web.security import TOKEN_KEY, Address, Gate
 from katachi.web.sessions import House
 from katachi.web.settings import TableError, check_settings
