@@ -13,10 +13,17 @@ from starlette.requests import Request
 from katachi.go.diagrams import draw_svg
 from katachi.web import texts
 from katachi.web.chart import draw_chart
-from katachi.web.learned import Section, describe_model, draw_learned, model_names
-from katachi.web.lesson import SHAPES, SIZE, LessonSettings
-from katachi.web.lessons import PUPIL
-from katachi.web.sessions import House
+from katachi.web.sessions import (
+    PUPIL,
+    SHAPES,
+    SIZE,
+    House,
+    LessonSettings,
+    Section,
+    describe_model,
+    draw_learned,
+    model_names,
+)
 from katachi.web.settings import Seats, TableError, TableSettings
 from katachi.web.shell import page_frame, show_error, visitor_of
 from katachi.web.watched_runs import Curve, WatchedRun, find_run, list_runs, read_curves

@@ -7,22 +7,315 @@ engines, writing to disk by a thread; both tell the loop when they are through.
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import shutil
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from functools import lru_cache
+from pathlib import Path
+from threading import Event
+from typing import Final, NamedTuple
 
-from katachi.core.contracts import Analysis, Decision, Limit
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from katachi.core.cards import Metric, Training
+from katachi.core.contracts import Analysis, Decision, Floats, Limit, LinearEvaluator
+from katachi.core.disk import write_atomically
+from katachi.core.drawing import describe_shape, draw_shape, format_weight
+from katachi.core.models import describe_card, load_crbm, open_model, save_linear, shipped_models
+from katachi.crbm.drawing import NamedCrbm, draw_kernels
+from katachi.crbm.evaluator import CrbmCard
+from katachi.go.game import Game
 from katachi.go.points import PASS
+from katachi.go.rules import Rules
 from katachi.go.scoring import estimate_status
+from katachi.policy.drawing import draw_policy, judge_position
 from katachi.sgf import SgfGame
+from katachi.shapes.alp import play_against_alp
+from katachi.shapes.drawing import largest_shapes
+from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.model import LinearModel, describe_linear
 from katachi.web import texts
-from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Review
-from katachi.web.lessons import PUPIL, Lessons
+from katachi.web.chart import draw_chart
+from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Reporter, Review
 from katachi.web.offers import Offer
 from katachi.web.settings import TableError, TableSettings, check_settings
 from katachi.web.store import Shelf, format_table
 from katachi.web.table import Phase, Table
+from katachi.web.watched_runs import read_curves
+
+# What a shipped model has learned, as pictures: shapes, kernels, or moves on the empty board, and its curves.
+
+_PER_SET: Final = 12
+_USUAL_SIZE: Final = 9  # of the empty board for a model of all sizes
+
+
+class Figure(NamedTuple):
+    """A picture, which is markup of ours, and the number below it, if there is one."""
+
+    svg: str
+    number: str = ""
+
+
+class Section(NamedTuple):
+    """Pictures that belong together."""
+
+    title: str
+    figures: tuple[Figure, ...]
+
+
+class Learned(NamedTuple):
+    """All that a page tells of a model; ``card`` is words and values."""
+
+    name: str
+    lead: str
+    card: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+
+
+def model_names() -> list[str]:
+    """The models that ship."""
+    return [path.name for path in shipped_models()]
+
+
+def describe_model(name: str) -> str:
+    """What a model is, in a line."""
+    return describe_card(open_model(_find(name)).card)[0][1]
+
+
+def _find(name: str) -> Path:
+    for path in shipped_models():
+        if path.name == name:
+            return path
+    raise TableError(texts.NO_MODEL)
+
+
+@lru_cache(maxsize=16)
+def draw_learned(name: str) -> Learned:
+    """Draw what a model has learned; raises TableError if none of that name ships. It takes a second or two."""
+    path = _find(name)
+    learned = _draw_kind(name, path)
+    curves = read_curves(path)
+    if not curves:
+        return learned
+    return learned._replace(sections=(*learned.sections, Section(texts.CURVES, (Figure(draw_chart(curves)),))))
+
+
+def _draw_kind(name: str, path: Path) -> Learned:
+    saved = open_model(path)
+    card = tuple(describe_card(saved.card))
+    if isinstance(saved.card, CrbmCard):
+        figure = Figure(draw_kernels([NamedCrbm(name, load_crbm(path)[0])]))
+        return Learned(name, texts.KERNELS_LEAD, card, (Section(texts.KERNELS, (figure,)),))
+    model = saved.load()
+    if isinstance(model, LinearEvaluator):
+        return Learned(name, texts.SHAPES_LEAD, card, _draw_shapes(model))
+    game = Game(saved.card.board_size or _USUAL_SIZE)
+    figure = Figure(draw_policy(judge_position(model, game)))
+    return Learned(name, texts.POLICY_LEAD, card, (Section(texts.EMPTY_BOARD, (figure,)),))
+
+
+def _draw_shapes(model: LinearEvaluator) -> tuple[Section, ...]:
+    sets = largest_shapes(model.features, model.weights, _PER_SET)
+    return tuple(
+        Section(
+            row.name,
+            tuple(
+                Figure(draw_shape(learned.shape, describe_shape(learned)), format_weight(learned.weight))
+                for learned in row.shapes
+            ),
+        )
+        for row in sets
+    )
+
+
+# A lesson: a pupil learns 5×5 Go from nothing by self-play, and can be played against while it learns.
+#
+# The lesson is a job for a worker process. After every piece of it the pupil is put on disk as a model and a player, in
+# files of their own, because somebody may just be playing against the one before.
+
+SIZE: Final = 5
+SHAPES: Final = {1: ("1x1",), 2: ("1x1", "2x1", "2x2"), 3: ("1x1", "2x1", "2x2", "3x2", "3x3")}
+_FIRST_GAMES: Final = 100  # before one looks at the pupil for the first time
+_GROWTH: Final = 0.35  # so many of the games so far come before one looks again
+_TEST_GAMES: Final = 200
+_TEST_PLIES: Final = 2  # random moves before a test game: greedy players would repeat themselves
+_SHOWN: Final = 10  # shapes
+_PLAYER: Final = re.compile(r"player-(\d+)\.toml")
+
+
+class LessonSettings(BaseModel):
+    """What a teacher may choose."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    games: int = Field(default=20_000, ge=_FIRST_GAMES, le=1_000_000)
+    step_size: float = Field(default=0.3, gt=0, le=10)
+    largest: int = Field(default=2, ge=1, le=3)  # the largest shapes have so many lines across
+    seed: int = Field(default=0, ge=0)
+
+    def learning(self) -> TdSettings:
+        """The same as the learner wants it: our own recipe."""
+        sets = tuple(f"{place} {size}" for place in ("LI", "LD") for size in SHAPES[self.largest])
+        return TdSettings(
+            size=SIZE,
+            sets=sets,
+            agents=1,
+            gradient="logistic",
+            step_size=self.step_size,
+            average_from=0.5,
+            seed=self.seed,
+        )
+
+
+class Progress(NamedTuple):
+    """How far a lesson is: games played, the share won against the average liberty player, the strongest shapes."""
+
+    games: int
+    wins: float
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LessonJob:
+    """Teach a pupil in a folder; reports Progress whenever one looks at it."""
+
+    settings: LessonSettings
+    folder: Path
+
+    def run(self, report: Reporter, stop: Event) -> Progress:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        learner = TdLearner(self.settings.learning(), self.settings.games)
+        while True:
+            piece = max(_FIRST_GAMES, int(_GROWTH * learner.games))
+            learner.train(min(piece, self.settings.games - learner.games))
+            progress = self._look(learner)
+            if learner.games >= self.settings.games or stop.is_set():
+                return progress
+            report(progress)
+
+    def _look(self, learner: TdLearner) -> Progress:
+        weights: Floats = learner.averaged_weights[0]
+        seed = int(np.random.SeedSequence((self.settings.seed, learner.games)).generate_state(1)[0])
+        won = play_against_alp(learner.features, weights, _TEST_GAMES, seed, random_plies=_TEST_PLIES)
+        progress = Progress(learner.games, won / _TEST_GAMES, _draw(learner, weights))
+        _keep(self.folder, LinearModel(learner.features, weights), progress, self.settings)
+        return progress
+
+
+def _draw(learner: TdLearner, weights: Floats) -> tuple[Figure, ...]:
+    """The shapes that may lie anywhere, the strongest first, whatever their size."""
+    names = [name for name in learner.settings.sets if name.startswith("LI")]
+    shapes = [shape for row in largest_shapes(learner.features, weights, _SHOWN, names) for shape in row.shapes]
+    strongest = sorted(shapes, key=lambda shape: -abs(shape.weight))[:_SHOWN]
+    return tuple(
+        Figure(draw_shape(shape.shape, describe_shape(shape)), format_weight(shape.weight)) for shape in strongest
+    )
+
+
+def _keep(folder: Path, model: LinearModel, progress: Progress, settings: LessonSettings) -> None:
+    """Put the pupil on disk; the player comes last, and of the older ones the last stays."""
+    older = _players(folder)[:-1]
+    path = folder / f"model-{progress.games}"
+    training = Training(games=progress.games, seed=settings.seed, data="self-play", settings=settings.model_dump())
+    metrics = {"win rate against alp, one ply": Metric(value=progress.wins)}
+    save_linear(path, model, describe_linear(model, Rules(), training, metrics))
+    spec = f'kind = "search"\nname = "pupil"\n[evaluator]\nmodel = {json.dumps(str(path.resolve()))}\n'
+    write_atomically(folder / f"player-{progress.games}.toml", spec)
+    for player in older:
+        player.unlink(missing_ok=True)
+        shutil.rmtree(folder / player.stem.replace("player", "model"), ignore_errors=True)
+
+
+def _players(folder: Path) -> list[Path]:
+    """The players of a lesson, the latest last."""
+    found = [(int(match[1]), path) for path in folder.glob("player-*.toml") if (match := _PLAYER.fullmatch(path.name))]
+    return [path for _, path in sorted(found)]
+
+
+def find_pupil(folder: Path) -> Path | None:
+    """The latest player of a lesson, None if there is none."""
+    players = _players(folder)
+    return players[-1] if players else None
+
+
+# Lessons of all visitors: one pupil each, taught one after the other by a worker of their own.
+
+PUPIL = "pupil"
+
+
+@dataclass(eq=False)
+class Lesson:
+    """What is known of a visitor's lesson."""
+
+    progress: list[Progress] = field(default_factory=list)
+    notice: str = ""
+    watchers: list[Callable[[], None]] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self.task is not None and not self.task.done()
+
+    def take(self, progress: Progress) -> None:
+        self.progress.append(progress)
+        self.tell()
+
+    def tell(self) -> None:
+        for watcher in tuple(self.watchers):
+            watcher()
+
+
+class Lessons:
+    """The lessons by visitor."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._teacher = EnginePool(1)
+        self._lessons: dict[str, Lesson] = {}
+
+    def of(self, visitor: str) -> Lesson:
+        return self._lessons.setdefault(visitor, Lesson())
+
+    def begin(self, visitor: str, settings: LessonSettings) -> None:
+        """Teach a new pupil; the one before is forgotten."""
+        self.stop(visitor)
+        lesson = self.of(visitor)
+        lesson.progress, lesson.notice = [], ""
+        job = LessonJob(settings, self._shelf.pupil_folder(visitor))
+        lesson.task = asyncio.create_task(self._teach(lesson, job))
+        lesson.tell()
+
+    async def _teach(self, lesson: Lesson, job: LessonJob) -> None:
+        try:
+            lesson.take(await self._teacher.run(job, lesson.take))
+        except EngineError as error:
+            lesson.notice = texts.LESSON_FAILED.format(reason=error)
+        finally:
+            lesson.task = None
+            lesson.tell()
+
+    def stop(self, visitor: str) -> None:
+        """End a lesson; what the pupil knows by then stays."""
+        lesson = self.of(visitor)
+        if lesson.task is not None:
+            lesson.task.cancel()
+            lesson.task = None
+
+    def offer(self, visitor: str) -> Offer | None:
+        """The pupil of a visitor as it is now, to be played against."""
+        player = find_pupil(self._shelf.pupil_folder(visitor))
+        return None if player is None else Offer(PUPIL, str(player), texts.PUPIL, size=5)
+
+    def close(self) -> None:
+        self._teacher.close()
+
+
+# Sessions
 
 MOST_OPEN: Final = 200  # sessions that are kept in memory though nobody watches
 
