@@ -11,9 +11,8 @@ import pytest
 
 from katachi.go.points import BLACK
 from katachi.web.settings import TableError, TableSettings
-from katachi.web.store import MOST_TABLES, Shelf, format_table
+from katachi.web.store import MAX_UPLOAD, MOST_TABLES, Shelf, format_table, read_upload
 from katachi.web.table import Table
-from katachi.web.uploads import MAX_UPLOAD, read_upload
 
 ANNA, BOB = "a" * 32, "b" * 32
 NAME = "0123456789abcdef"

@@ -18,10 +18,11 @@ import re
 import secrets
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from katachi.core.disk import write_atomically
-from katachi.sgf import SgfError, format_sgf, load_sgf
+from katachi.sgf import Limits, SgfError, SgfGame, format_sgf, load_sgf
 from katachi.web import texts
 from katachi.web.settings import TableError
 from katachi.web.table import Table
@@ -132,3 +133,41 @@ class Shelf:
 def format_table(table: Table) -> SavedTable:
     """A table as what is kept of it."""
     return SavedTable(format_sgf(table.opened.record), json.dumps(table.state(), indent=1) + "\n")
+
+
+# Records that visitors bring: read under the limits of the SGF layer, archives too, from a file that is gone after.
+
+MAX_UPLOAD: Final = 16 << 20  # bytes
+MOST_GAMES: Final = 100  # of a collection that is offered to choose from
+_LIMITS: Final = Limits(size=MAX_UPLOAD, nodes=100_000, depth=20_000, entries=1_000)
+_UPLOAD_NAME: Final = "record"  # whatever the visitor calls it
+
+
+def read_upload(content: bytes) -> list[SgfGame]:
+    """The games of a file that can be opened here; raises TableError with the reason if there are none."""
+    if len(content) > MAX_UPLOAD:
+        raise TableError(texts.TOO_LARGE)
+    with TemporaryDirectory(prefix="katachi-") as folder:
+        path = Path(folder) / _UPLOAD_NAME
+        path.write_bytes(content)
+        try:
+            games = load_sgf(path, _LIMITS)
+        except SgfError as error:
+            reason = str(error).removeprefix(f"{path}: ").replace(str(path), _UPLOAD_NAME)
+            raise TableError(texts.UNREADABLE.format(reason=reason)) from None
+    return _playable(games[:MOST_GAMES])
+
+
+def _playable(games: list[SgfGame]) -> list[SgfGame]:
+    """Those that can be replayed, each with the repairs that this takes."""
+    kept = []
+    reason: SgfError | None = None
+    for game in games:
+        try:
+            game.replay()
+            kept.append(game)
+        except SgfError as error:
+            reason = error
+    if not kept:
+        raise TableError(texts.UNREADABLE.format(reason=reason or texts.NO_GAME))
+    return kept
