@@ -12,7 +12,7 @@ from katachi.core.models import load_linear
 from katachi.go.game import Game
 from katachi.players.specs import load_player
 from katachi.web.sessions import LessonJob, LessonSettings, draw_learned, find_pupil, model_names
-from katachi.web.settings import TableError
+from katachi.web.table import TableError
 from katachi.web.watched_runs import Curve, find_run, list_runs, read_curves
 
 

@@ -7,10 +7,8 @@ import pytest
 
 from katachi.go.points import BLACK, WHITE, parse_vertex
 from katachi.sgf import format_sgf, parse_sgf
-from katachi.web import editing
-from katachi.web.editing import Tool
-from katachi.web.open_record import OpenRecord
-from katachi.web.settings import TableError
+from katachi.web import table as editing
+from katachi.web.table import OpenRecord, TableError, Tool
 
 TREE = "(;SZ[9]KM[5.5]PB[A]C[root];B[ee](;W[cc];B[gg])(;W[gc]C[other]TR[aa]LB[bb:long label];B[cg](;W[cc])(;W[dd])))"
 

@@ -13,11 +13,8 @@ from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.scoring import estimate_status
 from katachi.sgf import parse_sgf
 from katachi.web.chart import draw_chart
-from katachi.web.editing import Tool
 from katachi.web.game_page import draw_layer, gradient_of
-from katachi.web.picture import Look, draw_table
-from katachi.web.settings import Seats, TableSettings
-from katachi.web.table import Table
+from katachi.web.table import Look, Seats, Table, TableSettings, Tool, draw_table
 from katachi.web.watched_runs import Curve
 
 

@@ -14,11 +14,9 @@ from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position
-from katachi.web.offers import Offer, list_offers
 from katachi.web.sessions import House, Session
-from katachi.web.settings import Seats, TableError, TableSettings
 from katachi.web.store import Shelf
-from katachi.web.table import Phase
+from katachi.web.table import Offer, Phase, Seats, TableError, TableSettings, list_offers
 
 ANNA, BOB = "a" * 32, "b" * 32
 SLEEPER = """

@@ -10,9 +10,8 @@ import zipfile
 import pytest
 
 from katachi.go.points import BLACK
-from katachi.web.settings import TableError, TableSettings
 from katachi.web.store import MAX_UPLOAD, MOST_TABLES, Shelf, format_table, read_upload
-from katachi.web.table import Table
+from katachi.web.table import Table, TableError, TableSettings
 
 ANNA, BOB = "a" * 32, "b" * 32
 NAME = "0123456789abcdef"

@@ -9,8 +9,7 @@ import pytest
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from katachi.go.scoring import estimate_status
 from katachi.sgf import format_sgf, parse_sgf
-from katachi.web.settings import Seats, TableError, TableSettings, check_settings
-from katachi.web.table import Phase, Table
+from katachi.web.table import Phase, Seats, Table, TableError, TableSettings, check_settings
 
 
 def table(*vertices: str, size: int = 5, **settings) -> Table:
@@ -159,7 +158,7 @@ def test_settings_that_do_not_go_together_are_a_sentence(values, sentence):
 
 def test_time_runs_out_for_whose_clock_runs(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("katachi.web.clocks.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("katachi.web.table.time.monotonic", lambda: now[0])
     made = table("C3", time={"kind": "byoyomi", "minutes": 1.0, "seconds": 10.0, "periods": 3})
     made.clock.start(WHITE)
     now[0] += 65

@@ -19,18 +19,27 @@ from katachi.analysis.report import tell_position, tell_value
 from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
 from katachi.sgf import Node, SgfError, format_sgf
-from katachi.web import editing, texts
-from katachi.web.board import BoardElement, Picture, Spot
-from katachi.web.clocks import format_left
-from katachi.web.editing import Tool
+from katachi.web import table as editing
+from katachi.web import texts
 from katachi.web.engines import EngineError, LayersJob, Position, Review, ReviewJob, Seen
-from katachi.web.offers import Offer
-from katachi.web.open_record import OpenRecord, Variation
-from katachi.web.picture import Look, draw_table
 from katachi.web.sessions import Session
-from katachi.web.settings import Seats, TableError
 from katachi.web.shell import page_frame
-from katachi.web.table import Phase, Table
+from katachi.web.table import (
+    BoardElement,
+    Look,
+    Offer,
+    OpenRecord,
+    Phase,
+    Picture,
+    Seats,
+    Spot,
+    Table,
+    TableError,
+    Tool,
+    Variation,
+    draw_table,
+    format_left,
+)
 from katachi.web.widgets import icon_button, mark_chosen, quiet_button, select
 
 # The record beside the board: going through the moves, choosing variations, comments, repairs, saving.

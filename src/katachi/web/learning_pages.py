@@ -24,8 +24,8 @@ from katachi.web.sessions import (
     draw_learned,
     model_names,
 )
-from katachi.web.settings import Seats, TableError, TableSettings
 from katachi.web.shell import page_frame, show_error, visitor_of
+from katachi.web.table import Seats, TableError, TableSettings
 from katachi.web.watched_runs import Curve, WatchedRun, find_run, list_runs, read_curves
 from katachi.web.widgets import main_button, quiet_button
 

@@ -30,13 +30,12 @@ from katachi.web.learning_pages import (
     build_run_page,
     build_runs_page,
 )
-from katachi.web.offers import list_offers
 from katachi.web.security import TOKEN_KEY, Address, Gate
 from katachi.web.sessions import House
-from katachi.web.settings import TableError, check_settings
 from katachi.web.shell import show_error, visitor_of
 from katachi.web.start_page import build_start_page
 from katachi.web.store import Shelf
+from katachi.web.table import TableError, check_settings, list_offers
 
 _ICON: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="12" cy="16" r="10" fill="#17171a"/>'

@@ -41,10 +41,8 @@ from katachi.shapes.model import LinearModel, describe_linear
 from katachi.web import texts
 from katachi.web.chart import draw_chart
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Reporter, Review
-from katachi.web.offers import Offer
-from katachi.web.settings import TableError, TableSettings, check_settings
 from katachi.web.store import Shelf, format_table
-from katachi.web.table import Phase, Table
+from katachi.web.table import Offer, Phase, Table, TableError, TableSettings, check_settings
 from katachi.web.watched_runs import read_curves
 
 # What a shipped model has learned, as pictures: shapes, kernels, or moves on the empty board, and its curves.

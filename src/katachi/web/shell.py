@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from katachi.web import texts
 from katachi.web.security import read_visitor
-from katachi.web.settings import TableError
+from katachi.web.table import TableError
 from katachi.web.widgets import icon_button
 
 _THEME_COOKIE: Final = "katachi-theme"

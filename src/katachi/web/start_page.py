@@ -14,11 +14,10 @@ from katachi.go.rules import NAMED_RULES
 from katachi.players.specs import default_player
 from katachi.sgf import SgfGame
 from katachi.web import texts
-from katachi.web.offers import Offer
 from katachi.web.sessions import House
-from katachi.web.settings import DEFAULT_RULES, SIZES, Seats, TableError, TableSettings, check_settings
 from katachi.web.shell import page_frame, visitor_of
 from katachi.web.store import MAX_UPLOAD, ListedTable, read_upload
+from katachi.web.table import DEFAULT_RULES, SIZES, Offer, Seats, TableError, TableSettings, check_settings
 from katachi.web.widgets import icon_button, main_button, number, quiet_button, select
 
 _USUAL_SIZES: Final = (9, 13, 19)

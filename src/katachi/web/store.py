@@ -24,8 +24,7 @@ from typing import Final, NamedTuple
 from katachi.core.disk import write_atomically
 from katachi.sgf import Limits, SgfError, SgfGame, format_sgf, load_sgf
 from katachi.web import texts
-from katachi.web.settings import TableError
-from katachi.web.table import Table
+from katachi.web.table import Table, TableError
 
 _RECORD: Final = "record.sgf"
 _STATE: Final = "table.json"

@@ -7,21 +7,637 @@ variations.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
+from nicegui.element import Element
+from nicegui.events import GenericEventArguments
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from katachi.core.cards import ModelError
+from katachi.core.models import find_model, open_model
 from katachi.go import scoring
-from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, Reason, format_sgf_point
-from katachi.go.rules import Scoring
+from katachi.go.board import Board, Illegality
+from katachi.go.diagrams import star_points
+from katachi.go.game import Game
+from katachi.go.points import (
+    BLACK,
+    EMPTY,
+    PASS,
+    WHITE,
+    GameResult,
+    Reason,
+    fixed_handicap_points,
+    format_sgf_point,
+    format_vertex,
+    max_fixed_handicap,
+)
+from katachi.go.rules import MAX_KOMI, NAMED_RULES, Rules, Scoring
 from katachi.go.scoring import Status
-from katachi.sgf import SgfGame, game_to_tree
+from katachi.players.search_spec import SearchSpec
+from katachi.players.specs import PlayerSpec, RatingTable, load_player, parse_spec, read_spec, shipped_players
+from katachi.search.clock import Clock, TimeControl, TimeLeft, time_after_move
+from katachi.sgf import Node, SgfGame, game_to_tree
+from katachi.sgf.record import replay
+from katachi.sgf.tree import read_move, read_points
 from katachi.web import texts
-from katachi.web.clocks import TableClock
-from katachi.web.open_record import OpenRecord
-from katachi.web.settings import Seats, TableError, TableSettings
+
+# The board as an element of a page: what is to be drawn goes there, clicks and keys come back.
+
+# What keys mean.
+WAYS: Final = ("back", "forward", "back10", "forward10", "first", "last", "previous", "next")
+COMMANDS: Final = (*WAYS, "pass", "undo", "numbers", "edit")
+_LETTERS: Final = {BLACK: "X", WHITE: "O", EMPTY: "."}
+_COLOR_WORDS: Final = {BLACK: "black", WHITE: "white", EMPTY: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Something that a layer shows at a point: a colored spot, a number, or both."""
+
+    point: int
+    color: str = ""
+    opacity: float = 1.0
+    text: str = ""
+    ink: str = "#111"
+    round: bool = True
+    half: float = 8.0  # of its side if it is square
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything that is to be seen on a board. ``ghost`` is the color of the stone that a click would put there."""
+
+    size: int
+    stones: NDArray[np.int8]  # [n²]
+    last: int | None = None
+    ghost: int = EMPTY
+    labels: Mapping[int, str] = field(default_factory=dict)
+    marks: Mapping[int, str] = field(default_factory=dict)
+    under: Iterable[Spot] = ()
+    over: Iterable[Spot] = ()
+    dead: Iterable[int] = ()
+    notes: Mapping[int, str] = field(default_factory=dict)  # what is said when one points there
+    coordinates: bool = True
+    description: str = ""
+
+
+class BoardElement(Element, component="board.js"):
+    """A board that shows pictures. ``on_point`` is called with points, ``on_command`` with one of COMMANDS."""
+
+    def __init__(self, on_point: Callable[[int], None], on_command: Callable[[str], None]) -> None:
+        super().__init__()
+        self._points = 0
+        self._on_point = on_point
+        self._on_command = on_command
+        self.on("point", self._take_point)
+        self.on("command", self._take_command)
+
+    def show(self, picture: Picture) -> None:
+        """Draw another picture."""
+        props = _properties(picture)
+        self._points = picture.size**2
+        if any(self._props.get(name) != value for name, value in props.items()):
+            for name, value in props.items():
+                self._props[name] = value
+            self.update()
+
+    def _take_point(self, event: GenericEventArguments) -> None:
+        """What a browser sends is not yet a point."""
+        if type(event.args) is int and 0 <= event.args < self._points:
+            self._on_point(event.args)
+
+    def _take_command(self, event: GenericEventArguments) -> None:
+        if event.args in COMMANDS:
+            self._on_command(event.args)
+
+
+def _properties(picture: Picture) -> dict[str, Any]:
+    return {
+        "size": picture.size,
+        "stones": "".join(_LETTERS[color] for color in picture.stones.tolist()),
+        "last": picture.last,
+        "ghost": _COLOR_WORDS[picture.ghost],
+        "labels": {str(point): text for point, text in picture.labels.items()},
+        "marks": {str(point): kind for point, kind in picture.marks.items()},
+        "under": [asdict(spot) for spot in picture.under],
+        "over": [asdict(spot) for spot in picture.over],
+        "dead": list(picture.dead),
+        "stars": star_points(picture.size),
+        "notes": {str(point): text for point, text in picture.notes.items()},
+        "coordinates": picture.coordinates,
+        "description": picture.description,
+    }
+
+
+# The clocks of a table: they run while somebody thinks, and tell when his time is up.
+
+_KEYS = {BLACK: "black", WHITE: "white"}
+
+
+class TableClock:
+    """Two clocks of which at most one runs. Nothing is added for lag: both players are at this table."""
+
+    def __init__(self, control: TimeControl) -> None:
+        self.control = control
+        self._clock = Clock(control, lag=0.0)
+        self._running: int | None = None
+        self._since = 0.0
+
+    @property
+    def is_used(self) -> bool:
+        return self.control.kind != "none"
+
+    def start(self, color: int) -> None:
+        """Let a color's clock run, if it does not already, and stop the other."""
+        if self.is_used and self._running != color:
+            self.stop()
+            self._running, self._since = color, time.monotonic()
+
+    def stop(self) -> None:
+        """Take off what the running clock has run; nobody's runs then."""
+        if self._running is not None:
+            self._clock.spend(self._running, time.monotonic() - self._since)
+            self._running = None
+
+    def run_out(self, color: int) -> None:
+        """Leave nothing on a clock."""
+        self._clock.set_left(color, 0.0, 0)
+
+    def seconds_for_move(self, color: int, *, size: int, moves: int) -> float | None:
+        """How long a player should think; None is as long as it likes."""
+        return self._clock.seconds_for_move(color, size=size, moves=moves)
+
+    def left(self, color: int) -> TimeLeft:
+        """What a clock shows now."""
+        left = self._clock.left(color)
+        if self._running != color:
+            return left
+        elapsed = time.monotonic() - self._since
+        if elapsed < left.seconds:
+            return TimeLeft(left.seconds - elapsed, left.stones)
+        if not self.control.period:
+            return TimeLeft(0.0)
+        used = elapsed - left.seconds
+        after = time_after_move(self.control, left, elapsed)
+        return TimeLeft(self.control.period - used % self.control.period, after.stones)
+
+    def seconds_to_loss(self) -> float | None:
+        """How long whose clock runs may still think; None if none runs."""
+        if self._running is None:
+            return None
+        left = self._clock.left(self._running)
+        periods = (left.stones - 1 if left.stones else self.control.stones) * self.control.period
+        return left.seconds + periods - (time.monotonic() - self._since)
+
+    def to_json(self) -> dict[str, list[float]]:
+        """What stood on the clocks when the present move began: who comes back gets its time again."""
+        return {name: [*_pair(self._clock.left(color))] for color, name in _KEYS.items()}
+
+    def restore(self, values: Mapping[str, list[float]]) -> None:
+        """Set the clocks to what ``to_json`` has told."""
+        for color, name in _KEYS.items():
+            if name in values:
+                seconds, stones = values[name]
+                self._clock.set_left(color, seconds, int(stones))
+
+
+def _pair(left: TimeLeft) -> tuple[float, int]:
+    return left.seconds, left.stones
+
+
+def format_left(left: TimeLeft) -> str:
+    """A clock as people read it: ``9:58``, and periods or stones left in brackets.
+
+    >>> format_left(TimeLeft(20.0, 3))
+    '0:20 (3)'
+    """
+    minutes, seconds = divmod(int(left.seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    return f"{text} ({left.stones})" if left.stones else text
+
+
+# The settings of a table: who plays, on which board, by which rules, with how much time.
+
+SIZES: Final = range(2, 20)
+DEFAULT_RULES: Final = "chinese-ogs"
+MAX_MINUTES: Final = 600
+
+
+class TableError(ValueError):
+    """Something that cannot be done at a table, with the reason in a sentence."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Seats(StrEnum):
+    """Who sits where."""
+
+    BLACK = "black"  # the person has Black, the player White
+    WHITE = "white"
+    BOTH = "both"  # one person, or several before one screen, play both colors
+
+
+_PLAYERS_COLORS: Final = {
+    Seats.BLACK: (WHITE,),
+    Seats.WHITE: (BLACK,),
+    Seats.BOTH: (),
+}
+
+
+class TimeSettings(_Strict):
+    """A time control as people say it: minutes, and seconds for what comes after."""
+
+    kind: Literal["none", "absolute", "byoyomi", "fischer"] = "none"
+    minutes: float = Field(default=10.0, gt=0, le=MAX_MINUTES)
+    seconds: float = Field(default=20.0, gt=0, le=3600)
+    periods: int = Field(default=3, ge=1, le=100)
+
+    @property
+    def control(self) -> TimeControl:
+        """The same as clocks understand it."""
+        main = 60 * self.minutes
+        if self.kind == "byoyomi":
+            return TimeControl("byoyomi", main=main, period=self.seconds, stones=self.periods)
+        if self.kind == "fischer":
+            return TimeControl("fischer", main=main, increment=self.seconds)
+        return TimeControl(self.kind, main=0.0 if self.kind == "none" else main)
+
+
+class TableSettings(_Strict):
+    """What is agreed before the first move. ``player`` is empty where there is none."""
+
+    player: str = Field(default="", max_length=200)
+    seats: Seats = Field(default=Seats.BOTH, strict=False)
+    size: int = Field(default=9, ge=SIZES[0], le=SIZES[-1])
+    handicap: int = Field(default=0, ge=0, le=9)
+    komi: float = Field(default=7.5, ge=-MAX_KOMI, le=MAX_KOMI)
+    rules: str = DEFAULT_RULES
+    time: TimeSettings = TimeSettings()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.rules not in NAMED_RULES:
+            raise ValueError(f"no rules are called {self.rules!r}")
+        if self.seats is not Seats.BOTH and not self.player:
+            raise ValueError("there is nobody to play against: choose a player")
+        if self.handicap == 1:
+            raise ValueError("a handicap is two stones or more")
+        if self.handicap > max_fixed_handicap(self.size):
+            raise ValueError(f"{self.handicap} handicap stones have no fixed places on {self.size}×{self.size}")
+        return self
+
+    def new_game(self) -> Game:
+        """The game before the first move."""
+        game = Game(self.size, self.game_rules)
+        if self.handicap:
+            game.place_handicap(fixed_handicap_points(self.size, self.handicap))
+        return game
+
+    @property
+    def game_rules(self) -> Rules:
+        return NAMED_RULES[self.rules].with_komi(self.komi)
+
+    def is_players_turn(self, color: int) -> bool:
+        """Whether the player, not a person, moves for a color."""
+        return color in _PLAYERS_COLORS[self.seats]
+
+
+def check_settings(**values: Any) -> TableSettings:
+    """Settings from what a person has chosen; raises TableError with a sentence if they do not go together."""
+    try:
+        return TableSettings(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        reason = first["msg"].removeprefix("Value error, ")
+        raise TableError(f"{where}: {reason}" if where else reason) from None
+
+
+# An open record: a tree of moves, and a place in it with the game that leads there.
+#
+# Moves are added where one stands; a move that is there already is followed, another one begins a variation.
+
+_LABEL_LETTERS: Final = {BLACK: "B", WHITE: "W"}
+MARKS: Final = {"TR": "triangle", "SQ": "square", "CR": "circle", "MA": "cross", "TB": "black", "TW": "white"}
+_LONGEST_LABEL: Final = 3
+_WHY_NOT: Final = {
+    Illegality.OCCUPIED: texts.OCCUPIED,
+    Illegality.KO: texts.KO,
+    Illegality.SUPERKO: texts.SUPERKO,
+    Illegality.SUICIDE: texts.SUICIDE,
+}
+
+
+class Variation(NamedTuple):
+    """A way to go on: the node, and its move; None if it is no move."""
+
+    node: Node
+    move: int | None
+
+
+class OpenRecord:
+    """A record and the node that one looks at; ``game`` is the game up to it."""
+
+    def __init__(self, record: SgfGame) -> None:
+        """Open a record at its root; raises SgfError if it cannot be played here."""
+        self.record = record
+        self.node = record.root
+        self.game: Game = record.replay(until=self.node)
+
+    @property
+    def size(self) -> int:
+        return self.game.size
+
+    # Going about
+
+    def go_to(self, node: Node) -> None:
+        """Look at another node of the tree."""
+        self.game = self.record.replay(until=node)
+        self.node = node
+
+    @property
+    def place(self) -> list[int]:
+        """Where one stands: which child was taken at every node from the root on."""
+        path = self.node.path()
+        return [parent.children.index(child) for parent, child in pairwise(path)]
+
+    def follow(self, place: Iterable[int]) -> None:
+        """Go to a place that ``place`` has told, or as near to it as the tree reaches."""
+        node = self.record.root
+        for number in place:
+            if not 0 <= number < len(node.children):
+                break
+            node = node.children[number]
+        self.go_to(node)
+
+    def step(self, count: int) -> None:
+        """Go on by so many nodes along first children, or back."""
+        node = self.node
+        for _ in range(abs(count)):
+            after = (node.children[0] if node.children else None) if count > 0 else node.parent
+            if after is None:
+                break
+            node = after
+        self.go_to(node)
+
+    def line(self) -> list[Node]:
+        """The nodes of the line that one is on: from the root through here to its end."""
+        return [*self.node.path(), *list(self.node.main_line())[1:]]
+
+    def siblings(self) -> list[Variation]:
+        """The variations that stand beside this node, itself among them."""
+        parent = self.node.parent
+        return [Variation(node, self.move_of(node)) for node in (parent.children if parent else [self.node])]
+
+    def variations(self) -> list[Variation]:
+        """The ways to go on from here."""
+        return [Variation(node, self.move_of(node)) for node in self.node.children]
+
+    def move_of(self, node: Node) -> int | None:
+        """The move of a node, None if it has none."""
+        value = node.get("B") if "B" in node.properties else node.get("W")
+        return None if value is None else read_move(value, self.size)
+
+    # Changing
+
+    def play(self, move: int) -> None:
+        """Play a move of whoever is to play; raises TableError with the reason if the rules forbid it."""
+        reason = self.game.why_illegal(move)
+        if reason is not None:
+            raise TableError(_WHY_NOT[reason])
+        name = _LABEL_LETTERS[self.game.to_play]
+        for child in self.node.children:
+            if name in child.properties and self.move_of(child) == move:
+                self.go_to(child)
+                return
+        self.node = self.node.add_child({name: [format_sgf_point(move, self.size)]})
+        self.game.play(move)
+
+    def remove(self) -> None:
+        """Take this node and all that follows it out of the tree, and stand before it."""
+        node, parent = self.node, self.node.parent
+        if parent is None:
+            raise TableError(texts.NOTHING_TO_UNDO)
+        parent.children.remove(node)
+        self.go_to(parent)
+
+    # What is to be seen here
+
+    def marks(self) -> dict[int, str]:
+        """The marks of this node by point."""
+        found: dict[int, str] = {}
+        for name, kind in MARKS.items():
+            found |= dict.fromkeys(read_points(self.node.properties.get(name, ()), self.size), kind)
+        return found
+
+    def labels(self) -> dict[int, str]:
+        """The labels of this node by point, cut to what fits on a stone."""
+        found = {}
+        for value in self.node.properties.get("LB", ()):
+            vertex, _, text = value.partition(":")
+            point = read_move(vertex, self.size)
+            if point is not None and point >= 0 and text:
+                found[point] = text[:_LONGEST_LABEL]
+        return found
+
+    def move_numbers(self) -> dict[int, int]:
+        """The number of the move that put each stone where it stands."""
+        numbers: dict[int, int] = {}
+        for number, play in enumerate(self.game.moves, 1):
+            numbers[play.move] = number
+        return {point: number for point, number in numbers.items() if point >= 0 and self.game.board[point]}
+
+
+# The board editor: stones put on and taken off, whose turn it is, marks, and what is said of a position.
+#
+# A position is changed where it was set up; after a move it is changed in a node of its own, so that the game that was
+# played stays what it was.
+
+_NAMES: Final = {BLACK: "AB", WHITE: "AW", EMPTY: "AE"}
+MAX_COMMENT: Final = 20_000  # letters
+
+
+class Tool(StrEnum):
+    """What a click on the board does."""
+
+    PLAY = "play"
+    BLACK = "black"
+    WHITE = "white"
+    ERASE = "erase"
+    TRIANGLE = "TR"
+    SQUARE = "SQ"
+    CIRCLE = "CR"
+    CROSS = "MA"
+    LABEL = "LB"
+
+
+_COLORS: Final = {Tool.BLACK: BLACK, Tool.WHITE: WHITE, Tool.ERASE: EMPTY}
+
+
+def use_tool(opened: OpenRecord, tool: Tool, point: int) -> None:
+    """Do what a tool does at a point; raises TableError if that cannot be."""
+    if tool is Tool.PLAY:
+        opened.play(point)
+    elif tool in _COLORS:
+        put(opened, point, _COLORS[tool])
+    elif tool is Tool.LABEL:
+        _toggle_label(opened, point)
+    else:
+        _toggle_mark(opened, tool.value, point)
+
+
+def put(opened: OpenRecord, point: int, color: int) -> None:
+    """Make a point black, white or empty; a stone that is there already in that color goes."""
+    wanted = opened.game.board.stones.copy()
+    wanted[point] = EMPTY if wanted[point] == color else color
+    _check_stands(wanted, opened.size)
+    if _is_played(opened):
+        opened.node = opened.node.add_child()
+    _write_stones(opened, wanted)
+    opened.go_to(opened.node)
+
+
+def set_turn(opened: OpenRecord, color: int) -> None:
+    """Say whose turn it is."""
+    if _is_played(opened):
+        opened.node = opened.node.add_child()
+    opened.node.properties["PL"] = ["B" if color == BLACK else "W"]
+    opened.go_to(opened.node)
+
+
+def set_comment(opened: OpenRecord, text: str) -> None:
+    """Say something of the position, or nothing."""
+    if text.strip():
+        opened.node.set_text("C", text[:MAX_COMMENT])
+    else:
+        opened.node.properties.pop("C", None)
+
+
+def _is_played(opened: OpenRecord) -> bool:
+    """Whether a change must not be made in this node: it is a move, or others follow it."""
+    node = opened.node
+    return bool(node.children) or not {"B", "W"}.isdisjoint(node.properties)
+
+
+def _check_stands(stones: NDArray[np.int8], size: int) -> None:
+    black, white = (np.flatnonzero(stones == color).tolist() for color in (BLACK, WHITE))
+    try:
+        Board(size).place(black, white)
+    except ValueError:
+        raise TableError(texts.NO_LIBERTIES) from None
+
+
+def _write_stones(opened: OpenRecord, wanted: NDArray[np.int8]) -> None:
+    """Let a node say what is different from the position before it."""
+    node = opened.node
+    before = replay(node.path()[:-1]).board.stones if node.parent else np.full_like(wanted, EMPTY)
+    for color, name in _NAMES.items():
+        points = np.flatnonzero((wanted == color) & (before != color)).tolist()
+        if points:
+            node.properties[name] = [format_sgf_point(point, opened.size) for point in points]
+        else:
+            node.properties.pop(name, None)
+    node.properties.pop("HA", None)  # stones that were only counted are named now
+
+
+def _toggle_mark(opened: OpenRecord, name: str, point: int) -> None:
+    """Set a mark, which takes the place of another one, or take it off."""
+    text = format_sgf_point(point, opened.size)
+    others = {kind: values for kind, values in opened.node.properties.items() if kind in _MARK_NAMES}
+    had = text in others.get(name, ())
+    for kind, values in others.items():
+        left = [value for value in values if value != text]
+        if left:
+            opened.node.properties[kind] = left
+        else:
+            del opened.node.properties[kind]
+    if not had:
+        opened.node.properties.setdefault(name, []).append(text)
+
+
+_MARK_NAMES: Final = ("TR", "SQ", "CR", "MA")
+
+
+def _toggle_label(opened: OpenRecord, point: int) -> None:
+    """The next free letter, or none if there is a label."""
+    text = format_sgf_point(point, opened.size)
+    values = opened.node.properties.get("LB", [])
+    left = [value for value in values if not value.startswith(f"{text}:")]
+    if len(left) == len(values):
+        used = set(opened.labels().values())
+        letters = (chr(ord("A") + number) for number in range(26))
+        left.append(f"{text}:{next((letter for letter in letters if letter not in used), '?')}")
+    if left:
+        opened.node.properties["LB"] = left
+    else:
+        opened.node.properties.pop("LB", None)
+
+
+# Who can be played against: the players that ship, and those that were named when the server was started.
+#
+# A visitor chooses by name from this list alone: a spec may run a program, so none is ever taken from a browser.
+
+
+class Offer(NamedTuple):
+    """A player that can be chosen: its name here, what ``load_player`` knows it by, and the only size that it plays."""
+
+    name: str
+    spec: str
+    description: str
+    rating: RatingTable | None = None
+    size: int | None = None
+
+    def plays(self, size: int) -> bool:
+        return self.size is None or self.size == size
+
+
+def list_offers(named: str | None = None) -> dict[str, Offer]:
+    """Everybody, by name, the named player first; raises SpecError if that is none."""
+    offers = [] if named is None else [_offer_named(named)]
+    offers += [
+        Offer(player.name, player.name, player.description, player.rating, _size_of(player.name))
+        for player in shipped_players()
+    ]
+    chosen: dict[str, Offer] = {}
+    for offer in offers:
+        chosen.setdefault(offer.name, offer)
+    return chosen
+
+
+def _offer_named(text: str) -> Offer:
+    if text.startswith("gtp:"):
+        return Offer(load_player(text).name, text, text.removeprefix("gtp:"))
+    spec = parse_spec(*read_spec(text))
+    where = str(Path(text).resolve()) if Path(text).is_file() else text
+    return Offer(spec.name or Path(text).stem, where, spec.description, spec.rating, _model_size(spec))
+
+
+def _size_of(name: str) -> int | None:
+    return _model_size(parse_spec(*read_spec(name)))
+
+
+def _model_size(spec: PlayerSpec) -> int | None:
+    """The only board size of the model that a player uses, None if it takes every size or says no more."""
+    if not isinstance(spec, SearchSpec) or spec.evaluator is None:
+        return None
+    try:
+        return open_model(find_model(spec.evaluator.model)).card.board_size
+    except ModelError:
+        return None
+
+
+# Table
 
 
 class Phase(StrEnum):
@@ -212,3 +828,79 @@ def _mask(points: set[int], size: int) -> NDArray[np.bool_]:
     mask = np.zeros(size, dtype=bool)
     mask[list(points)] = True
     return mask
+
+
+# From a table to the picture of its board: stones, marks, numbers, the count, and the ways to go on.
+
+
+@dataclass(slots=True)
+class Look:
+    """What one person has chosen to see, and the tool in hand."""
+
+    coordinates: bool = True
+    numbers: bool = False
+    variations: bool = True
+    tool: Tool = Tool.PLAY
+
+
+def draw_table(table: Table, look: Look) -> Picture:
+    """The picture of a table as it stands."""
+    opened = table.opened
+    game = opened.game
+    is_counting = table.phase is Phase.COUNTING
+    return Picture(
+        size=game.size,
+        stones=game.board.stones,
+        last=None if look.numbers else game.last_move,
+        ghost=_ghost(table, look),
+        labels=_labels(table, look),
+        marks=_count_marks(table) if is_counting else opened.marks(),
+        dead=sorted(table.dead) if is_counting else (),
+        coordinates=look.coordinates,
+        description=_describe(table),
+    )
+
+
+def _ghost(table: Table, look: Look) -> int:
+    """The stone that a click would put on the board, EMPTY for none."""
+    tools = {Tool.BLACK: BLACK, Tool.WHITE: WHITE}
+    if look.tool is not Tool.PLAY:
+        return tools.get(look.tool, EMPTY)
+    if table.phase is Phase.COUNTING or table.is_players_color:
+        return EMPTY
+    return table.opened.game.to_play
+
+
+def _labels(table: Table, look: Look) -> dict[int, str]:
+    opened = table.opened
+    labels = {point: str(number) for point, number in opened.move_numbers().items()} if look.numbers else {}
+    variations = opened.variations()
+    if look.variations and len(variations) > 1:
+        letters = (chr(ord("a") + number) for number in range(26))
+        named = zip(letters, variations, strict=False)
+        labels |= {v.move: letter for letter, v in named if v.move is not None and v.move != PASS}
+    return labels | opened.labels()
+
+
+def _count_marks(table: Table) -> dict[int, str]:
+    """Whose each point is: living stones speak for themselves."""
+    stones = table.opened.game.board.stones
+    owners = table.owners()
+    shown = (stones == EMPTY) | np.isin(np.arange(stones.size), list(table.dead))
+    words = {BLACK: "black", WHITE: "white"}
+    return {point: words[int(owners[point])] for point in np.flatnonzero(shown & (owners != EMPTY)).tolist()}
+
+
+def _describe(table: Table) -> str:
+    """The board in words, for who cannot see it."""
+    game = table.opened.game
+    size = f"{game.size}×{game.size}"
+    if not game.moves:
+        return texts.SPOKEN_EMPTY.format(size=size)
+    last = game.moves[-1]
+    return texts.SPOKEN.format(
+        size=size,
+        number=len(game.moves),
+        color=texts.COLORS[last.color],
+        vertex=format_vertex(last.move, game.size),
+    )
