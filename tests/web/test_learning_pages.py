@@ -13,7 +13,7 @@ from katachi.go.game import Game
 from katachi.players.specs import load_player
 from katachi.web.sessions import LessonJob, LessonSettings, draw_learned, find_pupil, model_names
 from katachi.web.table import TableError
-from katachi.web.watched_runs import Curve, find_run, list_runs, read_curves
+from katachi.web.widgets import Curve, find_run, list_runs, read_curves
 
 
 def write_lines(path, *lines) -> None:

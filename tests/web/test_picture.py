@@ -12,10 +12,9 @@ from katachi.analysis.layers import Layer
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.scoring import estimate_status
 from katachi.sgf import parse_sgf
-from katachi.web.chart import draw_chart
 from katachi.web.game_page import draw_layer, gradient_of
 from katachi.web.table import Look, Seats, Table, TableSettings, Tool, draw_table
-from katachi.web.watched_runs import Curve
+from katachi.web.widgets import Curve, draw_chart
 
 
 def table(text: str, place: list[int]) -> Table:

@@ -23,7 +23,6 @@ from katachi.web import table as editing
 from katachi.web import texts
 from katachi.web.engines import EngineError, LayersJob, Position, Review, ReviewJob, Seen
 from katachi.web.sessions import Session
-from katachi.web.shell import page_frame
 from katachi.web.table import (
     BoardElement,
     Look,
@@ -40,7 +39,7 @@ from katachi.web.table import (
     draw_table,
     format_left,
 )
-from katachi.web.widgets import icon_button, mark_chosen, quiet_button, select
+from katachi.web.widgets import icon_button, mark_chosen, page_frame, quiet_button, select
 
 # The record beside the board: going through the moves, choosing variations, comments, repairs, saving.
 

@@ -12,7 +12,6 @@ from starlette.requests import Request
 
 from katachi.go.diagrams import draw_svg
 from katachi.web import texts
-from katachi.web.chart import draw_chart
 from katachi.web.sessions import (
     PUPIL,
     SHAPES,
@@ -24,10 +23,20 @@ from katachi.web.sessions import (
     draw_learned,
     model_names,
 )
-from katachi.web.shell import page_frame, show_error, visitor_of
 from katachi.web.table import Seats, TableError, TableSettings
-from katachi.web.watched_runs import Curve, WatchedRun, find_run, list_runs, read_curves
-from katachi.web.widgets import main_button, quiet_button
+from katachi.web.widgets import (
+    Curve,
+    WatchedRun,
+    draw_chart,
+    find_run,
+    list_runs,
+    main_button,
+    page_frame,
+    quiet_button,
+    read_curves,
+    show_error,
+    visitor_of,
+)
 
 _GAMES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 

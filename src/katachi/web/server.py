@@ -32,10 +32,10 @@ from katachi.web.learning_pages import (
 )
 from katachi.web.security import TOKEN_KEY, Address, Gate
 from katachi.web.sessions import House
-from katachi.web.shell import show_error, visitor_of
 from katachi.web.start_page import build_start_page
 from katachi.web.store import Shelf
 from katachi.web.table import TableError, check_settings, list_offers
+from katachi.web.widgets import show_error, visitor_of
 
 _ICON: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="12" cy="16" r="10" fill="#17171a"/>'

@@ -39,11 +39,10 @@ from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.model import LinearModel, describe_linear
 from katachi.web import texts
-from katachi.web.chart import draw_chart
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Reporter, Review
 from katachi.web.store import Shelf, format_table
 from katachi.web.table import Offer, Phase, Table, TableError, TableSettings, check_settings
-from katachi.web.watched_runs import read_curves
+from katachi.web.widgets import draw_chart, read_curves
 
 # What a shipped model has learned, as pictures: shapes, kernels, or moves on the empty board, and its curves.
 

@@ -15,10 +15,9 @@ from katachi.players.specs import default_player
 from katachi.sgf import SgfGame
 from katachi.web import texts
 from katachi.web.sessions import House
-from katachi.web.shell import page_frame, visitor_of
 from katachi.web.store import MAX_UPLOAD, ListedTable, read_upload
 from katachi.web.table import DEFAULT_RULES, SIZES, Offer, Seats, TableError, TableSettings, check_settings
-from katachi.web.widgets import icon_button, main_button, number, quiet_button, select
+from katachi.web.widgets import icon_button, main_button, number, page_frame, quiet_button, select, visitor_of
 
 _USUAL_SIZES: Final = (9, 13, 19)
 
