@@ -15,9 +15,9 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Final
 
-# Their modules with an underscore are compiled.
 KERNEL_PACKAGES: Final = tuple(
-    f"katachi.{name}" for name in ("go", "players", "features", "models", "search", "learning")
+    f"katachi.{name}.kernels"
+    for name in ("go", "features", "search", "data", "shapes", "policy", "territory", "crbm", "players")
 )
 MINUTES_TO_COMPILE: Final = 4  # all of it, measured on one core of a small server; most commands need a part
 
@@ -25,8 +25,9 @@ MINUTES_TO_COMPILE: Final = 4  # all of it, measured on one core of a small serv
 def kernel_modules() -> list[ModuleType]:
     """All modules of compiled functions, the one that every command needs first."""
     folders = {package: import_module(package).__path__ for package in KERNEL_PACKAGES}
-    names = [(package, module.name) for package, path in folders.items() for module in iter_modules(path)]
-    return [import_module(f"{package}.{name}") for package, name in names if name.startswith("_")]
+    return [
+        import_module(f"{package}.{module.name}") for package, path in folders.items() for module in iter_modules(path)
+    ]
 
 
 def kernels() -> Iterator[Any]:

@@ -6,7 +6,7 @@ import json
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,7 +14,7 @@ from katachi.cli._options import AsJson
 
 
 class Bench(StrEnum):
-    """What can be measured; each is a module of ``katachi.benchmarks`` with a ``run``."""
+    """What can be measured."""
 
     PLAYOUTS = "playouts"
     MCTS = "mcts"
@@ -31,6 +31,21 @@ class Bench(StrEnum):
     WEB = "web"
 
 
+_RUNS: Final = {
+    Bench.PLAYOUTS: "katachi.bench.search:run_playouts_bench",
+    Bench.MCTS: "katachi.bench.search:run_mcts",
+    Bench.TD: "katachi.bench.shapes:run_td",
+    Bench.SHAPES: "katachi.bench.shapes:run_shapes",
+    Bench.CRBM: "katachi.bench.shapes:run_crbm",
+    Bench.PLANES: "katachi.bench.search:run_planes",
+    Bench.INFERENCE: "katachi.bench.networks:run_inference",
+    Bench.TRAINING: "katachi.bench.networks:run_training",
+    Bench.TERRITORY: "katachi.bench.networks:run_territory",
+    Bench.CLOCK: "katachi.bench.engines:run_clock",
+    Bench.LATENCY: "katachi.bench.engines:run_latency",
+    Bench.MEMORY: "katachi.bench.engines:run_memory",
+    Bench.WEB: "katachi.bench.web:run",
+}
 _ENGINES = (Bench.CLOCK, Bench.LATENCY, Bench.MEMORY)
 _MANY = 100  # units a second, of which parts are not worth showing
 
@@ -90,7 +105,8 @@ def bench(
         raise typer.BadParameter(f"{what.value} measures no people", param_hint="--people")
     options |= ({"models": models} if models else {}) | ({"people": people} if people is not None else {})
     options |= {"data": data, "positions": positions} if data else {}
-    report = import_module(f"katachi.benchmarks.{what.value}").run(seconds=seconds, rounds=rounds, **options)
+    module, _, run = _RUNS[what].partition(":")
+    report = getattr(import_module(module), run)(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:
         typer.echo(f"katachi: {note}", err=True)
     if as_json:

@@ -1,1 +1,1 @@
-"""core"""
+"""What all systems share: contracts, cards, models on disk, training runs, drawing."""

@@ -1,1 +1,1 @@
-"""crbm"""
+"""CRBM features: Largman and Pham."""

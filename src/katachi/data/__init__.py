@@ -1,1 +1,1 @@
-"""data"""
+"""Game records as datasets to learn from: import, labels, batches."""

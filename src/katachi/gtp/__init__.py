@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from katachi.gtp.engine import GtpEngine
     from katachi.gtp.protocol import GtpError
 
-_HOMES = {"GtpPlayer": "client", "GtpEngine": "engine", "EngineFailure": "process", "GtpError": "protocol"}
+_HOMES = {"GtpPlayer": "client", "GtpEngine": "engine", "EngineFailure": "client", "GtpError": "protocol"}
 
 __all__ = ["EngineFailure", "GtpEngine", "GtpError", "GtpPlayer"]
 

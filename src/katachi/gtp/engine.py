@@ -26,20 +26,13 @@ from katachi.go.game import Game
 from katachi.go.rules import Rules
 from katachi.gtp import analysis
 from katachi.gtp.commands import admin, gogui, inspect, play
-from katachi.gtp.commands import admin as files
-from katachi.gtp.commands import admin as parameters
-from katachi.gtp.commands import inspect as evaluation
-from katachi.gtp.commands import inspect as scoring
-from katachi.gtp.commands import play as clocks
-from katachi.gtp.commands import play as rules
-from katachi.gtp.commands import play as setup
 from katachi.gtp.protocol import GtpError, Line, encode_text
 from katachi.gtp.serving import CommandTable, InputReader, answer, serve_lines
 from katachi.gtp.session import Session
 from katachi.search.clock import DEFAULT_LAG, Clock
 
 commands = CommandTable[Session]()
-for _module in (admin, analysis, clocks, evaluation, files, gogui, inspect, parameters, play, rules, scoring, setup):
+for _module in (admin, analysis, gogui, inspect, play):
     commands.include(_module.table)
 
 

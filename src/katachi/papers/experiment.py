@@ -20,7 +20,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Final
 
-from katachi import papers as experiments
+from katachi import papers
 from katachi.core.cards import provenance
 from katachi.core.disk import DirectoryLock, write_atomically
 from katachi.core.processes import end_with_parent
@@ -287,14 +287,14 @@ class Experiment:
 
 def experiment_names() -> list[str]:
     """The experiments that can be made: the packages beside this file."""
-    return sorted(module.name for module in iter_modules(experiments.__path__) if module.ispkg)
+    return sorted(module.name for module in iter_modules(papers.__path__) if module.ispkg)
 
 
 def load_experiment(name: str) -> Experiment:
     """An experiment by its name; raises ExperimentError."""
     if name not in experiment_names():
         raise ExperimentError(f"there is no experiment {name}: there are {', '.join(experiment_names())}")
-    experiment: Experiment = import_module(f"{experiments.__name__}.{name}.experiment").EXPERIMENT
+    experiment: Experiment = import_module(f"{papers.__name__}.{name}").EXPERIMENT
     return experiment
 
 

@@ -1,1 +1,1 @@
-"""policy"""
+"""Move prediction: Maddison, Huang, Sutskever and Silver 2014."""

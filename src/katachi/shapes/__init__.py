@@ -1,1 +1,1 @@
-"""shapes"""
+"""Local shapes: Silver, Sutton and Müller 2007."""

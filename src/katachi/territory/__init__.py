@@ -1,1 +1,1 @@
-"""territory"""
+"""Territory: Wu and Baldi 2006."""
