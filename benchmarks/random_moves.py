@@ -24,7 +24,7 @@ MOVES_A_PIECE = 5000
 def agree(moves: int, seed: int) -> Counter[str]:
     """Play one piece of the work; returns how often each reason for illegality was met."""
     sys.path.insert(0, TESTS)
-    import agreement
+    from helpers import agreement
 
     witness = agreement.Witness()
     try:

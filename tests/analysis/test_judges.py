@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.networks import tiny_config, tiny_onnx
 from katachi.analysis.explaining import compare_ownership
 from katachi.analysis.judges import Judges, analyze_by, at_rank, predict_people
 from katachi.core.contracts import Analysis, Candidate, Decision, Limit
@@ -12,7 +13,6 @@ from katachi.core.evaluators import OwnershipValueEvaluator
 from katachi.go.game import Game
 from katachi.players.specs import load_player
 from katachi.policy.evaluator import CnnOptions, open_cnn
-from networks import tiny_config, tiny_onnx
 
 
 class Teller:

@@ -9,11 +9,11 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
+from helpers.networks import tiny_config, tiny_onnx
 from katachi.analysis.batches import analyze_game
 from katachi.analysis.judges import Judges
 from katachi.analysis.records import format_schema, json_schema, parse_line
 from katachi.policy.evaluator import open_cnn
-from networks import tiny_config, tiny_onnx
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "analysis.schema.json"
 

@@ -6,6 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from helpers.networks import tiny_config, tiny_onnx
+from helpers.small_sets import make_small_set
 from katachi.bench import (
     networks as inference,
 )
@@ -31,8 +33,6 @@ from katachi.bench.report import Contestant, Row, measure
 from katachi.core.models import save_cnn
 from katachi.data.batches import Batches
 from katachi.policy.planes import PLANES
-from learning.small_sets import make_small_set
-from networks import tiny_config, tiny_onnx
 
 needs_compiler = pytest.mark.usefixtures("compiler")
 

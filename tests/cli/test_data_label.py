@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers.settled_games import MARKS, OWNERSHIP, settled_record
 from katachi.cli import data as data_label
 from katachi.cli.data import app
 from katachi.data.dataset import Dataset
 from katachi.data.labeling import Engines
 from katachi.gtp import EngineFailure
-from learning.settled_games import MARKS, OWNERSHIP, settled_record
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from helpers.small_sets import label_small_set, make_small_set
 from katachi.cli import _cnn_shipping, _crbm_shipping, _shipping, _territory_shipping
 from katachi.cli._shipping import find_recipe, read_result
 from katachi.cli._training import read_training
@@ -13,7 +14,6 @@ from katachi.core.models import load_dag_rnn, load_model, open_model, shipped_mo
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.sgf.files import Split
-from learning.small_sets import label_small_set, make_small_set
 
 TINY = 'size = 5\ngames = 60\nseed = 3\nsets = ["LI 1x1", "LI 2x1"]\nevaluate_every = 60\ntest_games = 2\n'
 RBM = """

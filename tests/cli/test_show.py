@@ -9,13 +9,13 @@ from urllib.parse import urlparse
 import numpy as np
 import pytest
 
+from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.models import load_model, save_cnn, save_dag_rnn
 from katachi.go.points import format_vertex
 from katachi.sgf import load_sgf
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.network import DagRnn, DagRnnConfig
-from networks import tiny_config, tiny_onnx
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "models" / "format-2"
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from helpers.small_sets import make_small_set
 from katachi.cli import _training
-from learning.small_sets import make_small_set
 
 TINY = ["--positions", "64", "--set", "size=5", "--set", "layers=1", "--set", "filters=8", "--set", "batch=16"]
 

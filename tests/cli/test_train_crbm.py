@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from helpers.small_sets import make_small_set
 from katachi.bench import shapes as crbm_bench
-from learning.small_sets import make_small_set
 
 TINY = ["--positions", "60", "--set", "size=5", "--set", "kernels=4", "--set", "batch=20"]
 

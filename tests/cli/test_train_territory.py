@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from learning.small_sets import label_small_set, make_small_set
+from helpers.small_sets import label_small_set, make_small_set
 
 TINY = ["--positions", "40", "--set", "batch=10", "--set", "validation_positions=20"]
 

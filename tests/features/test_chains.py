@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import naive_inputs as naive
+from helpers import naive_inputs as naive
+from helpers.positions import random_positions
 from katachi.features.influence import find_groups, true_eyes
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE, parse_vertex
 from katachi.go.reading import unconditional_life
-from positions import random_positions
 
 
 def compare(board: Board, kind: str) -> Counter[str]:

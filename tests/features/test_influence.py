@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-import naive_inputs as naive
+from helpers import naive_inputs as naive
+from helpers.positions import random_positions
 from katachi.features.influence import INFLUENCES, BouzyInfluence, ChenInfluence, Influence, map_influence
 from katachi.go.board import Board
 from katachi.go.points import Symmetry
-from positions import random_positions
 
 
 def twin_maps(board: Board, influence, kind: str) -> np.ndarray:

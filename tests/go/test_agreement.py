@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import agreement
-import naive
+from helpers import agreement, naive
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-import naive
-from boardfiles import BoardFile, read_boards
+from helpers import naive
+from helpers.boardfiles import BoardFile, read_boards
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry, parse_vertex
 from katachi.go.reading import captures_in_ladder, escapes_from_ladder, is_ladder_capture, ladder_captures, read_ladder

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-import naive
-from boardfiles import BoardFile, read_boards
+from helpers import naive
+from helpers.boardfiles import BoardFile, read_boards
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.reading import unconditional_life, unconditionally_alive

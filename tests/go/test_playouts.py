@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import naive
+from helpers import naive
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.kernels.board import OFF

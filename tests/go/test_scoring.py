@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-import naive
+from helpers import naive
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE, parse_vertex
 from katachi.go.rules import NAMED_RULES, HandicapBonus, Rules, Scoring, Tax

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boardfiles import BoardFile, read_boards
+from helpers.boardfiles import BoardFile, read_boards
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE
 from katachi.go.scoring import Fate, estimate_status

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import naive
+from helpers import naive
+from helpers.positions import random_board
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF, captures, count_liberties, rescue, self_atari_stones
 from katachi.go.points import EMPTY
-from positions import random_board
 
 
 @pytest.mark.parametrize("seed", range(8))

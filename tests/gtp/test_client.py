@@ -20,7 +20,7 @@ from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.gtp.client import EngineFailure, GtpPlayer, replay_commands
 from katachi.gtp.protocol import GtpError
 
-FAKE = Path(__file__).with_name("fake_engine.py")
+FAKE = Path(__file__).parents[1] / "helpers" / "fake_engine.py"
 NO_LIMIT = Limit()
 
 

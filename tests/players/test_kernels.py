@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import naive
+from helpers import naive, naive_players
 from katachi.core.conformance import sample_games
 from katachi.go.game import Game
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
-from players import naive_players
 
 SIZES = (2, 3, 5, 6, 9)
 

@@ -8,6 +8,7 @@ from threading import Event
 import numpy as np
 import pytest
 
+from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.conformance import check_player, sample_games
 from katachi.core.contracts import AnalyzingPlayer, Limit, SearchResult
 from katachi.core.evaluators import WrongBoardSize
@@ -24,7 +25,6 @@ from katachi.search.one_ply import GreedySearch
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
-from networks import tiny_config, tiny_onnx
 
 
 class FixedSearch:

@@ -8,6 +8,7 @@ from threading import Event
 import numpy as np
 import pytest
 
+from helpers.doubles import CompiledHashEvaluator, HashEvaluator, Minimax
 from katachi.core.conformance import check_search, sample_games
 from katachi.core.contracts import Limit
 from katachi.go.board import Board
@@ -22,7 +23,6 @@ from katachi.search.settings import AlphaBetaSettings
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
-from search.doubles import CompiledHashEvaluator, HashEvaluator, Minimax
 
 EVALUATORS = [HashEvaluator, CompiledHashEvaluator]
 

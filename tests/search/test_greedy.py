@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.doubles import HashEvaluator
 from katachi.core.conformance import check_search, sample_games
 from katachi.core.contracts import Limit
 from katachi.core.evaluators import ValueEvaluator, after, moves_of, sweep_afterstates
@@ -16,7 +17,6 @@ from katachi.search.settings import GreedySettings
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
-from search.doubles import HashEvaluator
 
 
 def choose(evaluator, game, seed=0, **settings):

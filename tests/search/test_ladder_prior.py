@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import naive
+from helpers import naive
+from helpers.positions import random_board
 from katachi.go.board import Board
 from katachi.go.kernels.ladders import new_stack
 from katachi.go.points import parse_vertex
 from katachi.search.kernels.playouts import CATCHES, RUNS_IN_VAIN, weigh_ladders
-from positions import random_board
 
 
 def weigh(board: Board) -> np.ndarray:

@@ -7,6 +7,7 @@ from threading import Event, Timer
 import numpy as np
 import pytest
 
+from helpers.doubles import CompiledHashEvaluator, HashEvaluator
 from katachi.core.conformance import check_player, check_search, sample_games
 from katachi.core.contracts import AnalyzingPlayer, Ban, Limit
 from katachi.go.board import Board
@@ -18,7 +19,6 @@ from katachi.search.kernels.mcts_nodes import FREE
 from katachi.search.mcts import VARIATIONS, MctsSearch
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import MctsSettings
-from search.doubles import CompiledHashEvaluator, HashEvaluator
 
 
 def mcts(evaluator=None, **settings) -> MctsSearch:

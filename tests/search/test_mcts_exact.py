@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from boardfiles import BoardFile, read_boards
+from helpers.boardfiles import BoardFile, read_boards
 from katachi.core.contracts import Limit
 from katachi.go.board import Board
 from katachi.go.game import Game

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.contracts import Evaluation, Limit
 from katachi.go.game import Game
 from katachi.policy.evaluator import open_cnn
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts import MctsSearch
 from katachi.search.settings import MctsSettings
-from networks import tiny_config, tiny_onnx
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-import naive
+from helpers import naive
+from helpers.positions import random_board
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, parse_vertex
@@ -34,7 +35,6 @@ from katachi.search.playouts import (
     save_move_weights,
 )
 from katachi.search.settings import PlayoutSettings
-from positions import random_board
 
 
 def random_weights(seed: int) -> MoveWeights:

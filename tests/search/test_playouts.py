@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import naive
+from helpers import naive
+from helpers.positions import random_board
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.playouts import run_playouts
@@ -20,7 +21,6 @@ from katachi.search.settings import PlayoutSettings
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
-from positions import random_board
 
 
 def with_only(**on: bool) -> PlayoutSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.doubles import HashEvaluator
 from katachi.core.conformance import check_player, check_search, sample_games
 from katachi.core.contracts import Limit
 from katachi.core.evaluators import PolicyEvaluator
@@ -15,7 +16,6 @@ from katachi.go.rules import Rules
 from katachi.players.search_player import SearchPlayer, describe_result
 from katachi.search.one_ply import PolicySearch, is_won_without_dead_stones
 from katachi.search.settings import PolicySettings
-from search.doubles import HashEvaluator
 
 
 def fixed(*likings: float) -> PolicyEvaluator:

@@ -7,6 +7,9 @@ from threading import Event
 import numpy as np
 import pytest
 
+from helpers.doubles import HashEvaluator
+from helpers.naive_td_search import NaiveMemory
+from helpers.positions import random_board
 from katachi.core.conformance import check_evaluator, check_log_odds_evaluator, check_player, check_search, sample_games
 from katachi.core.contracts import AnalyzingPlayer, Limit
 from katachi.core.evaluators import WrongBoardSize
@@ -25,9 +28,6 @@ from katachi.search.td import TdMemory, TdSearch
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
-from positions import random_board
-from search.doubles import HashEvaluator
-from search.naive_td_search import NaiveMemory
 
 
 def rng(seed: int = 1) -> np.random.Generator:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from web_pages import wait_until_live
+from helpers.web_pages import wait_until_live
 
 
 class RunningServer:

@@ -14,11 +14,11 @@ from threading import Event
 import numpy as np
 import pytest
 
+from helpers.web_pages import click_point, keep, stones, wait_until_live
 from katachi.core.contracts import Limit
 from katachi.go.points import PASS, Reason, parse_vertex
 from katachi.sgf import parse_sgf
 from katachi.web.engines import LayersJob, Position, Seen
-from web_pages import click_point, keep, stones, wait_until_live
 
 DIRTY = r"""From: somebody
 (;SZ[9]KM[6,5]PB[<img src=x onerror=alert(1)>]PW[`${alert(2)}`]C[</script><script>alert(3)</script>]

@@ -1,0 +1,220 @@
+"""The network as an evaluator: against numpy, its options, its heads, and what it refuses."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from helpers.networks import reference_logits, tiny_config, tiny_onnx
+from katachi.core.cards import ModelError
+from katachi.core.conformance import check_evaluator, check_ownership_evaluator, sample_games
+from katachi.core.contracts import OwnershipEvaluator
+from katachi.core.evaluators import WrongBoardSize
+from katachi.go.board import Board
+from katachi.go.game import Game
+from katachi.go.points import BLACK, WHITE, Symmetry
+from katachi.policy.evaluator import CnnOptions, open_cnn
+from katachi.policy.planes import PLANES
+
+
+def boards_of(size: int) -> list[Board]:
+    return [game.board for game in sample_games(sizes=[size])]
+
+
+def expected_policy(board: Board, logits: np.ndarray) -> np.ndarray:
+    """A softmax over legal points, move by move; the pass has an even share."""
+    legal = board.legal_moves()[:-1]
+    weights = [np.exp(logit) if may else 0.0 for logit, may in zip(logits, legal, strict=True)]
+    passing = 1 / (legal.sum() + 1)
+    return np.array([(1 - passing) * weight / max(sum(weights), 1e-300) for weight in weights] + [passing])
+
+
+@pytest.mark.parametrize("size", [5, 9])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_the_policy_is_a_softmax_over_legal_points(size, outputs):
+    config = tiny_config(size, outputs=outputs)
+    boards = boards_of(size)
+    assert {board.to_play for board in boards} == {BLACK, WHITE}
+    evaluation = open_cnn(config, tiny_onnx(config)).evaluate(boards)
+    logits = reference_logits(config, PLANES["maddison-9"].encode(boards))
+    for board, policy, rows in zip(boards, evaluation.policy, logits, strict=True):
+        row = rows[0 if board.to_play == BLACK else outputs - 1]
+        assert policy == pytest.approx(expected_policy(board, row), abs=1e-5)
+    assert (evaluation.black_wins == 0.5).all()
+
+
+@pytest.mark.parametrize("changes", [{}, {"outputs": 2, "value": True}, {"rank_embedding": True}])
+@pytest.mark.parametrize("options", [CnnOptions(), CnnOptions(symmetries=True, temperature=0.5, threads=2)])
+def test_contract(changes, options):
+    for size in (2, 9):
+        config = tiny_config(size, **changes)
+        check_evaluator(open_cnn(config, tiny_onnx(config), options), games=sample_games(sizes=[size]))
+
+
+def test_one_network_for_all_sizes():
+    config = tiny_config(None, value=True)
+    evaluator = open_cnn(config, tiny_onnx(config))
+    check_evaluator(evaluator, games=sample_games(sizes=[3, 5, 19]))
+    with pytest.raises(WrongBoardSize, match="one size at a time"):
+        evaluator.evaluate([Board(5), Board(9)])
+
+
+def test_boards_of_another_size():
+    config = tiny_config(5)
+    with pytest.raises(WrongBoardSize, match="5×5 boards, not 9×9"):
+        open_cnn(config, tiny_onnx(config)).evaluate([Board(9)])
+
+
+def test_the_value_is_the_movers():
+    config = tiny_config(5, value=True)
+    boards = boards_of(5)
+    logits = reference_logits(config, PLANES["maddison-9"].encode(boards)).mean(axis=(1, 2))
+    found = open_cnn(config, tiny_onnx(config)).evaluate(boards).black_wins
+    for board, logit, black_wins in zip(boards, logits, found, strict=True):
+        assert black_wins == pytest.approx(1 / (1 + np.exp(-board.to_play * logit)), abs=1e-5)
+
+
+def test_ownership_is_blacks_and_only_where_the_network_has_it():
+    assert not isinstance(open_cnn(tiny_config(5), tiny_onnx(tiny_config(5))), OwnershipEvaluator)
+    config = tiny_config(5, ownership=True)
+    with pytest.raises(ModelError, match="gives no ownership"):
+        open_cnn(config, tiny_onnx(tiny_config(5)))
+    evaluator = open_cnn(config, tiny_onnx(config))
+    assert isinstance(evaluator, OwnershipEvaluator)
+    boards = boards_of(5)
+    logits = reference_logits(config, PLANES["maddison-9"].encode(boards))[:, 0]
+    colors = np.array([[board.to_play] for board in boards])
+    assert evaluator.ownership(boards) == pytest.approx(colors * np.tanh(logits), abs=1e-5)
+    averaging = open_cnn(config, tiny_onnx(config), CnnOptions(symmetries=True))
+    check_ownership_evaluator(averaging, games=sample_games(sizes=[5]))
+
+
+@pytest.mark.parametrize("planes", ["maddison-9", "maddison-36", "mover"])
+def test_symmetries_average_what_the_turned_boards_say(planes):
+    config = tiny_config(5, planes=planes, value=True, ownership=True)
+    onnx = tiny_onnx(config)
+    plain, averaging = open_cnn(config, onnx), open_cnn(config, onnx, CnnOptions(symmetries=True))
+    for board in boards_of(5):
+        turned = [board.transformed(symmetry) for symmetry in Symmetry]
+        evaluation, owners = plain.evaluate(turned), plain.ownership(turned)
+        back = [symmetry.points(5) for symmetry in Symmetry]
+        policy = np.mean([row[goes_to] for row, goes_to in zip(evaluation.policy, back, strict=True)], axis=0)
+        ownership = np.mean([row[goes_to] for row, goes_to in zip(owners, back, strict=True)], axis=0)
+        found = averaging.evaluate([board])
+        assert found.policy[0, :-1] == pytest.approx(policy, abs=1e-5)
+        assert found.black_wins[0] == pytest.approx(evaluation.black_wins.mean(), abs=1e-5)
+        assert averaging.ownership([board])[0] == pytest.approx(ownership, abs=1e-5)
+
+
+def test_temperature():
+    config = tiny_config(5)
+    board = boards_of(5)[1]
+    logits = reference_logits(config, PLANES["maddison-9"].encode([board]))[0, 0]
+    sharp = open_cnn(config, tiny_onnx(config), CnnOptions(temperature=0.25)).evaluate([board]).policy[0]
+    assert sharp == pytest.approx(expected_policy(board, logits / 0.25), abs=1e-5)
+
+
+def test_rank_by_embedding_and_by_plane():
+    board = boards_of(5)[1]
+    embedded = tiny_config(5, rank_embedding=True)
+    for rank in (1, 5, None):
+        options = CnnOptions(rank=rank)
+        logits = reference_logits(embedded, PLANES["maddison-9"].encode([board]), rank or 9)[0, 0]
+        found = open_cnn(embedded, tiny_onnx(embedded), options).evaluate([board]).policy[0]
+        assert found == pytest.approx(expected_policy(board, logits), abs=1e-5)
+        by_plane = tiny_config(5, planes="maddison-36")
+        logits = reference_logits(by_plane, PLANES["maddison-36"].encode([board], rank or 9))[0, 0]
+        found = open_cnn(by_plane, tiny_onnx(by_plane), options).evaluate([board]).policy[0]
+        assert found == pytest.approx(expected_policy(board, logits), abs=1e-5)
+    config = tiny_config(5)
+    with pytest.raises(ModelError, match="not told of ranks"):
+        open_cnn(config, tiny_onnx(config), CnnOptions(rank=5))
+
+
+def test_the_last_moves_are_seen():
+    """Networks see what boards remember: the same stones after another order of moves are judged otherwise."""
+    config = tiny_config(5)
+    evaluator = open_cnn(config, tiny_onnx(config))
+    first, second = Game(5), Game(5)
+    for game, moves in ((first, (0, 6, 12, 18)), (second, (12, 18, 0, 6))):
+        for move in moves:
+            game.play(move)
+    assert first.board == second.board
+    one, other = evaluator.evaluate([first.board, second.board]).policy
+    assert not np.allclose(one, other, atol=1e-3)
+
+
+def test_large_logits_and_full_boards():
+    """Neither an overflow, nor a board on which no point is legal, is anything but a policy."""
+    config = tiny_config(5)
+    check_evaluator(open_cnn(config, tiny_onnx(config, scale=1e4)), games=sample_games(sizes=[5]))
+    board = Board.parse(". X X X X / X X X X X / X X X X X / X X X X X / X X X X .\nWhite to play")
+    policy = open_cnn(config, tiny_onnx(config)).evaluate([board]).policy[0]
+    assert not board.legal_moves()[:-1].any()
+    assert policy.tolist() == [0.0] * 25 + [1.0]
+
+
+def test_answers_that_are_no_numbers():
+    config = tiny_config(5)
+    with pytest.raises(ModelError, match="no number"):
+        open_cnn(config, tiny_onnx(config, scale=1e38)).evaluate(boards_of(5))
+
+
+def test_several_threads_may_ask_at_once():
+    config = tiny_config(9, value=True)
+    evaluator = open_cnn(config, tiny_onnx(config))
+    boards = boards_of(9)
+    alone = evaluator.evaluate(boards).policy
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda i: evaluator.evaluate([boards[i % len(boards)]]).policy[0], range(200)))
+    for i, answer in enumerate(answers):
+        assert answer == pytest.approx(alone[i % len(boards)], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("needed", "given", "reason"),
+    [
+        ({}, {"rank_embedding": True}, "takes planes and rank, but planes is needed"),
+        ({"rank_embedding": True}, {}, "takes planes, but planes and rank is needed"),
+        ({"value": True}, {}, "gives no value"),
+        ({"outputs": 2}, {}, r"policy of its network has the shape \['B', 1, 25\], not \[None, 2, 25\]"),
+        ({"size": 9}, {}, r"planes of its network has the shape \['B', 9, 5, 5\]"),
+        ({"planes": "mover"}, {}, "planes of its network has the shape"),
+    ],
+)
+def test_networks_of_another_configuration(needed, given, reason):
+    with pytest.raises(ModelError, match=reason):
+        open_cnn(tiny_config(**{"size": 5, **needed}), tiny_onnx(tiny_config(5, **given)))
+
+
+def test_damaged_networks_are_refused_with_one_sentence(capfd):
+    config = tiny_config(5)
+    content = tiny_onnx(config)
+    for damaged in (b"", b"no network", content[: len(content) // 2], content[:-1], content[::-1]):
+        with pytest.raises(ModelError, match="damaged") as caught:
+            open_cnn(config, damaged)
+        assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_every_flipped_byte_is_an_error_or_a_network():
+    config = tiny_config(5)
+    content = tiny_onnx(config)
+    for at in range(0, len(content), 29):
+        damaged = bytearray(content)
+        damaged[at] ^= 0x15
+        try:
+            evaluator = open_cnn(config, bytes(damaged))
+            evaluator.evaluate([Board(5)])
+        except ModelError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("rank", 0), ("rank", 10), ("temperature", 0.0), ("threads", 0), ("precision", "f")]
+)
+def test_impossible_options(option, value):
+    with pytest.raises(ValueError, match=option):
+        CnnOptions(**{option: value})

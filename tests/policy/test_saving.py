@@ -1,0 +1,182 @@
+"""Networks on disk: what is saved comes back, what is wrong is refused with one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers.networks import tiny_config, tiny_onnx
+from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.models import (
+    CARD,
+    add_metrics,
+    find_model,
+    load_linear,
+    load_model,
+    load_weights,
+    open_model,
+    save_cnn,
+)
+from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.go.board import Board
+from katachi.policy.evaluator import INT8, ONNX
+
+CONFIG = tiny_config(5, planes="maddison-36", value=True)
+TRAINING = Training(command="katachi train cnn", positions=10_000, hours=0.5, data="games")
+METRICS = {"top-1, test split, 1d": Metric(value=0.41, low=0.4, high=0.42, positions=20_000)}
+WEIGHTS_BY_NAME = {f"layers.{i}.weight": np.full((2, 3), i / 8, dtype=np.float32) for i in range(100)}
+
+
+@pytest.fixture
+def saved(tmp_path) -> Path:
+    onnx, int8 = tiny_onnx(CONFIG), tiny_onnx(CONFIG, seed=1)
+    save_cnn(tmp_path / "net", CONFIG, onnx, int8, WEIGHTS_BY_NAME, TRAINING, METRICS)
+    return tmp_path / "net"
+
+
+def rewrite(path: Path, **changes) -> None:
+    card = json.loads((path / CARD).read_text())
+    for key, value in changes.items():
+        table, _, last = key.rpartition("__")
+        (card[table] if table else card)[last] = value
+    (path / CARD).write_text(json.dumps(card))
+
+
+def test_round_trip(saved):
+    model, card = load_model(saved)
+    assert (card.kind, card.config, card.training, card.metrics) == ("cnn", CONFIG, TRAINING, METRICS)
+    assert card.board_size == 5
+    assert sorted(file.name for file in saved.iterdir()) == sorted([CARD, ONNX, INT8, WEIGHTS])
+    assert model.evaluate([Board(5)]).policy.shape == (1, 26)
+    assert open_model(saved).count_weights() == CONFIG.parameter_count()
+    assert find_model(str(saved.parent / "net")) == saved
+    weights = load_weights(saved)
+    assert weights.keys() == WEIGHTS_BY_NAME.keys()
+    assert all(np.array_equal(weights[name], array) for name, array in WEIGHTS_BY_NAME.items())
+
+
+def test_options_reach_the_network(saved):
+    board = Board(5)
+    board.play(12)
+    plain = load_model(saved)[0].evaluate([board])
+    for options in ({"rank": 1}, {"symmetries": True}, {"temperature": 0.5}, {"precision": "int8"}):
+        other = load_model(saved, options)[0].evaluate([board])
+        assert not np.allclose(plain.policy, other.policy, atol=1e-3), options
+    same = load_model(saved, {"rank": 9, "threads": 2, "precision": "fp32"})[0].evaluate([board])
+    assert np.allclose(plain.policy, same.policy, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"rank": 12}, "rank: Input should be less than or equal to 9"),
+        ({"rank": "dan"}, "rank: Input should be a valid integer"),
+        ({"precision": "fp16"}, "precision"),
+        ({"colour": 1}, "colour is no option of a cnn"),
+    ],
+)
+def test_impossible_options(saved, options, reason):
+    with pytest.raises(ModelError, match=reason) as caught:
+        load_model(saved, options)
+    assert str(caught.value).startswith(str(saved))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_linear_model_has_no_options_and_is_no_network(saved):
+    golden = Path(__file__).parents[1] / "golden" / "models" / "format-2" / "local-shapes"
+    with pytest.raises(ModelError, match="rank is no option of a linear model"):
+        load_model(golden, {"rank": 5})
+    with pytest.raises(ModelError, match="this model is a cnn, but a linear one is needed"):
+        load_linear(saved)
+    assert load_linear(golden)[1].kind == "linear"
+
+
+def test_without_int8_and_weights(tmp_path):
+    save_cnn(tmp_path / "net", CONFIG, tiny_onnx(CONFIG))
+    with pytest.raises(ModelError, match=r"it has no int8 form: there is no model.int8.onnx"):
+        load_model(tmp_path / "net", {"precision": "int8"})
+    with pytest.raises(ModelError, match=r"no file weights.safetensors"):
+        load_weights(tmp_path / "net")
+
+
+def test_weights_in_half_the_room():
+    halves = {name: array.astype(np.float16) for name, array in WEIGHTS_BY_NAME.items()}
+    content = format_tensors(halves)
+    assert len(content) < len(format_tensors(WEIGHTS_BY_NAME))
+    back = parse_tensors(content)
+    assert all(array.dtype == np.float32 for array in back.values())
+    assert all(np.array_equal(back[name], array) for name, array in WEIGHTS_BY_NAME.items())
+
+
+@pytest.mark.parametrize("array", [np.array([np.nan], dtype=np.float32), np.zeros(3), np.zeros(3, dtype=np.int64)])
+def test_weights_that_are_no_weights(array):
+    with pytest.raises(ModelError, match=r"no numbers|float32 or float16"):
+        format_tensors({"bias": array})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"format": 9}, "format"),
+        ({"kind": "tree"}, "kind"),
+        ({"planes_digest": "0123"}, "its planes have the digest 0123, but"),
+        ({"config__planes": "mover"}, "digest"),
+        ({"config__planes": "colors"}, "planes"),
+        ({"config__size": 9}, "shape"),
+        ({"config__value": "yes"}, "value"),
+        ({"config__colour": 1}, "colour"),
+        ({"files__model.onnx": "00"}, "model.onnx is not what the card describes"),
+        ({"files": {}}, "no model.onnx"),
+        ({"files": {f"{i}": "" for i in range(9)}}, "files"),
+        ({"training__hours": -1.0}, "hours"),
+        ({"metrics": {"top-1": {"value": 0.4, "positions": 0}}}, "positions"),
+        ({"colour": "blue"}, "colour"),
+    ],
+)
+def test_cards_that_do_not_match(saved, changes, reason):
+    rewrite(saved, **changes)
+    with pytest.raises(ModelError, match=reason) as caught:
+        load_model(saved)
+    assert "\n" not in str(caught.value)
+    assert str(saved) in str(caught.value)
+
+
+def test_damaged_and_missing_files(saved):
+    original = (saved / ONNX).read_bytes()
+    for at in range(0, len(original), 101):
+        damaged = bytearray(original)
+        damaged[at] ^= 0x20
+        for content in (bytes(damaged), original[:at]):
+            (saved / ONNX).write_bytes(content)
+            with pytest.raises(ModelError, match="one of the files was changed"):
+                load_model(saved)
+    (saved / ONNX).unlink()
+    with pytest.raises(ModelError, match=r"no file model.onnx"):
+        load_model(saved)
+    with (saved / ONNX).open("wb") as file:
+        file.truncate(1 << 40)  # sparse
+    with pytest.raises(ModelError, match="larger than"):
+        load_model(saved)
+
+
+def test_a_card_that_vouches_for_a_damaged_network(tmp_path):
+    save_cnn(tmp_path / "net", CONFIG, b"no network")
+    with pytest.raises(ModelError, match="its network is damaged") as caught:
+        load_model(tmp_path / "net")
+    assert "\n" not in str(caught.value)
+
+
+def test_metrics_can_be_added(saved):
+    more = {"top-1, int8": Metric(value=0.4, positions=20_000)}
+    add_metrics(saved, more)
+    assert load_model(saved)[1].metrics == METRICS | more
+
+
+def test_replace(saved):
+    with pytest.raises(ModelError, match="already"):
+        save_cnn(saved, CONFIG, tiny_onnx(CONFIG, seed=2))
+    save_cnn(saved, CONFIG, tiny_onnx(CONFIG, seed=2), replace=True)
+    assert sorted(file.name for file in saved.iterdir()) == sorted([CARD, ONNX])
