@@ -70,7 +70,7 @@ class LogOddsEvaluator(AfterstateEvaluator, Protocol):
 
 @runtime_checkable
 class CompiledEvaluator(Evaluator, Protocol):
-    """Can be called inside a compiled search: ``kernel(records, parameters) -> float64`` is an @njit function.
+    """Can be called inside a compiled search: ``kernel(records, parameters) -> float64`` is a compiled function.
 
     Its types are fixed, so that one compilation of a search serves all evaluators: BOARD records, and parameters
     ``(int32[::1], float32[::1])``.

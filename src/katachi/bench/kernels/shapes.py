@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from katachi.features.kernels.signatures import PARAMETERS, RECORDS, SWEEP, VALUE
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, illegality, play_stone
 from katachi.go.points import MAX_POINTS
 
 
-@njit(types.int64(RECORDS, SWEEP, PARAMETERS, types.int64), cache=True, nogil=True)
+@kernel(types.int64(RECORDS, SWEEP, PARAMETERS, types.int64))
 def sweep_boards(boards, sweep, parameters, count):
     """Sweep board after board until ``count`` candidates are valued, passes not counted; returns how many."""
     values = np.empty(MAX_POINTS + 1)
@@ -24,7 +25,7 @@ def sweep_boards(boards, sweep, parameters, count):
     return done
 
 
-@njit(types.int64(RECORDS, RECORDS, VALUE, PARAMETERS, types.int64), cache=True, nogil=True)
+@kernel(types.int64(RECORDS, RECORDS, VALUE, PARAMETERS, types.int64))
 def value_afterstates(boards, spare, value, parameters, count):
     """The same by playing every move on ``spare[0]`` and valuing the whole board."""
     done = 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import count_liberties
 from katachi.go.points import EMPTY, MAX_POINTS
 
@@ -18,7 +18,7 @@ LIBERTY_BINS: Final = 3  # one, two, three or more
 LIBERTY_STATES: Final = 2 * LIBERTY_BINS + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_liberties(b, mover, states):
     """Own stones by their liberties, then the enemy's, then free points; each chain is counted once."""
     counts = np.zeros(MAX_POINTS, np.uint8)
@@ -32,7 +32,7 @@ def _fill_liberties(b, mover, states):
         states[p] = counts[head] - 1 + (0 if b.stone[p] == mover else LIBERTY_BINS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_states(b, mover, with_liberties, states):
     """Set ``states[p]`` of every point of a board, as ``mover`` sees it."""
     if with_liberties:
@@ -43,7 +43,7 @@ def fill_states(b, mover, with_liberties, states):
         states[p] = FREE if stone == EMPTY else OWN if stone == mover else ENEMY
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_state_planes(boards, with_liberties, planes):
     """Write a plane of zeros and ones for each state, [B, states, n²], as he sees it who has just moved."""
     states = np.empty(MAX_POINTS, np.uint8)

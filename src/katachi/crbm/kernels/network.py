@@ -16,9 +16,9 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.crbm.kernels.features import fill_states
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, illegality, play_stone
 from katachi.go.points import MAX_POINTS
 
@@ -44,19 +44,19 @@ FIRST: Final = HEADER
 SECOND: Final = HEADER + BLOCK
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_row(floats, start, inputs, units):
     for u in range(np.uint64(units)):
         inputs[u] += floats[start + u]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_scaled_row(floats, start, factor, inputs, units):
     for u in range(np.uint64(units)):
         inputs[u] += factor * floats[start + u]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin_inputs(ints, floats, layer, place, inputs):
     units = ints[layer + UNITS]
     start = np.uint64(ints[layer + BASE_AT] + place * units)
@@ -64,7 +64,7 @@ def _begin_inputs(ints, floats, layer, place, inputs):
         inputs[u] = floats[start + u]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_inputs(ints, floats, states, place, inputs):
     """What reaches the hidden units of a window of the board."""
     _begin_inputs(ints, floats, FIRST, place, inputs)
@@ -79,7 +79,7 @@ def _first_inputs(ints, floats, states, place, inputs):
             cell += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _second_inputs(ints, floats, below, place, inputs):
     """What reaches the hidden units of a window of the first layer's features."""
     _begin_inputs(ints, floats, SECOND, place, inputs)
@@ -95,7 +95,7 @@ def _second_inputs(ints, floats, below, place, inputs):
                 start += np.uint64(units)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _activate(ints, floats, layer, inputs, features, at):
     """Write the features of a place: the probabilities of its units, or of any orientation if they are pooled."""
     one = np.float32(1)
@@ -121,7 +121,7 @@ def _activate(ints, floats, layer, inputs, features, at):
                 features[at + first + g] = inputs[first + g] / total - floats[center + first + g]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_windows(ints, layer, changed, marks):
     """Mark the windows of a layer that hold a changed point of what it sees; returns whether there are any."""
     lines, side, places = ints[layer + LINES], ints[layer + SIDE], ints[layer + PLACES]
@@ -137,7 +137,7 @@ def _mark_windows(ints, layer, changed, marks):
     return some
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compute_first(ints, floats, states, marks, inputs, features):
     """Compute the features of the marked windows of a board."""
     places, maps = ints[FIRST + PLACES], ints[FIRST + MAPS]
@@ -147,7 +147,7 @@ def _compute_first(ints, floats, states, marks, inputs, features):
             _activate(ints, floats, FIRST, inputs, features, np.uint64(place * maps))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compute_second(ints, floats, below, marks, inputs, features):
     """Compute the features of the marked windows of the first layer's features."""
     places, maps = ints[SECOND + PLACES], ints[SECOND + MAPS]
@@ -157,12 +157,12 @@ def _compute_second(ints, floats, below, marks, inputs, features):
             _activate(ints, floats, SECOND, inputs, features, np.uint64(place * maps))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _new_features(ints, layer):
     return np.empty(ints[layer + PLACES] * ints[layer + PLACES] * ints[layer + MAPS], np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _new_inputs(ints):
     units = ints[FIRST + UNITS]
     if ints[LAYERS] > 1:
@@ -170,7 +170,7 @@ def _new_inputs(ints):
     return np.empty(units, np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_place(weights, features, place, maps):
     """What the features of a place are worth."""
     total = 0.0
@@ -180,7 +180,7 @@ def _sum_place(weights, features, place, maps):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_features(boards, ints, floats, out):
     """Write the features of boards, [B, features], as he sees them who has just moved."""
     states = np.empty(MAX_POINTS, np.uint8)
@@ -196,7 +196,7 @@ def fill_features(boards, ints, floats, out):
             _compute_first(ints, floats, states, marks, inputs, out[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_afterstates(boards, spare, ints, floats, weights, values):
     """Σ weight · feature after each move on ``boards[0]``, [n²+1], the pass last; NaN where it is illegal.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.logistic import logistic
+from katachi.go.kernels import kernel
 
 LAST: Final = -1  # in place of a successor
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _value(weights, starts, indices, occurrences, t):
     """P(the player whose afterstate it is wins)."""
     total = 0.0
@@ -21,7 +21,7 @@ def _value(weights, starts, indices, occurrences, t):
     return logistic(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change(weights, starts, indices, occurrences, t, change):
     """Add ``change`` to the logit of an afterstate, by steps along its features: ``change / ‖φ‖²`` times each."""
     square = 0.0
@@ -32,7 +32,7 @@ def _change(weights, starts, indices, occurrences, t, change):
             weights[indices[i]] += change / square * occurrences[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_game(weights, starts, indices, occurrences, order, successors, rewards, step_size, squared):
     """TD(0) over a game; returns the sum of squared errors, and how many updates there were.
 

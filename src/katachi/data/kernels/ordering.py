@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
+
+from katachi.go.kernels import kernel
 
 # The mixing constants of splitmix64.
 _FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND: Final = np.uint64(0x94D049BB133111EB)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mix(word):
     word = (word ^ (word >> np.uint64(30))) * _FIRST
     word = (word ^ (word >> np.uint64(27))) * _SECOND
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def permute(numbers, length, half, keys):
     """Replace numbers below ``length``, which has at most twice ``half`` bits, by where they go."""
     mask = (np.uint64(1) << half) - np.uint64(1)

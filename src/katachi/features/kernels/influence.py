@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.lookahead import count_bits
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, OFF, OFF_COLOR, is_own_eye, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, WHITE
 
@@ -47,7 +47,7 @@ GROUPS: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_liberties(b, g):
     """Set the empty points, and the liberties of every chain."""
     rows = np.uint16(b.lines + np.uint16(2))
@@ -71,7 +71,7 @@ def _mark_liberties(b, g):
             point += np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _root(g, head):
     """The head that stands for all chains that are joined with one."""
     while g.joined[head] != head:
@@ -79,7 +79,7 @@ def _root(g, head):
     return head
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _share_two(b, g, first, second):
     """Whether two chains have two liberties in common."""
     found = False
@@ -92,7 +92,7 @@ def _share_two(b, g, first, second):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_protected(b, p, color):
     """Whether an enemy stone on an empty point would stand alone with one liberty or none."""
     empty = 0
@@ -104,7 +104,7 @@ def _is_protected(b, p, color):
     return empty <= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join_at(b, g, p, first, second):
     """Join the chains of two stones of a color that touch an empty point, if no enemy stone can keep them apart."""
     first, second = b.head[first], b.head[second]
@@ -114,7 +114,7 @@ def _join_at(b, g, p, first, second):
         g.joined[other] = root
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join_chains(b, g):
     """Join all chains that are loosely connected."""
     for i in range(b.empty_count):
@@ -126,7 +126,7 @@ def _join_chains(b, g):
                     _join_at(b, g, b.empties[i], near[j], near[k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_groups(b, g, loose):
     """Name the group of every stone, and give each group the liberties of its chains."""
     g.group_count = np.uint16(0)
@@ -149,7 +149,7 @@ def _list_groups(b, g, loose):
                 g.reached[root, row] |= g.reached[head, row]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _flood_region(b, g, start):
     """List the empty region of a point; returns its points, and whose eye it would be (EMPTY if nobody's).
 
@@ -184,7 +184,7 @@ def _flood_region(b, g, start):
     return listed, owner if whole else np.int8(EMPTY)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_eyes(b, g):
     """Mark the eyes, and count each of them for every group around it."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -207,7 +207,7 @@ def _find_eyes(b, g):
                     g.eyes[g.group[q]] += np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_liberties(b, g):
     """Count the liberties of each order: the empty points that touch those of the order before, and are new."""
     last = np.uint16(b.lines)
@@ -230,13 +230,13 @@ def _count_liberties(b, g):
             before = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def strength(g, group):
     """How strong a group is: the one with more eyes is stronger, among equals that with more liberties."""
     return np.int64(_EYE_WEIGHT) * np.int64(g.eyes[group]) + np.int64(g.liberties[group, 0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _meet(g, group, enemy):
     """Remember an adjacent enemy group if it is one of the two weakest."""
     first, second = g.weakest[group, 0], g.weakest[group, 1]
@@ -249,7 +249,7 @@ def _meet(g, group, enemy):
         g.weakest[group, 1] = enemy
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_weakest(b, g):
     """Find the two weakest enemies of every group."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -260,7 +260,7 @@ def _find_weakest(b, g):
                     _meet(g, g.group[p], g.group[q])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_groups(b, g, loose):
     """Fill a record with the groups of a board: its chains, or what is loosely connected."""
     _mark_liberties(b, g)
@@ -271,7 +271,7 @@ def read_groups(b, g, loose):
     _find_weakest(b, g)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_groups(boards, work, loose):
     """The groups of one board, for Python to read."""
     read_groups(boards[0], work[0], loose)
@@ -297,7 +297,7 @@ INFLUENCE: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_influence():
     """A record to spread influence in."""
     return np.zeros(1, dtype=INFLUENCE)
@@ -306,7 +306,7 @@ def new_influence():
 # Chen's rules
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _number_stones(b, f, color):
     """Let every stone of a color be felt on its own point; returns how many words their set takes."""
     points = np.uint16(b.lines * b.lines)
@@ -325,7 +325,7 @@ def _number_stones(b, f, color):
     return words
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _admit_stronger(b, g, f, color):
     """Let enemy stones be passed by those stones of a color that are at least as strong."""
     points = np.uint16(b.lines * b.lines)
@@ -341,7 +341,7 @@ def _admit_stronger(b, g, f, color):
                 number += np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_step(b, f, words, now, gain, out):
     """Let every stone be felt one step farther, and add ``gain`` for each that is new to a point."""
     near = NEIGHBORS[b.lines]
@@ -359,7 +359,7 @@ def _take_step(b, f, words, now, gain, out):
         out[p] += gain * arrived
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _radiate(b, g, f, stringent, constants):
     """Chen's influence: each stone gives its point an amount, and each step farther a fraction of that before."""
     for side in range(np.uint8(2)):
@@ -378,7 +378,7 @@ def _radiate(b, g, f, stringent, constants):
 # Bouzy's and Zobrist's rules
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dilate(b, levels, now, then):
     """A point that only one color touches gains one of that color for each neighbor that has any."""
     near = NEIGHBORS[b.lines]
@@ -393,7 +393,7 @@ def _dilate(b, levels, now, then):
         levels[then, p] = value + gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _erode(b, levels, now, then):
     """A point loses one for each neighbor that is not of its color, down to nothing."""
     near = NEIGHBORS[b.lines]
@@ -407,7 +407,7 @@ def _erode(b, levels, now, then):
         levels[then, p] = max(value - loss, 0) if value > 0 else min(value + loss, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_signs(b, levels, now, then):
     """A point gains one for each neighbor that is Black's and loses one for each that is White's."""
     near = NEIGHBORS[b.lines]
@@ -418,7 +418,7 @@ def _add_signs(b, levels, now, then):
         levels[then, p] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread_bouzy(b, levels, stone, dilations, erosions):
     """Bouzy's map of a board; returns which of the two levels it is left in."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -432,7 +432,7 @@ def spread_bouzy(b, levels, stone, dilations, erosions):
     return np.uint8((dilations + erosions) & 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _spread_zobrist(b, levels, stone, passes):
     """Zobrist's map of a board; returns which of the two levels it is left in."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -443,7 +443,7 @@ def _spread_zobrist(b, levels, stone, passes):
     return np.uint8(passes & 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(b, f, level):
     """Make two maps of one with signs."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -455,7 +455,7 @@ def _split(b, f, level):
 # All of them
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(b, g, f, method, constants):
     """Leave the influence of both colors in ``f.maps``; the constants [3] are those of the method, in its order.
 
@@ -470,7 +470,7 @@ def spread(b, g, f, method, constants):
         _split(b, f, _spread_zobrist(b, f.levels, np.int32(constants[0]), np.int64(constants[1])))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_influence(boards, loose, method, constants, out):
     """The influence of both colors on one board, [2, n²], for Python to read."""
     groups = np.empty(1, dtype=GROUPS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from katachi.go.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def logistic(logit):
     """1 / (1 + e^−logit), without overflow."""
     if logit >= 0:
@@ -16,7 +16,7 @@ def logistic(logit):
     return power / (1.0 + power)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_shares(values, count):
     """Turn the first ``count`` log-odds into shares; NaN stays."""
     for i in range(count):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, OFF_COLOR, is_atari, record_dtype
 from katachi.go.points import EMPTY, MAX_POINTS
 
@@ -28,12 +28,12 @@ CHAINS: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bit(p):
     return np.uint64(1) << np.uint64(p & _BIT_MASK)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_bits(word):
     """How many bits of a word are set: the sums of pairs, of fours, and so on."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -45,7 +45,7 @@ def count_bits(word):
     return np.uint16(word & np.uint64(0x7F))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_chain_liberties(b, chains):
     """Set the liberties of all chains of a board, and their counts."""
     points = np.uint16(b.lines * b.lines)
@@ -67,7 +67,7 @@ def list_chain_liberties(b, chains):
             chains.counts[p] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_new_chain(b, near, k):
     """Whether the stone at the k-th neighbor belongs to none of the chains at the neighbors before."""
     known = False
@@ -76,7 +76,7 @@ def _is_new_chain(b, near, k):
     return not known
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_chains(b, chains, p, color):
     """Set ``joined`` to the liberties after a move that captures nothing; returns the stones of its chain."""
     near = NEIGHBORS[b.lines, p]
@@ -95,13 +95,13 @@ def join_chains(b, chains, p, color):
     return stones
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remove_liberty(chains, p):
     """Take a point out of ``joined``, if it is there."""
     chains.joined[p >> _WORD_BITS] &= ~_bit(p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_joined(chains):
     """How many liberties there are in ``joined``."""
     count = 0
@@ -110,7 +110,7 @@ def count_joined(chains):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _touches(b, stone, p, color):
     """Whether a point touches the chain that a move at ``p`` makes."""
     for k in range(np.uint16(4)):
@@ -125,7 +125,7 @@ def _touches(b, stone, p, color):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_chain(b, chains, captured, p, color):
     """Add to ``joined`` those points of a captured chain that become liberties."""
     stone = captured
@@ -137,7 +137,7 @@ def _take_chain(b, chains, captured, p, color):
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_ahead(b, chains, p, color):
     """The liberties that a move leaves its chain, the stones of that chain, and the stones that the move takes."""
     stones = join_chains(b, chains, p, color)

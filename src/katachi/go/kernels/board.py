@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from katachi.go.kernels import kernel
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, PASS
 
 OFF: Final = np.uint16(MAX_POINTS)
@@ -97,14 +97,14 @@ def new_boards(count: int, size: int) -> NDArray[Any]:
     return boards
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def liberty_word(point):
     """One pseudo-liberty at a point, as a word to add to a chain's."""
     p = np.uint64(point)
     return np.uint64(1) | (p << _COUNT_BITS) | ((p * p) << (_COUNT_BITS + _SUM_BITS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_atari(word):
     """Whether a chain with this liberty word has exactly one liberty (a captured chain, word 0, counts too)."""
     count = word & COUNT_MASK
@@ -112,18 +112,18 @@ def is_atari(word):
     return count * (word >> (_COUNT_BITS + _SUM_BITS)) == total * total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def atari_point(word):
     """The one liberty of a chain in atari."""
     return np.uint16(((word >> _COUNT_BITS) & _SUM_MASK) // (word & COUNT_MASK))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _side(color):
     return np.uint8(0) if color == BLACK else np.uint8(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remove_chain(b, head):
     """Take a chain off the board; its points become liberties of the neighbors."""
     color = b.stone[head]
@@ -147,7 +147,7 @@ def _remove_chain(b, head):
             break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(b, first, second):
     """Make one chain of two, by their heads; the longer one gives its head."""
     if b.stones[first] < b.stones[second]:
@@ -163,7 +163,7 @@ def _join(b, first, second):
     b.liberties[first] += b.liberties[second]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange_empties(b, i, j):
     """Let two empty points change their places in the list; a random draw sets aside in this way what it rejects."""
     p, q = b.empties[i], b.empties[j]
@@ -171,7 +171,7 @@ def exchange_empties(b, i, j):
     b.empties[j], b.empty_index[p] = p, j
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end_turn(b, p, color):
     """Remember the move; the ko is lifted and the other color is to play."""
     b.turns += np.uint16(1)
@@ -180,13 +180,13 @@ def _end_turn(b, p, color):
     b.to_play = -color
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recent_move(b, ago):
     """The point of the last move (1 turn ago), or of one before it, up to RECENT; OFF if it was a pass or none."""
     return b.recent[(b.turns + np.uint16(1) - np.uint16(ago)) & _RECENT_MASK]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_stone(b, p, color):
     """Put a stone on an empty point and remove what it captures (or, in suicide, itself). Sets ko and the turn.
 
@@ -241,7 +241,7 @@ KO: Final = 2
 SUICIDE: Final = 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def illegality(b, p, color, suicide):
     """Why a stone may not be put on a point under simple ko; ``suicide`` allows that of two stones or more."""
     if b.stone[p] != EMPTY:
@@ -263,13 +263,13 @@ def illegality(b, p, color, suicide):
     return SUICIDE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_pass(b, color):
     """Leave the stones as they are; the ko is lifted."""
     _end_turn(b, OFF, color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_single_point_eye(b, p, color):
     """Whether all neighbors of an empty point are stones of a color."""
     near = NEIGHBORS[b.lines]
@@ -280,7 +280,7 @@ def is_single_point_eye(b, p, color):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_own_eye(b, p, color):
     """Whether an empty point is a simple eye of a color: all neighbors its own, and the diagonals held.
 
@@ -303,19 +303,19 @@ SIMPLE_EYES: Final = 0
 SINGLE_POINT_EYES: Final = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_kept_eye(b, p, color, eye_rule):
     """Whether a color may not fill an eye of its own on an empty point, by one of the two eye rules."""
     return is_single_point_eye(b, p, color) if eye_rule == SINGLE_POINT_EYES else is_own_eye(b, p, color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_sensible(b, p, color):
     """Whether a move is legal under simple ko, no suicide, and fills no simple eye of its own side."""
     return illegality(b, p, color, False) == LEGAL and not is_own_eye(b, p, color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_chain(b, p, out):
     """Write the stones of the chain at ``p`` to ``out``; returns how many."""
     q = p
@@ -328,7 +328,7 @@ def list_chain(b, p, out):
             return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_first_contact(b, liberty, stone):
     """Whether ``stone`` is the first neighbor of an empty point that belongs to the stone's chain."""
     head = b.head[stone]
@@ -340,7 +340,7 @@ def _is_first_contact(b, liberty, stone):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_liberties(b, p, out):
     """Write the liberties of the chain at ``p`` to ``out``, each once; returns how many.
 
@@ -359,7 +359,7 @@ def list_liberties(b, p, out):
             return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_liberties(b, p):
     """How many liberties the chain at ``p`` has."""
     q = p
@@ -377,27 +377,27 @@ def count_liberties(b, p):
 # What Python calls: record arrays of one board.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def why_illegal(boards, point, color, suicide):
     return illegality(boards[0], np.uint16(point), color, suicide)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_eye_at(boards, point, color):
     return is_own_eye(boards[0], np.uint16(point), color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chain_at(boards, point, out):
     return list_chain(boards[0], np.uint16(point), out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def liberties_at(boards, point, out):
     return list_liberties(boards[0], np.uint16(point), out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def try_play(boards, move, color, suicide):
     """Play a move (a point or PASS) if it is legal under simple ko; answers as ``illegality`` does."""
     b = boards[0]
@@ -411,7 +411,7 @@ def try_play(boards, move, color, suicide):
     return reason
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_moves(boards, moves, colors, suicide):
     """Play a list of moves; returns how many were played before the first illegal one."""
     for i in range(moves.size):
@@ -420,7 +420,7 @@ def play_moves(boards, moves, colors, suicide):
     return moves.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_legal(boards, color, suicide, legal):
     """Set ``legal[point]`` for every point under simple ko."""
     b = boards[0]
@@ -428,7 +428,7 @@ def fill_legal(boards, color, suicide, legal):
         legal[p] = illegality(b, np.uint16(p), color, suicide) == LEGAL
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_after(boards, work, move, color):
     """The hash of the position after a legal move; ``work`` is one more record to play it on."""
     work[0] = boards[0]
@@ -436,7 +436,7 @@ def hash_after(boards, work, move, color):
     return work[0].hash
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_hashes(boards, work, color, legal, hashes):
     """Set ``hashes[point]`` to the hash of the position after each legal move."""
     for p in range(boards[0].lines * boards[0].lines):
@@ -444,7 +444,7 @@ def fill_hashes(boards, work, color, legal, hashes):
             hashes[p] = hash_after(boards, work, p, color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_stones(boards, colors):
     """Fill an empty board with stones; returns whether every chain has a liberty (else the board is in ruins).
 
@@ -465,7 +465,7 @@ def set_stones(boards, colors):
 # Small questions about a move before it is made: what it takes, what it saves, how many liberties it leaves.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def captures(b, p, color):
     """Whether a stone on an empty point would take something."""
     for k in range(4):
@@ -475,7 +475,7 @@ def captures(b, p, color):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def liberties_after(b, p, color):
     """The liberty word and the stones of the chain that a stone at ``p`` would make if it captured nothing."""
     word = np.uint64(0)
@@ -497,7 +497,7 @@ def liberties_after(b, p, color):
     return word, stones
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rescue(b, stone, color):
     """A move that gets the chain at ``stone`` out of atari, or OFF: take an attacker, or extend to two liberties."""
     p = stone
@@ -516,7 +516,7 @@ def rescue(b, stone, color):
     return OFF if is_atari(word) else point
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def self_atari_stones(b, p, color):
     """How many stones a move that takes nothing would put in atari with itself; 0 if it leaves two liberties."""
     empties = 0

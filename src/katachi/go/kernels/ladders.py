@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
     BOARD,
     LEGAL,
@@ -44,7 +44,7 @@ FRAME: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep_legal(b, frame, count, color):
     """Keep the legal ones of the first ``count`` moves of a frame; returns how many there are."""
     kept = np.uint16(0)
@@ -56,7 +56,7 @@ def _keep_legal(b, frame, count, color):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand_attack(b, frame, stone):
     """List the attacker's moves: the two liberties. Decided if there are more, or one."""
     liberties = list_liberties(b, stone, frame.moves)
@@ -69,7 +69,7 @@ def _expand_attack(b, frame, stone):
     return UNDECIDED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand_defense(b, frame, stone):
     """List the defender's moves: extend, or take a chain in atari beside his own. Decided if none is legal."""
     color = b.stone[stone]
@@ -90,7 +90,7 @@ def expand_defense(b, frame, stone):
     return CAPTURED if _keep_legal(b, frame, count, color) == 0 else UNDECIDED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand(b, frame, stone, attacks):
     frame.next = np.uint16(0)
     frame.count = np.uint16(0)
@@ -98,7 +98,7 @@ def _expand(b, frame, stone, attacks):
     return _expand_attack(b, frame, stone) if attacks else expand_defense(b, frame, stone)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep_line(frame, below):
     """Make the line of a frame the move that was just tried and what followed."""
     frame.line[0] = frame.moves[frame.next - np.uint16(1)]
@@ -107,7 +107,7 @@ def _keep_line(frame, below):
     frame.length = below.length + np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read(boards, frames, stone, attacker_first, most_nodes):
     """Read the ladder on the chain at ``stone`` from ``boards[0]``; UNDECIDED if it is too deep or too wide."""
     color = boards[0].stone[stone]
@@ -140,7 +140,7 @@ def read(boards, frames, stone, attacker_first, most_nodes):
                 verdict = UNDECIDED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def captures(position, boards, frames, move, color):
     """Whether a legal move fills one of two liberties of a chain and captures it in a ladder."""
     for k in range(4):
@@ -153,7 +153,7 @@ def captures(position, boards, frames, move, color):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def escapes(position, boards, frames, move, color):
     """Whether a legal move saves a chain in atari, so that no ladder catches it."""
     for first in range(position.lines * position.lines):
@@ -166,7 +166,7 @@ def escapes(position, boards, frames, move, color):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_stack():
     """The boards and the frames on which ladders are read, one more of each than that takes."""
     return np.empty(MAX_PLIES + 2, dtype=BOARD), np.empty(MAX_PLIES + 2, dtype=FRAME)
@@ -175,7 +175,7 @@ def new_stack():
 # What Python calls: record arrays of one board.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_at(positions, stone, attacker_first, line):
     """Read one ladder; returns the verdict and the length of its line, which is written to ``line``."""
     boards, frames = new_stack()
@@ -186,19 +186,19 @@ def read_at(positions, stone, attacker_first, line):
     return verdict, int(frames[0].length)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def captures_by(positions, move, color):
     boards, frames = new_stack()
     return captures(positions[0], boards, frames, np.uint16(move), color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def escapes_by(positions, move, color):
     boards, frames = new_stack()
     return escapes(positions[0], boards, frames, np.uint16(move), color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_captures(positions, color, out):
     """Set ``out[point]`` for every legal move that captures in a ladder."""
     boards, frames = new_stack()

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
     LEGAL,
     NEIGHBORS,
@@ -41,7 +41,7 @@ from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE
 LARGEST_NAKADE: Final = 6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _degree(b, p, color, added):
     """How many neighbors of a stone belong to its color, counting ``added`` as one of them."""
     degree = 0
@@ -52,7 +52,7 @@ def _degree(b, p, color, added):
     return degree
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_one_eye(points, largest, contacts):
     """Whether four, five or six points make one eye: the square, the T, the bulky five, the cross, the rabbity six.
 
@@ -65,7 +65,7 @@ def _is_one_eye(points, largest, contacts):
     return largest == 4 and contacts == 12
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_nakade(b, p, color, stones):
     """Whether a stone at ``p`` makes a chain of so many stones that leaves one eye when it is captured.
 
@@ -95,7 +95,7 @@ def is_nakade(b, p, color, stones):
     return _is_one_eye(stones, largest, contacts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def vital_point(b, start, color, region):
     """The point that leaves the enemy one eye in the small empty region at ``start`` which he alone surrounds, or OFF.
 
@@ -158,7 +158,7 @@ STATISTICS: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_state(seed):
     """A generator state from any seed (splitmix64)."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
@@ -167,7 +167,7 @@ def random_state(seed):
     return (z ^ (z >> np.uint64(31))) | np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_random(state):
     """The state after this one (xorshift64, Marsaglia 2003)."""
     state ^= state << np.uint64(13)
@@ -176,13 +176,13 @@ def next_random(state):
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_below(state, bound):
     """A number below ``bound`` < 2³² from the upper half of a state."""
     return ((state >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_out(b, playout):
     """Play a board to its end: two passes, or the cap on plies.
 
@@ -219,7 +219,7 @@ def play_out(b, playout):
     playout.plies = ply
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_area(b, ownership):
     """Black's area less White's at the end of a playout, where an empty point is an eye; adds to ``ownership``."""
     near = NEIGHBORS[b.lines]
@@ -238,7 +238,7 @@ def count_area(b, ownership):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_first_plays(playout, color, win, statistics):
     """Add a playout, whose first move was by ``color``, to the all-moves-as-first statistics."""
     seen = np.zeros(MAX_POINTS, np.bool_)
@@ -252,7 +252,7 @@ def count_first_plays(playout, color, win, statistics):
         side = 1 - side
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_playouts(boards, work, playouts, statistics, count, komi, first_plays):
     """Play ``count`` playouts from ``boards[0]`` and add them up in ``statistics[0]``. ``work`` is a spare record."""
     total = statistics[0]
@@ -280,7 +280,7 @@ TALLY: Final = record_dtype(
 _ANSWER_SHARE: Final = 230  # of 256 times an atari near the last move is answered; never always, lest fights repeat
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_sensible(b, p, color, settled):
     if settled[p] or illegality(b, p, color, False) != LEGAL or is_own_eye(b, p, color):
         return False
@@ -288,7 +288,7 @@ def _is_sensible(b, p, color, settled):
     return not is_atari(word) or captures(b, p, color) or is_nakade(b, p, color, stones)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _random_move(b, color, settled, state):
     """A uniformly random sensible move or OFF, and the next state; draws as ``_playouts.play_out`` does."""
     left = b.empty_count
@@ -303,7 +303,7 @@ def _random_move(b, color, settled, state):
     return OFF, state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _answer(b, last, color, settled, region):
     """Capture the stone just played, or save a chain that it put in atari; OFF if there is no such move."""
     if last == OFF or b.stone[last] != -color:
@@ -327,7 +327,7 @@ def _answer(b, last, color, settled, region):
     return OFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(b, settled, state):
     """Play a board to its end; returns the generator's state."""
     color = b.to_play
@@ -352,7 +352,7 @@ def _settle(b, settled, state):
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_sharing(b, owner):
     """The chains, by their heads, beside an empty point that is neither side's."""
     shares = np.zeros(MAX_POINTS, dtype=np.bool_)
@@ -367,7 +367,7 @@ def _find_sharing(b, owner):
     return shares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(boards, first, tally):
     """Add the end of a playout: owners of all points, and the stones of the first board that share liberties."""
     b = boards[0]
@@ -384,7 +384,7 @@ def _count(boards, first, tally):
             tally.shared[p] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_settling_playouts(boards, settled, tallies, count, seed):
     """Settle ``boards[0]`` so many times, half of them with the other color first, and add them up."""
     state = random_state(seed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, OFF, illegality, play_pass, play_stone
 from katachi.go.points import BLACK, WHITE
 
@@ -18,12 +18,12 @@ WHITE_BIT: Final = 1 << 9
 # Positions
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def color_of(code):
     return np.int8(WHITE) if code & WHITE_BIT else np.int8(BLACK)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_up(b, codes, turned, to_play):
     """Put the stones up that stand before the first move; returns whether they can stand."""
     points = np.int64(b.empty_count)
@@ -38,7 +38,7 @@ def set_up(b, codes, turned, to_play):
     return np.int64(b.empty_count) + codes.size == points
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _replay(b, codes, plays, turned):
     """Play until so many moves that are no passes have been made and another is next; returns its ply.
 
@@ -64,7 +64,7 @@ def _replay(b, codes, plays, turned):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_positions(boards, games, moves, stones, plays, symmetries, tables, targets, plies):
     """Make of ``boards``, which are empty, the positions before chosen moves, and write these moves and their plies.
 

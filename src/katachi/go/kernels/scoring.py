@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, OFF, OFF_COLOR
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE
 
@@ -20,7 +20,7 @@ _TOUCHES_WHITE: Final = np.uint8(2)
 _TOUCHES_SEKI: Final = np.uint8(4)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def label_regions(stones, size, color, label):
     """Number the regions of points that are empty or of a color (EMPTY: empty alone); returns how many there are."""
     near = NEIGHBORS[size]
@@ -48,7 +48,7 @@ def label_regions(stones, size, color, label):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _touched_by_regions(stones, size, seki, label, count):
     """What every empty region touches, as a set of the bits above."""
     near = NEIGHBORS[size]
@@ -67,7 +67,7 @@ def _touched_by_regions(stones, size, seki, label, count):
     return touches
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_owner(stones, size, seki, owner):
     """Who owns each point: its stone, or the only color around its empty region, unless a stone there is in seki."""
     label = np.empty(MAX_POINTS, dtype=np.int16)
@@ -86,7 +86,7 @@ def fill_owner(stones, size, seki, owner):
 # Life
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_vital(b, color, label, count):
     """The chains, by their heads, to which each region is vital, [count, 4]; OFF where there are fewer than four.
 
@@ -114,7 +114,7 @@ def _find_vital(b, color, label, count):
     return vital
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _drop_chains(b, color, vital, healthy, alive):
     """Drop the chains with fewer than two vital regions; returns whether there was one."""
     regions = np.zeros(MAX_POINTS, dtype=np.uint8)
@@ -131,7 +131,7 @@ def _drop_chains(b, color, vital, healthy, alive):
     return dropped
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _drop_regions(b, color, label, healthy, alive):
     """Drop the regions that have a dropped chain beside them."""
     near = NEIGHBORS[b.lines]
@@ -143,7 +143,7 @@ def _drop_regions(b, color, label, healthy, alive):
                 healthy[label[p]] = False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_alive(boards, color, stones, regions):
     """Mark the stones of a color that are unconditionally alive, and their vital regions, both [n²]."""
     b = boards[0]

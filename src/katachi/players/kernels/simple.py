@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.influence import spread_bouzy
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import count_liberties, play_stone, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 
@@ -25,7 +25,7 @@ _STONE: Final = 128  # more than dilation and erosion together can take away
 INFLUENCE: Final = record_dtype([("maps", np.int32, (2, MAX_POINTS + 1))])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def liberty_balance(b):
     """The mean number of liberties of Black's chains less that of White's; a side without chains has 0."""
     black_chains = black_liberties = white_chains = white_liberties = 0
@@ -40,13 +40,13 @@ def liberty_balance(b):
     return black_liberties / max(black_chains, 1) - white_liberties / max(white_chains, 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread_influence(b, influence):
     """Leave Bouzy's map of the board in ``influence.maps[0]``, positive where it is Black's."""
     spread_bouzy(b, influence.maps, _STONE, DILATIONS, EROSIONS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def influence_balance(b, influence):
     """How many points are Black's on Bouzy's map less how many are White's."""
     spread_influence(b, influence)
@@ -56,7 +56,7 @@ def influence_balance(b, influence):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_liberties(boards, work, color, sensible, values):
     """Set ``values[point]`` to the liberty balance after each sensible move; ``work`` is a record to play on."""
     for p in range(np.uint16(boards[0].lines * boards[0].lines)):
@@ -66,7 +66,7 @@ def sweep_liberties(boards, work, color, sensible, values):
             values[p] = liberty_balance(work[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_influence(boards, work, influence, color, sensible, values):
     """Set ``values[point]`` to the influence balance after each sensible move."""
     for p in range(np.uint16(boards[0].lines * boards[0].lines)):
@@ -76,7 +76,7 @@ def sweep_influence(boards, work, influence, color, sensible, values):
             values[p] = influence_balance(work[0], influence[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def map_influence(boards, influence):
     """Leave Bouzy's map of a board in ``influence[0].maps[0]``, for Python to read."""
     spread_influence(boards[0], influence[0])

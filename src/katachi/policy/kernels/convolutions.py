@@ -12,9 +12,9 @@ y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A, and the sum over channels takes place betw
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.simd import LANES, load, spread, store, where_positive
+from katachi.go.kernels import kernel
 
 # The compiled part of `policy/convolutions.py`: sums over a batch for every channel, and what is made of each number by
 # them.
@@ -26,7 +26,7 @@ _ROWS = 64  # at a time: they stay in the cache while channel after channel is s
 _ZERO = np.float32(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_squares(boards, channels, totals):
     """Add the sum and the sum of squares of every channel to ``totals``, float64 [2 · channels]."""
     part = np.empty(2 * LANES, dtype=np.float32)
@@ -46,7 +46,7 @@ def sum_squares(boards, channels, totals):
                 totals[channels + channel + lane] += part[LANES + lane]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scale_and_rectify(boards, table, added, out):
     """Of every number x of a channel max(0, scale · x + offset + what is added); ``added`` is empty or like boards."""
     channels = table.size // 2
@@ -58,7 +58,7 @@ def scale_and_rectify(boards, table, added, out):
             store(out, at + channel, where_positive(y, y))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_slopes(slopes, results, boards, channels, totals):
     """Add the sums of g and g · x to ``totals``, float64 [2 · channels]; g is the slope where the result is not 0."""
     part = np.empty(2 * LANES, dtype=np.float32)
@@ -79,7 +79,7 @@ def sum_slopes(slopes, results, boards, channels, totals):
                 totals[channels + channel + lane] += part[LANES + lane]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread_slopes(slopes, results, boards, table, out, out_added):
     """Of every g and x of a channel a · g + b · x + c, the three in ``table``; g itself to ``out_added``, if any."""
     channels = table.size // 3
@@ -102,7 +102,7 @@ _FIVE = np.float32(5)
 _EIGHT = np.float32(8)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply_bt(source, at, step, target, to, stride):
     """Bᵀ on six vectors of ``source``, ``step`` apart: six vectors of ``target``, ``stride`` apart."""
     d1 = load(source, at + step)
@@ -119,7 +119,7 @@ def _apply_bt(source, at, step, target, to, stride):
     store(target, to + 5 * stride, _FOUR * d1 - _FIVE * d3 + load(source, at + 5 * step))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply_b(source, at, step, target, to, stride):
     """B on six vectors: the adjoint of Bᵀ."""
     v0 = load(source, at)
@@ -138,7 +138,7 @@ def _apply_b(source, at, step, target, to, stride):
     store(target, to + 5 * stride, v5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply_at(source, at, step, target, to, stride):
     """Aᵀ on six vectors: four."""
     m1 = load(source, at + step)
@@ -153,7 +153,7 @@ def _apply_at(source, at, step, target, to, stride):
     store(target, to + 3 * stride, near + _EIGHT * far + load(source, at + 5 * step))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply_a(source, at, step, target, to, stride):
     """A on four vectors: six, the adjoint of Aᵀ."""
     y0 = load(source, at)
@@ -170,7 +170,7 @@ def _apply_a(source, at, step, target, to, stride):
     store(target, to + 5 * stride, y3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy_rows(source, at, step, target, to, stride, rows, length):
     """Rows of a length from one array to another, ``step`` and ``stride`` apart."""
     for row in range(rows):
@@ -178,7 +178,7 @@ def _copy_rows(source, at, step, target, to, stride, rows, length):
             store(target, to + row * stride + place, load(source, at + row * step + place))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transform_inputs(boards, first, count, n, channels, transformed, stride, scratch):
     """Bᵀ d B of all tiles of ``count`` boards from ``first`` on."""
     tiles = (n + TILE - 1) // TILE
@@ -200,7 +200,7 @@ def transform_inputs(boards, first, count, n, channels, transformed, stride, scr
                         _apply_bt(scratch, columns + i * WINDOW * LANES, LANES, transformed, to, stride)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transform_input_gradients(transformed, stride, gradients, first, count, n, channels, scratch):
     """Of Bᵀ d B to those of the boards: B v Bᵀ of every tile, summed where tiles overlap."""
     tiles = (n + TILE - 1) // TILE
@@ -227,7 +227,7 @@ def transform_input_gradients(transformed, stride, gradients, first, count, n, c
         _copy_rows(scratch, width + channels, width, gradients, to, n * channels, n, n * channels)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transform_outputs(transformed, stride, boards, first, count, n, channels, scratch):
     """Aᵀ m A of all tiles of ``count`` boards from ``first`` on."""
     tiles = (n + TILE - 1) // TILE
@@ -248,7 +248,7 @@ def transform_outputs(transformed, stride, boards, first, count, n, channels, sc
         _copy_rows(scratch, 0, width, boards, (first + board) * n * n * channels, n * channels, n, n * channels)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transform_output_gradients(gradients, first, count, n, channels, transformed, stride, scratch):
     """Of the boards to those of m: A y Aᵀ of every tile."""
     tiles = (n + TILE - 1) // TILE

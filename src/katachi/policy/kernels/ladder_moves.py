@@ -10,16 +10,16 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.lookahead import count_joined, join_chains, remove_liberty
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, atari_point, captures, illegality, list_liberties, play_stone
 from katachi.go.kernels.ladders import CAPTURED, ESCAPED, expand_defense, read
 
 MOST_NODES: Final = 1000  # of a reading
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_after(b, boards, frames, move, color, stone):
     """What becomes of the chain at ``stone`` after a move; the first frame is the caller's."""
     boards[0] = b
@@ -27,7 +27,7 @@ def _read_after(b, boards, frames, move, color, stone):
     return read(boards, frames[1:], stone, b.stone[stone] == color, MOST_NODES)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _catches(b, chains, boards, frames, move, other, stone):
     """Whether an attack on a chain with two liberties, at one of them, catches it; it runs to the other."""
     attacker = -b.stone[stone]
@@ -41,7 +41,7 @@ def _catches(b, chains, boards, frames, move, other, stone):
     return _read_after(b, boards, frames, move, attacker, stone) == CAPTURED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_catches(b, chains, boards, frames, attacker, caught):
     """Mark the moves of a color that catch a chain of two liberties in a ladder."""
     moves = frames[0].moves
@@ -53,7 +53,7 @@ def mark_catches(b, chains, boards, frames, attacker, caught):
                     caught[move] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _outcome(b, chains, boards, frames, move, stone):
     """What becomes of the chain in atari at ``stone`` after an extension, or after the capture of an attacker."""
     color = b.stone[stone]
@@ -65,7 +65,7 @@ def _outcome(b, chains, boards, frames, move, stone):
     return _read_after(b, boards, frames, move, color, stone)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_flights(b, chains, boards, frames, saved, lost):
     """Mark the moves of the player to move that save a chain in atari from ladders, and extensions that do not."""
     tries = frames[0]

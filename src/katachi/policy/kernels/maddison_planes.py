@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.lookahead import CHAINS, list_chain_liberties, look_ahead
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, OFF, illegality, recent_move
 from katachi.go.kernels.ladders import new_stack
 from katachi.go.points import BLACK, EMPTY
@@ -37,14 +37,14 @@ AGE_BINS: Final = 5
 CAPTURE_BINS: Final = 7
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_bin(planes, first, bins, count, p):
     """Mark the plane of a count of 1 or more; the last one takes all that are more."""
     if count > 0:
         planes[np.uint16(first + min(np.int64(count), bins) - 1), p] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def played_at(b, ago):
     """The point of the stone that was played so many turns ago; OFF if that was a pass or it stands no more."""
     p = recent_move(b, ago)
@@ -56,7 +56,7 @@ def played_at(b, ago):
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_stones(b, chains, planes):
     """Mark colors and liberties."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -67,7 +67,7 @@ def _mark_stones(b, chains, planes):
             mark_bin(planes, _LIBERTIES, LIBERTY_BINS, chains.counts[b.head[p]], p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_ages(b, planes):
     """Mark how many turns ago each stone was played, in the last plane whatever is older than a board remembers."""
     oldest = _AGES + AGE_BINS - 1
@@ -80,7 +80,7 @@ def _mark_ages(b, planes):
             planes[_AGES + ago - 1, p] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_moves(b, chains, capture_zero_bin, planes):
     """Mark the legal moves, and what they do."""
     for i in range(b.empty_count):
@@ -92,7 +92,7 @@ def _mark_moves(b, chains, capture_zero_bin, planes):
             mark_bin(planes, _CAPTURES, CAPTURE_BINS, taken + capture_zero_bin, p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_full(records, ranks, capture_zero_bin, out):
     """The 36 planes; ``capture_zero_bin`` is 1 if the captures are counted from none instead of one."""
     work = np.empty(1, dtype=CHAINS)
@@ -109,7 +109,7 @@ def fill_full(records, ranks, capture_zero_bin, out):
             planes[_RANKS + ranks[i] - 1] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_reduced(records, out):
     """The 9 planes: colors, liberties, legality and the last move."""
     work = np.empty(1, dtype=CHAINS)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.lookahead import CHAINS, list_chain_liberties, look_ahead
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, OFF, RECENT, illegality, is_own_eye
 from katachi.go.kernels.ladders import new_stack
 from katachi.go.points import EMPTY
@@ -41,7 +41,7 @@ BINS: Final = 4  # of counts
 LIBERTY_AFTER_BINS: Final = 6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_stones(b, chains, planes):
     """Mark the stones of both sides with their liberties, and how many turns ago the last of them were played."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -59,7 +59,7 @@ def _mark_stones(b, chains, planes):
         planes[_KO, b.ko] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_own_move(b, chains, p, planes):
     liberties, stones, taken = look_ahead(b, chains, p, b.to_play)
     planes[_LEGAL, p] = 1
@@ -70,7 +70,7 @@ def _mark_own_move(b, chains, p, planes):
         mark_bin(planes, _SELF_ATARI, BINS, stones, p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_moves(b, chains, planes):
     """Mark the legal moves of both sides, and what they do."""
     for i in range(b.empty_count):
@@ -83,7 +83,7 @@ def _mark_moves(b, chains, planes):
             mark_bin(planes, _ENEMY_CAPTURES, BINS, taken, p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_mover(records, out):
     """All planes as the player to move sees them."""
     work = np.empty(1, dtype=CHAINS)

@@ -16,9 +16,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import from_dtype, njit, types
+from numba import from_dtype, types
 
 from katachi.features.kernels.signatures import PARAMETERS, RECORDS, SWEEP, VALUE
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import OFF, captures, is_sensible, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import count_area
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
@@ -81,12 +82,12 @@ _KILLER: Final = 0.03
 _HISTORY: Final = 0.02  # at most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def no_sweep(boards, parameters, values):
     """Stands for the sweep of an evaluator that has none."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outcome(b, komi):
     """P(Black wins) when both have passed: by area, all stones alive.
 
@@ -97,7 +98,7 @@ def outcome(b, komi):
     return 1.0 if score > komi else 0.5 if score == komi else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _probe(table, frame):
     """Where the table knows this node to this depth, else an index past its end; sets ``best_move`` to its move."""
     first = np.uint64(2) * (frame.key & np.uint64(table.size // 2 - 1))
@@ -111,7 +112,7 @@ def _probe(table, frame):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _store(table, frame, bound):
     """Keep a node: the deeper of two in the first slot, the newest in the second."""
     slot = np.uint64(2) * (frame.key & np.uint64(table.size // 2 - 1))
@@ -125,7 +126,7 @@ def _store(table, frame, bound):
     entry.move = frame.best_move
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_moves(b, frame, tree):
     """Write the moves of a node to its frame: at the root those considered, in quiescence captures, else all sensible.
 
@@ -149,7 +150,7 @@ def _list_moves(b, frame, tree):
     frame.tried = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _value_moves(ply, frame, boards, work, tree, value, sweep, parameters):
     """Fill ``frame.values``: by the evaluator's sweep, or else by playing each move on a spare record."""
     pass_index = np.int64(boards[ply].lines) * np.int64(boards[ply].lines)
@@ -165,7 +166,7 @@ def _value_moves(ply, frame, boards, work, tree, value, sweep, parameters):
         frame.values[i] = value(boards[spare:], parameters)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_on(boards, ply, target, move):
     boards[target] = boards[ply]
     color = boards[ply].to_play
@@ -175,7 +176,7 @@ def _play_on(boards, ply, target, move):
         play_stone(boards[target], move, color)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _order_moves(b, frame, tree):
     """Fill ``frame.order``; ``best_move`` is the table's, or OFF."""
     color = b.to_play
@@ -194,7 +195,7 @@ def _order_moves(b, frame, tree):
         frame.order[i] = order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle_frontier(b, frame, tree):
     """The best of children that are all leaves; an end by two passes counts by its score."""
     color = b.to_play
@@ -214,7 +215,7 @@ def _settle_frontier(b, frame, tree):
             winner = i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _recall(frame, table):
     """Take what the table knows of a node: a move to try first in ``best_move``; returns whether that settles it."""
     frame.best_move = OFF
@@ -235,7 +236,7 @@ def _recall(frame, table):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _enter(frame, boards, table, work, tree, value, sweep, parameters):
     """Look at a node for the first time; returns whether that settles it."""
     ply = tree.ply
@@ -268,7 +269,7 @@ def _enter(frame, boards, table, work, tree, value, sweep, parameters):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_move(frame):
     """Bring the most promising move that is left to the front of those left; returns its place."""
     at = frame.tried
@@ -282,7 +283,7 @@ def _next_move(frame):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _descend(frames, boards, tree, at):
     """Put the child after the move at this place on the stack."""
     ply = tree.ply
@@ -299,7 +300,7 @@ def _descend(frames, boards, tree, at):
     tree.ply = ply + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _receive(frame, worth, child, child_length):
     """Take the worth of the move that was tried last, and the line that goes with it."""
     move = frame.moves[frame.tried]
@@ -315,7 +316,7 @@ def _receive(frame, worth, child, child_length):
     frame.line_length = child_length + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remember(b, frame, table, tree):
     """Keep a node that is done in the table, and what cut it off among the killers and in the history.
 
@@ -339,7 +340,7 @@ def _remember(b, frame, table, tree):
         _store(table, frame, bound)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _leave(frames, boards, table, tree, settled):
     """Hand the worth of a node that is done to its parent."""
     ply = tree.ply
@@ -354,7 +355,7 @@ def _leave(frames, boards, table, tree, settled):
         _receive(parent, -frame.best, frame, frame.line_length)
 
 
-@njit(
+@kernel(
     types.boolean(
         types.Array(from_dtype(FRAME), 1, "C"),
         RECORDS,
@@ -366,8 +367,6 @@ def _leave(frames, boards, table, tree, settled):
         PARAMETERS,
         types.int64,
     ),
-    cache=True,
-    nogil=True,
 )
 def run_nodes(frames, boards, table, work, trees, value, sweep, parameters, budget):
     """Go on with an iteration for so many nodes; returns whether it is complete."""

@@ -24,9 +24,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import from_dtype, njit, types
+from numba import from_dtype, types
 
 from katachi.features.kernels.signatures import PARAMETERS, RECORDS, VALUE
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
     LEGAL,
     NEIGHBORS,
@@ -108,13 +109,13 @@ _THREE: Final = np.float32(3)
 _HALF: Final = np.float32(0.5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def no_value(boards, parameters):  # noqa: ARG001 (the signature is that of all values)
     """Stands for the value of an evaluator where there is none."""
     return 0.5
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def score_moves(tree, node, record, edges, scores):
     """Fill ``scores`` with every move's score at a node; −∞ where there is no candidate."""
     k = tree.rave
@@ -132,7 +133,7 @@ def score_moves(tree, node, record, edges, scores):
         scores[p] = score if prior >= 0 else np.float32(-np.inf)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_move(scores, points):
     best = points  # the pass, which is always a candidate
     top = scores[points]
@@ -143,7 +144,7 @@ def _best_move(scores, points):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash_after(b, p, color):
     """The hash of the stones after a legal move that is no suicide."""
     own = np.uint8(0) if color == BLACK else np.uint8(1)
@@ -167,7 +168,7 @@ def _hash_after(b, p, color):
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has_been(situation, worker, history):
     """Whether a situation lies on the path or in the game's past."""
     for i in range(worker.depth):
@@ -182,14 +183,14 @@ def _has_been(situation, worker, history):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _situation_after(b, p, color):
     """One number for the stones after a move and who is to play then."""
     after = _hash_after(b, p, color)
     return after ^ ZOBRIST_WHITE_TO_PLAY if color == BLACK else after
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_allowed(tree, b, p, worker, history):
     """Whether a point may be played on here: the board knows occupied points, suicide and simple ko, we superko."""
     if illegality(b, p, b.to_play, False) != LEGAL:
@@ -203,7 +204,7 @@ def _is_allowed(tree, b, p, worker, history):
     return tree.superko == SITUATIONAL or not _has_been(situation ^ ZOBRIST_WHITE_TO_PLAY, worker, history)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _leave_out_banned(tree, b, worker, points):
     """Take the moves that are banned at this depth off the candidates."""
     color = np.uint64(0) if b.to_play == BLACK else np.uint64(1)
@@ -212,7 +213,7 @@ def _leave_out_banned(tree, b, worker, points):
             worker.scores[p] = -np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(tree, b, node, nodes, edges, worker, history):
     """The candidate with the best score that may be played on this path; the pass where there is none."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
@@ -226,7 +227,7 @@ def _choose(tree, b, node, nodes, edges, worker, history):
         worker.scores[move] = -np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move_at(tree, b, worker, back):
     """The move so many before the end of the path, 1 for the last; OFF for a pass and before the game began."""
     points = np.uint16(b.lines * b.lines)
@@ -237,14 +238,14 @@ def _move_at(tree, b, worker, back):
     return tree.last if back == depth + 1 else tree.before if back == depth + 2 else OFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _recall_moves(tree, b, worker, playout):
     """Tell the playout's policy which two moves led to this board."""
     playout.last = _move_at(tree, b, worker, 1)
     playout.before = _move_at(tree, b, worker, 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, playout, ladder_boards, frames):
     """The node of a board: a new one, or, where positions are shared, one that is there; NONE if there is no room."""
     slot = np.uint64(0)
@@ -282,7 +283,7 @@ def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, 
     return node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def area_outcome(b, komi):
     """P(Black wins) when both have passed: by area, all stones alive."""
     owner = np.empty(MAX_POINTS, np.int8)
@@ -293,7 +294,7 @@ def area_outcome(b, komi):
     return 1.0 if area > komi else 0.5 if area == komi else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _descend(tree, b, nodes, edges, children, stones, table, history, worker, playout, ladder_boards, frames):
     """Play from the root to a leaf; returns whether the game has ended there."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
@@ -329,7 +330,7 @@ def _descend(tree, b, nodes, edges, children, stones, table, history, worker, pl
             return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_first_plays(playout, first):
     """Set who was the first to play on each point in the playout."""
     color = playout.first_color if playout.plies % 2 == 1 else -playout.first_color
@@ -339,7 +340,7 @@ def _count_first_plays(playout, first):
     first[OFF] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_out(tree, b, worker, playout):
     """What a playout is worth to Black, by who wins and a little by how much; adds it to the worker's sums."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
@@ -362,7 +363,7 @@ def _play_out(tree, b, worker, playout):
     return win + tree.score_share * (margin - win)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _last_value(nodes, worker):
     """The evaluator's value of the last node of a simulation that has one, the one that it made included; else NaN."""
     if worker.made != NONE and nodes[worker.made].state == EVALUATED:
@@ -374,7 +375,7 @@ def _last_value(nodes, worker):
     return np.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _value_leaf(tree, boards, nodes, worker, playout, value, parameters):
     """What a leaf is worth to Black: the evaluator's value, a playout's, or a mixture."""
     share = tree.value_share
@@ -388,7 +389,7 @@ def _value_leaf(tree, boards, nodes, worker, playout, value, parameters):
     return (1.0 - share) * _play_out(tree, boards[0], worker, playout) + share * judged
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _back_up(tree, black_value, nodes, edges, worker, points):
     """Add a simulation's value to all nodes of its path, and to all moves there that were played later on."""
     first = worker.first
@@ -409,7 +410,7 @@ def _back_up(tree, black_value, nodes, edges, worker, points):
                 edges[node, RAVE_WINS, p] += played * value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_decided(tree, edges, points, left):
     """Whether the most visited move stays so, whatever so many simulations bring."""
     best = second = np.float32(0)
@@ -422,7 +423,7 @@ def _is_decided(tree, edges, points, left):
     return best - second > left
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
     """Make node 0 for ``boards[0]``."""
     tree, b, playout = trees[0], boards[0], playouts[0]
@@ -448,7 +449,7 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
     )
 
 
-@njit(
+@kernel(
     types.int64(
         types.Array(from_dtype(TREE), 1, "C"),
         types.Array(from_dtype(NODE), 1, "C"),
@@ -465,8 +466,6 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
         VALUE,
         PARAMETERS,
     ),
-    cache=True,
-    nogil=True,
 )
 def run_simulations(
     trees,

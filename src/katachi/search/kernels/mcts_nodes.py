@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import OFF, RECENT, ZOBRIST_WHITE_TO_PLAY, is_sensible, record_dtype, set_stones
 from katachi.go.kernels.playouts import next_random
 from katachi.go.points import BLACK, MAX_POINTS
@@ -28,7 +28,7 @@ from katachi.search.kernels.playouts import pattern_prior, weigh_ladders
 # The key of a node: one number for a position in a tree, with whose turn it is, the ko and a pass before it.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def node_key(b, passes):
     """The key of a board that was reached by so many passes in succession, 0 or 1."""
     key = b.hash
@@ -41,7 +41,7 @@ def node_key(b, passes):
     return key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def key_of(boards, passes):
     """The same for Python: of ``boards[0]``."""
     return node_key(boards[0], passes)
@@ -119,7 +119,7 @@ _UNEVEN: Final = np.float32(
 )  # a default prior differs a little from move to move: no point is always the first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_even_prior(b, edges, node, playout):
     """Give all sensible moves about the same prior, and the pass less."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
@@ -139,7 +139,7 @@ def _fill_even_prior(b, edges, node, playout):
             edges[node, PRIOR, p] /= total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_weighed_prior(b, edges, node, strengths):
     """Give all moves a prior in proportion to their strengths, mixed with an even one, and the pass little."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
@@ -155,7 +155,7 @@ def _fill_weighed_prior(b, edges, node, strengths):
     edges[node, PRIOR, points] = even if count else _ONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_node(
     b, passes, born, state, node, nodes, edges, children, stones, playout, by_patterns, by_ladders, work, boards, frames
 ):
@@ -190,7 +190,7 @@ def make_node(
     new.state = state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restore_boards(numbers, nodes, stones, boards):
     """Make the boards of so many nodes from empty ones."""
     for i in range(numbers.size):
@@ -203,7 +203,7 @@ def restore_boards(numbers, nodes, stones, boards):
             boards[i].recent[j] = nodes[node].recent[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_node(key, nodes, table):
     """The node of a position, by the table of those that share it, or NONE; and the slot where it belongs."""
     mask = np.uint64(table.size - 1)
@@ -218,7 +218,7 @@ def find_node(key, nodes, table):
     return NONE, slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_subtree(nodes, children, root, least_visits, kept, stack):
     """Mark in ``kept`` the root and what is below it with so many visits, and cut off all else; returns how many."""
     kept[:] = False
@@ -243,7 +243,7 @@ def keep_subtree(nodes, children, root, least_visits, kept, stack):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_table(nodes, table):
     """Enter all nodes that are in use into the table of shared positions."""
     table[:] = NONE

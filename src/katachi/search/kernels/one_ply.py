@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import captures, is_sensible
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_sensible(boards, sensible):
     """Set ``sensible[point]`` for the player to move."""
     b = boards[0]
@@ -16,7 +16,7 @@ def fill_sensible(boards, sensible):
         sensible[p] = is_sensible(b, p, b.to_play)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_captures(boards, taking):
     """Clear ``taking[point]`` wherever a stone of the player to move would take nothing."""
     b = boards[0]

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, OFF, illegality, is_sensible, play_pass, play_stone, record_dtype
 from katachi.go.points import EMPTY, MAX_POINTS, PASS
 from katachi.search.kernels.patterns import fill_views, pattern_code
@@ -19,7 +19,7 @@ GROUPS: Final = 4  # pattern, tactic, distance to the last move, to the one befo
 VIEWS: Final = record_dtype([("seen", np.uint16, MAX_POINTS + 1)])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_candidates(b, views, color, move, recent, classes, out):
     """Write the features of all sensible moves, the one that was played first; returns how many."""
     count = 1
@@ -36,7 +36,7 @@ def _write_candidates(b, views, color, move, recent, classes, out):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_choices(boards, moves, colors, first, step, classes, out, counts):
     """Play a game on ``boards[0]`` and write every ``step``-th choice from ply ``first`` on.
 
@@ -66,7 +66,7 @@ def write_choices(boards, moves, colors, first, step, classes, out, counts):
         recent[0] = move
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _strength(features, gammas, offsets, i):
     product = 1.0
     for g in range(GROUPS):
@@ -74,14 +74,14 @@ def _strength(features, gammas, offsets, i):
     return product
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_wins(features, starts, group, wins):
     """Count how often each feature of a group was chosen."""
     for choice in range(starts.size - 1):
         wins[features[starts[choice], group]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_shares(features, starts, gammas, offsets, group, shares):
     """Add up for each feature of a group what stands beside its gamma in the likelihood (Coulom 2007, eq. 5)."""
     for choice in range(starts.size - 1):
@@ -93,7 +93,7 @@ def add_shares(features, starts, gammas, offsets, group, shares):
             shares[feature] += _strength(features, gammas, offsets, i) / (gammas[offsets[group] + feature] * total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def judge(features, starts, gammas, offsets):
     """The mean log probability of what was chosen, and how often nothing was more probable (a tie counts its share)."""
     logs = 0.0

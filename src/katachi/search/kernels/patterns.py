@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import DIAGONALS, NEIGHBORS, OFF_COLOR, is_atari
 from katachi.go.points import BLACK, EMPTY
 
@@ -23,7 +23,7 @@ _TOUCHING_BITS: Final = np.uint16(0x55)
 _DIAGONAL_BITS: Final = np.uint16(8)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _digit(stone):
     if stone == EMPTY:
         return np.uint16(0)
@@ -32,7 +32,7 @@ def _digit(stone):
     return np.uint16(1) if stone == BLACK else np.uint16(2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_views(b, record):
     """Set ``view`` of all points of a board."""
     near, corners = NEIGHBORS[b.lines], DIAGONALS[b.lines]
@@ -45,7 +45,7 @@ def fill_views(b, record):
         record.seen[p] = code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def change_views(lines, record, p, color):
     """Tell the eight neighbors that a stone of a color has come to ``p``, or gone; ``view[OFF]`` takes what is lost."""
     digit = np.uint16(1) if color == BLACK else np.uint16(2)
@@ -56,26 +56,26 @@ def change_views(lines, record, p, color):
         record.seen[corners[p, k]] ^= digit << (shift + _DIAGONAL_BITS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _empty_bits(view):
     """The lower one of each two bits if they are 0."""
     return ~(view | (view >> np.uint16(1))) & np.uint16(_BLACK_BITS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def touching_empty(view):
     """A bit for each empty one of the four points that touch a point."""
     return _empty_bits(view) & _TOUCHING_BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def touching_stones(view, color):
     """A bit for each stone of a color among the four points that touch a point."""
     high = view >> np.uint16(1)
     return (view & ~high if color == BLACK else high & ~view) & _TOUCHING_BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_empty(view):
     """How many of the eight neighbors are empty."""
     pairs = _empty_bits(view)
@@ -84,7 +84,7 @@ def count_empty(view):
     return (pairs + (pairs >> np.uint16(8))) & np.uint16(0x1F)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pattern_code(b, record, p, color):
     """The pattern around an empty point as ``color`` sees it, with the chains in atari."""
     code = np.uint32(record.seen[p])

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.windows import CODES, MAX_CLASSES, SIDE
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
     COUNT_MASK,
     DIAGONALS,
@@ -70,7 +70,7 @@ _MOST_NODES: Final = 200
 _MOST_CONTACTS: Final = 8  # of a chain with two liberties
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_caught_after(b, boards, frames, move, stone):
     """Whether a legal move of the player to move leaves the chain at ``stone``, of either color, caught in a ladder."""
     boards[0] = b
@@ -78,7 +78,7 @@ def _is_caught_after(b, boards, frames, move, stone):
     return read(boards, frames, stone, b.stone[stone] == b.to_play, _MOST_NODES) == CAPTURED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weigh_attack(b, boards, frames, stone, strengths):
     """Strengthen the moves that catch an enemy chain of two liberties."""
     if list_liberties(b, stone, frames[0].moves) != 2:
@@ -89,7 +89,7 @@ def _weigh_attack(b, boards, frames, stone, strengths):
             strengths[move] *= CATCHES
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weigh_flight(b, boards, frames, stone, strengths):
     """Weaken the extension of an own chain in atari that is caught all the same."""
     move = atari_point(b.liberties[stone])
@@ -97,7 +97,7 @@ def _weigh_flight(b, boards, frames, stone, strengths):
         strengths[move] *= RUNS_IN_VAIN
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh_ladders(b, boards, frames, strengths):
     """Weigh the moves of the player to move, [n²], by all ladders; a strength of 0 marks what is no move.
 
@@ -130,7 +130,7 @@ TACTICS: Final = 10
 DISTANCES: Final = 18
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _saves(b, p, color):
     """Whether a move that takes nothing gives a chain in atari two liberties."""
     for k in range(np.uint64(4)):
@@ -141,7 +141,7 @@ def _saves(b, p, color):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gives_atari(b, p, color):
     """Whether a move leaves an enemy chain that has more than one liberty with one."""
     for k in range(np.uint64(4)):
@@ -158,7 +158,7 @@ def gives_atari(b, p, color):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _takes_last(b, p, color, last):
     if last == OFF or b.stone[last] != -color or not is_atari(b.liberties[b.head[last]]):
         return False
@@ -169,7 +169,7 @@ def _takes_last(b, p, color, last):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_tactic(b, p, color, last):
     """What a legal move does to chains, below TACTICS."""
     tactic = 0
@@ -182,7 +182,7 @@ def move_tactic(b, p, color, last):
     return tactic + (ATARI if gives_atari(b, p, color) else 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_distance(lines, p, other):
     """The distance dx + dy + max(dx, dy) (Coulom 2007), at most DISTANCES − 1; 0 if there is no other point."""
     if other == OFF:
@@ -195,7 +195,7 @@ def move_distance(lines, p, other):
 # A prior for a tree search: the probability of each move by its learned weights, at the cost of part of a playout.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_strength(b, playout, p, color):
     """The product of the gammas of a legal move; ``seen``, ``last`` and ``before`` of the playout must be right."""
     strength = np.float64(playout.gamma[pattern_code(b, playout, p, color)])
@@ -204,7 +204,7 @@ def move_strength(b, playout, p, color):
     return strength * playout.before_gamma[move_distance(b.lines, p, playout.before)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pattern_prior(b, playout, out):
     """Write the probability of every point for the player to move, [n²]: 0 where no move is sensible.
 
@@ -227,7 +227,7 @@ def pattern_prior(b, playout, out):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_pattern_prior(boards, playouts, out):
     """``pattern_prior`` for Python: record arrays of one board and one playout."""
     return pattern_prior(boards[0], playouts[0], out)
@@ -241,7 +241,7 @@ def fill_pattern_prior(boards, playouts, out):
 # part's affair.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def change_entries(playout, p, color, sign):
     """Let a stone of a color come to a point, or go if ``sign`` is −1."""
     black, white = (sign, 2 * sign) if color == BLACK else (2 * sign, sign)
@@ -251,7 +251,7 @@ def change_entries(playout, p, color, sign):
         playout.entry[1, w] += white * power
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_entries(b, playout):
     """Find the entries of all windows of a board."""
     playout.entry[0] = playout.first_entry
@@ -261,7 +261,7 @@ def fill_entries(b, playout):
             change_entries(playout, p, b.stone[p], np.int32(1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shape_gain(playout, p, color):
     """What a stone adds to the value of the shapes."""
     view = np.uint8(0) if color == BLACK else np.uint8(1)
@@ -282,7 +282,7 @@ _AROUND: Final = np.concatenate([NEIGHBORS, DIAGONALS], axis=2)
 _BYTE: Final = np.uint64(255)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_good(b, playout, p, color):
     """Whether a move is sensible, and no self-atari except for a throw-in or a nakade."""
     empty = touching_empty(playout.seen[p])
@@ -296,19 +296,19 @@ def is_good(b, playout, p, color):
     return stones == 0 or is_nakade(b, p, color, stones)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _reply(b, playout, last, color):
     p = playout.reply[0 if color == BLACK else 1, last]
     return p if p != OFF and b.stone[p] == EMPTY and is_good(b, playout, p, color) else OFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_be_eye(view, color):
     """Whether an empty point may lie in a small empty region that the enemy surrounds: a quick look before a search."""
     return touching_empty(view) and not touching_stones(view, color) and count_empty(view) <= _MOST_AROUND
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _vital_move(b, playout, last, color):
     """The vital point of a small empty region beside the last move, or OFF."""
     for k in range(np.uint64(4)):
@@ -320,7 +320,7 @@ def _vital_move(b, playout, last, color):
     return OFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _capture(b, last, color):
     """The move that takes the stone just played, or OFF."""
     word = b.liberties[b.head[last]]
@@ -331,7 +331,7 @@ def _capture(b, last, color):
     return OFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _escape(b, last, color):
     """A move that saves a chain which the last move put in atari, or OFF."""
     for k in range(np.uint64(4)):
@@ -343,7 +343,7 @@ def _escape(b, last, color):
     return OFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pattern_move(b, playout, last, color, state):
     """A neighbor of the last move in proportion to the gamma of its pattern, or OFF in proportion to all the rest."""
     near = 0.0
@@ -361,7 +361,7 @@ def _pattern_move(b, playout, last, color, state):
     return OFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _answer(b, playout, last, color, state):
     """A move that answers the last one, or OFF, and the next state; each part has its own eight bits as a coin."""
     state = next_random(state)
@@ -381,7 +381,7 @@ def _answer(b, playout, last, color, state):
     return move, state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _random_move(b, playout, color, state):
     """A random good move, or OFF, and the next state; draws as ``go._playouts.play_out`` does."""
     left = b.empty_count
@@ -396,7 +396,7 @@ def _random_move(b, playout, color, state):
     return OFF, state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shape_move(b, playout, color, state):
     """Of so many random good moves the best by its shapes, or OFF, and the next state."""
     best, state = _random_move(b, playout, color, state)
@@ -411,7 +411,7 @@ def _shape_move(b, playout, color, state):
     return best, state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_move(b, playout, last, color, state):
     """The next move of a playout, OFF for a pass, and the next state of the generator."""
     if last != OFF:
@@ -475,7 +475,7 @@ PLAYOUT: Final = record_dtype(
 __all__ = ["PLAYOUT", "add_informed_playouts", "learn_replies", "play_out"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play(b, playout, move, color):
     """Play a stone, and keep the views and windows up to date."""
     before = b.empty_count - np.uint16(1)
@@ -489,7 +489,7 @@ def _play(b, playout, move, color):
             change_entries(playout, b.empties[i], -color, np.int32(-1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_informed(b, playout):
     """What ``go._playouts.play_out`` does, by the policy; the first move answers ``playout.last``."""
     color = b.to_play
@@ -517,7 +517,7 @@ def _play_informed(b, playout):
     playout.plies = np.uint32(ply)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_out(b, playout):
     """Play a board to its end (two passes, or the cap on plies); returns Black's area less White's, without komi.
 
@@ -533,7 +533,7 @@ def play_out(b, playout):
     return count_area(b, playout.owner)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_replies(playout, winner):
     """Remember the winner's replies in the last playout, and forget the loser's (Baier and Drake 2010, LGRF-1)."""
     color = -playout.first_color
@@ -548,7 +548,7 @@ def learn_replies(playout, winner):
         color = -color
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_informed_playouts(boards, work, playouts, statistics, count, komi):
     """Play ``count`` playouts from ``boards[0]`` and add them up in ``statistics[0]``. ``work`` is a spare record."""
     total, playout = statistics[0], playouts[0]

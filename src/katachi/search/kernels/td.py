@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.features.windows import MAX_WINDOWS
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
     BOARD,
     LEGAL,
@@ -55,13 +55,13 @@ CONTACTS_AT: Final = 3
 HEADER: Final = 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def view_of(color):
     """The view of the player who has just moved."""
     return np.uint8(0) if color == BLACK else np.uint8(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change_memory_point(ints, entries, p, color, sign):
     """Let a stone of a color come to a point, or go if ``sign`` is −1, in all windows that hold it."""
     black, white = (sign, 2 * sign) if color == BLACK else (2 * sign, sign)
@@ -74,7 +74,7 @@ def _change_memory_point(ints, entries, p, color, sign):
         entries[1, w] += white * power
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_entries(b, ints, entries):
     """Set the entries of all windows of a board."""
     bases = np.uint64(ints[BASES_AT])
@@ -85,7 +85,7 @@ def find_entries(b, ints, entries):
             _change_memory_point(ints, entries, p, b.stone[p], np.int32(1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_and_follow(b, ints, entries, p, color):
     """Play a stone, and keep the entries up to date."""
     before = b.empty_count - np.uint16(1)
@@ -95,7 +95,7 @@ def play_and_follow(b, ints, entries, p, color):
         _change_memory_point(ints, entries, b.empties[i], -color, np.int32(-1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_entries(ints, weights, entries, view):
     """The logit of the player who has just moved."""
     total = 0.0
@@ -104,7 +104,7 @@ def sum_entries(ints, weights, entries, view):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gain_of_stone(ints, weights, entries, view, p):
     """What a stone of the mover adds to his logit if it takes nothing."""
     gain = 0.0
@@ -117,7 +117,7 @@ def gain_of_stone(ints, weights, entries, view, p):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def logit_after(boards, spare, parameters, entries, work, total, p):
     """The mover's logit after a move on ``boards[0]``, where all windows sum to ``total`` for him."""
     ints, weights = parameters
@@ -130,7 +130,7 @@ def logit_after(boards, spare, parameters, entries, work, total, p):
     return sum_entries(ints, weights, work, view_of(color))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_log_odds(boards, parameters, values):
     """The log-odds of Black after each move on ``boards[0]``, [n²+1], the pass last; NaN where it is illegal."""
     ints, weights = parameters
@@ -148,14 +148,14 @@ def sweep_log_odds(boards, parameters, values):
     values[points] = color * total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(boards, parameters, values):
     """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
     sweep_log_odds(boards, parameters, values)
     make_shares(values, boards[0].lines * boards[0].lines + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value(boards, parameters):
     """P(Black wins) on ``boards[0]``."""
     ints, weights = parameters
@@ -205,7 +205,7 @@ SIMULATOR: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(s, parameters):
     """Go to the root."""
     s.entries[:] = s.root_entries
@@ -217,7 +217,7 @@ def _begin(s, parameters):
     s.stands = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end_stand(s, stands, view, w):
     """Write down which weight was in use in a window, and in which afterstates, if there were any."""
     if s.since[view, w] < s.afterstates[view]:
@@ -229,7 +229,7 @@ def _end_stand(s, stands, view, w):
         s.since[view, w] = s.afterstates[view]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change_point(s, parameters, stands, p, color, sign):
     """Let a stone of a color come to a point, or go if ``sign`` is −1, in all windows that hold it."""
     ints, weights = parameters
@@ -247,7 +247,7 @@ def _change_point(s, parameters, stands, p, color, sign):
             s.logit[view] += np.float64(weights[np.uint64(new)]) - np.float64(weights[np.uint64(old)])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play(s, b, parameters, stands, move):
     """Play a move, or a pass if it is OFF, and remember the board after it if it is to be learned from."""
     color = b.to_play
@@ -265,7 +265,7 @@ def _play(s, b, parameters, stands, move):
         s.afterstates[view] += np.uint32(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(s, boards, spare, parameters, at_root):
     """An ε-greedy move of the player to move on ``boards[0]``, at random among equals; OFF where there is none."""
     b = boards[0]
@@ -292,7 +292,7 @@ def _choose(s, boards, spare, parameters, at_root):
     return s.best[random_below(s.random, count)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_area(s, b):
     """Black's area less White's after two passes, all stones alive."""
     fill_owner(b.stone, np.int64(b.lines), np.zeros(MAX_POINTS + 1, np.bool_), s.owner)
@@ -302,7 +302,7 @@ def _count_area(s, b):
     return area
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _simulate(s, boards, spare, playout, parameters, stands):
     """Play from ``boards[0]``, which is the root, to the end; returns Black's area less White's."""
     _begin(s, parameters)
@@ -328,7 +328,7 @@ def _simulate(s, boards, spare, playout, parameters, stands):
     return area
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_changes(s, view, reward):
     """What the afterstates of a side change, summed up: what those before each change together."""
     count = s.afterstates[view]
@@ -339,7 +339,7 @@ def _sum_changes(s, view, reward):
         s.sums[view, following] = s.sums[view, t] + s.step * (target - logistic(s.logits[view, t]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _learn(s, weights, stands, black_wins):
     """Learn from the afterstates of a simulation."""
     _sum_changes(s, np.uint8(0), black_wins)
@@ -353,7 +353,7 @@ def _learn(s, weights, stands, black_wins):
         weights[np.uint64(stands[i, 0])] += np.float32(change)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_simulations(simulators, roots, boards, spare, playouts, parameters, stands, count):
     """Run so many simulations from ``roots[0]`` and learn from each; ``boards`` and ``spare`` are to play on.
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
     LEGAL,
     NEIGHBORS,
@@ -40,12 +40,12 @@ ALP: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _balance(own_chains, own_liberties, enemy_chains, enemy_liberties):
     return own_liberties / max(own_chains, 1) - enemy_liberties / max(enemy_chains, 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(alp, b, color):
     """Count the chains and liberties of both sides as ``color`` sees them."""
     alp.own_chains = alp.own_liberties = alp.enemy_chains = alp.enemy_liberties = 0
@@ -60,7 +60,7 @@ def _count(alp, b, color):
             alp.enemy_liberties += count_liberties(b, p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _touches(b, p, head):
     """Whether an empty point is a liberty of a chain."""
     near = NEIGHBORS[b.lines]
@@ -71,7 +71,7 @@ def _touches(b, p, head):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_simple(b, p, color):
     """Whether a move captures nothing and joins at most one chain."""
     near = NEIGHBORS[b.lines]
@@ -88,7 +88,7 @@ def _is_simple(b, p, color):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _value_simple(alp, b, p, color):
     """The balance after a simple move: enemy chains around lose a liberty each, the own one gains what is new."""
     near = NEIGHBORS[b.lines]
@@ -113,7 +113,7 @@ def _value_simple(alp, b, p, color):
     return _balance(chains, alp.own_liberties + gained, alp.enemy_chains, alp.enemy_liberties - lost)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_by_liberties(alp, boards, spare, color):
     """The move of the average liberty player on ``boards[0]``, or PASS_MOVE; ``spare`` is a record to play on."""
     b = boards[0]
@@ -153,13 +153,13 @@ ALWAYS: Final = np.uint64(1) << np.uint64(32)
 NEVER: Final = np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def color_of(game):
     """The shape player's color: Black and White in turn."""
     return np.int8(BLACK if game % 2 == 0 else -BLACK)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_fused(r, alp, boards, spare, own, random_plies, komi):
     """One game from ``boards[0]``; returns what Black gets."""
     b = boards[0]
@@ -177,7 +177,7 @@ def _play_fused(r, alp, boards, spare, own, random_plies, komi):
     return final_win(r, b, passes, komi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_unfused(shapes, weights, game, alp, boards, spare, own, random_plies, komi):
     """The same without fused tables."""
     b = boards[0]
@@ -195,7 +195,7 @@ def _play_unfused(shapes, weights, game, alp, boards, spare, own, random_plies, 
     return final_win(game, b, passes, komi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_fused_wins(players, alps, boards, games, random_plies, komi):
     """How many of ``games`` the shape player wins as Black and as White, [2].
 
@@ -210,7 +210,7 @@ def count_fused_wins(players, alps, boards, games, random_plies, komi):
     return wins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_unfused_wins(shapes, weights, games_played, alps, boards, games, random_plies, komi):
     """The same without fused tables."""
     wins = np.zeros(2)

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.windows import MAX_WINDOWS
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 
@@ -56,7 +56,7 @@ TRACKER: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _digit(color, view):
     """0 for an empty point, 1 for the mover's stone, 2 for the enemy's."""
     if color == EMPTY:
@@ -64,7 +64,7 @@ def _digit(color, view):
     return np.uint16(1) if (color == BLACK) == (view == 0) else np.uint16(2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def change_stone(shapes, tracker, keys, p, color):
     """Make a point's stone ``color`` in all windows that contain the point."""
     old = tracker.stone[p]
@@ -87,7 +87,7 @@ def change_stone(shapes, tracker, keys, p, color):
                 keys[view, w, g] ^= word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(shapes, tracker, keys, b):
     """Bring a tracker to the position of a board, from whatever position it was at; returns how many points changed."""
     changed = 0
@@ -98,7 +98,7 @@ def follow(shapes, tracker, keys, b):
     return changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def canonical_key(shapes, keys, view, i):
     """The least key of a keyed placement over the symmetries that leave its place as it is."""
     w = shapes.keyed_window[i]
@@ -110,7 +110,7 @@ def canonical_key(shapes, keys, view, i):
     return least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keyed_entry(shapes, keys, view, i, tied):
     """The weight of a keyed placement and its sign, 0 if the shape is its own inverse and inverses are tied."""
     key = canonical_key(shapes, keys, view, i)
@@ -126,7 +126,7 @@ def keyed_entry(shapes, keys, view, i, tied):
     return np.uint32(shapes.keyed_base[i] + np.uint32(place)), sign
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_active(shapes, tracker, keys, view, canonical, signs, tied, out, out_signs):
     """Write the weight and the sign of every placement, table sets first; returns how many there are."""
     count = np.uint32(0)
@@ -146,11 +146,11 @@ def list_active(shapes, tracker, keys, view, canonical, signs, tied, out, out_si
 # What Python calls: record arrays of one.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow_board(shapes, trackers, keys, boards):
     return follow(shapes[0], trackers[0], keys, boards[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def active_placements(shapes, trackers, keys, view, canonical, signs, tied, out, out_signs):
     return list_active(shapes[0], trackers[0], keys, np.uint8(view), canonical, signs, tied, out, out_signs)

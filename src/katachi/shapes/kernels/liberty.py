@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.windows import MAX_WINDOWS
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, count_liberties, record_dtype
 from katachi.go.points import EMPTY, MAX_POINTS
 
@@ -45,7 +45,7 @@ READING: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_liberties(b, reading):
     """Count the liberties of every chain."""
     for p in range(np.uint16(b.lines * b.lines)):
@@ -53,7 +53,7 @@ def fill_liberties(b, reading):
             reading.liberties[p] = count_liberties(b, p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _touches(b, p, head):
     """Whether an empty point is a liberty of a chain."""
     color = b.stone[head]
@@ -64,7 +64,7 @@ def _touches(b, p, head):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _external_liberties(b, shapes, reading, w, empty, head):
     """How many liberties of a chain lie outside a window with so many empty points: 0, 1 or 2 for more."""
     outside = reading.liberties[head]
@@ -77,7 +77,7 @@ def _external_liberties(b, shapes, reading, w, empty, head):
     return np.uint8(min(outside, np.uint16(2)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_window(b, shapes, reading, w, mover):
     """Leave the state of every cell in ``reading.state``."""
     empty = 0
@@ -93,7 +93,7 @@ def read_window(b, shapes, reading, w, mover):
             reading.state[i] = first + _external_liberties(b, shapes, reading, w, empty, b.head[p])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def least_code(shapes, reading, size, mask):
     """The least code of the window that was read, over the symmetries in ``mask``."""
     least = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -106,7 +106,7 @@ def least_code(shapes, reading, size, mask):
     return least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(z):
     """Spread a number over 64 bits (the last steps of splitmix64)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -114,7 +114,7 @@ def mix(z):
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_active(b, shapes, reading, mover, out):
     """Write the weight of every placement to ``out``, window by window; returns how many there are."""
     fill_liberties(b, reading)
@@ -132,7 +132,7 @@ def list_active(b, shapes, reading, mover, out):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def active_placements(boards, shapes, readings, mover, out):
     """``list_active`` on record arrays of one, as Python calls it."""
     return list_active(boards[0], shapes[0], readings[0], mover, out)

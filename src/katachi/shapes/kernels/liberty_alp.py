@@ -6,8 +6,8 @@ Liberty shapes up to 2×2 play with fused tables; larger ones play as online lea
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.points import BLACK
 from katachi.shapes.kernels.alp import ALWAYS, NEVER, choose_by_liberties, color_of
 from katachi.shapes.kernels.liberty_online_td import choose_online_with_liberties
@@ -16,7 +16,7 @@ from katachi.shapes.kernels.online_td import go_to_start, play_move
 from katachi.shapes.kernels.player import PASS_MOVE, PLIES_PER_POINT, begin_game, final_win, play
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_fused(r, lib, position, alp, boards, own, random_plies, komi):
     """One game on ``boards[0]``, with a spare board behind; returns what Black gets."""
     begin_game(r)
@@ -34,7 +34,7 @@ def _play_fused(r, lib, position, alp, boards, own, random_plies, komi):
     return final_win(r, boards[0], passes, komi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_unfused(shapes, room, weights, game, alp, boards, own, random_plies, komi):
     """The same without fused tables."""
     go_to_start(shapes, game)
@@ -52,7 +52,7 @@ def _play_unfused(shapes, room, weights, game, alp, boards, own, random_plies, k
     return final_win(game, boards[0], passes, komi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_fused_liberty_wins(players, liberties, positions, alps, boards, games, random_plies, komi):
     """How many of ``games`` the shape player wins as Black and as White, [2].
 
@@ -68,7 +68,7 @@ def count_fused_liberty_wins(players, liberties, positions, alps, boards, games,
     return wins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_unfused_liberty_wins(shapes, room, weights, games_played, alps, boards, games, random_plies, komi):
     """The same without fused tables."""
     wins = np.zeros(2)

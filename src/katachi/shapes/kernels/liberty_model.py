@@ -9,9 +9,9 @@ pass to the last bit, and so do a board and its mirror images. Kernels trust the
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.logistic import logistic, make_shares
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import BOARD, LEGAL, illegality
 from katachi.go.points import MAX_POINTS
 from katachi.shapes.kernels.liberty_windows import POSITION, gain_of_capture, gain_of_stone, read_position
@@ -25,7 +25,7 @@ from katachi.shapes.kernels.model import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def board_logit(boards, parameters):
     """The logit of the player who has just moved on ``boards[0]``."""
     ints, floats = parameters
@@ -37,14 +37,14 @@ def board_logit(boards, parameters):
     return total * np.float64(floats[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value(boards, parameters):
     """P(Black wins) on ``boards[0]``."""
     logit = board_logit(boards, parameters)
     return logistic(-boards[0].to_play * logit)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_log_odds(boards, parameters, values):
     """The log-odds of Black after each move on ``boards[0]``, [n²+1], the pass last; NaN where it is illegal."""
     ints, floats = parameters
@@ -79,7 +79,7 @@ def sweep_log_odds(boards, parameters, values):
     values[points] = unit * total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(boards, parameters, values):
     """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
     sweep_log_odds(boards, parameters, values)

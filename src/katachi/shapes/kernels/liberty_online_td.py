@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, illegality, is_kept_eye, play_stone
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK
@@ -40,7 +40,7 @@ class LibertyRoom(NamedTuple):
     first: int  # the weights of local shapes before them
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_liberties(room, weights, b, mover):
     """The weights of all liberty shapes on a board."""
     total = 0.0
@@ -49,7 +49,7 @@ def _sum_liberties(room, weights, b, mover):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_online_with_liberties(shapes, room, weights, game, boards, color, explore):
     """What ``_td_online.choose_move`` does, on ``boards[0]``; the second board is a spare one."""
     b = boards[0]
@@ -80,7 +80,7 @@ def choose_online_with_liberties(shapes, room, weights, game, boards, color, exp
     return game.best[random_below(game.random, count)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_liberties(shapes, room, game, b, side, color):
     """Keep the weights of liberty shapes that are in use in the position after a side's move, behind the others."""
     active = shapes.active[side, game.afterstates[side]]
@@ -90,7 +90,7 @@ def _write_liberties(shapes, room, game, b, side, color):
         active[behind + i] = room.first + room.entries[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_game(run, shapes, room, weights, game, boards):
     """One game of self-play with learning; returns what Black gets."""
     b = boards[0]
@@ -114,7 +114,7 @@ def _play_game(run, shapes, room, weights, game, boards):
     return black_wins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def train_liberties_online(runs, shapes, room, weights, averages, games_played, boards, games):
     """Play and learn from ``games`` games; ``boards`` is an empty board, one to play on and a spare one."""
     run = runs[0]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import record_dtype
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, MAX_POINTS
@@ -43,7 +43,7 @@ LIBERTIES: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fuse_liberties(weights, windows, fused):
     """Write the tables of these weights to ``fused``; ``windows`` is a ``LibertyWindows``."""
     for entry in range(windows.weight.shape[0]):
@@ -54,7 +54,7 @@ def fuse_liberties(weights, windows, fused):
         fused[entry] = np.int32(np.rint(min(max(total * UNIT, -_LARGEST), _LARGEST)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_windows(r, lib, position, b, color):
     """Read the windows as the side to move sees them, and write down what the move before this led to."""
     side = np.uint8(0) if color == BLACK else np.uint8(1)
@@ -64,7 +64,7 @@ def write_windows(r, lib, position, b, color):
             lib.after[r.plies - np.uint32(1), w] = INVERSE[position.code[w]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_gains(r, lib, position, boards, color):
     """Set ``lib.gain`` of every move that is possible; returns the best."""
     b = boards[0]
@@ -85,7 +85,7 @@ def _fill_gains(r, lib, position, boards, color):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_possible(r, lib, side):
     """Make all possible moves equal; returns their gain, or NO_GAIN if there is none."""
     best = NO_GAIN
@@ -95,7 +95,7 @@ def _fill_possible(r, lib, side):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pick(r, lib, best):
     """A random one of the best moves."""
     count = np.uint16(0)
@@ -111,7 +111,7 @@ def _pick(r, lib, best):
     return PASS_MOVE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_with_liberties(r, lib, position, boards, color, explore):
     """What ``_shape_player.choose`` does, on ``boards[0]``; the second board is for captures."""
     refresh(r, boards[0], color)

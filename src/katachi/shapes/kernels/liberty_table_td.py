@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import record_dtype
 from katachi.go.points import BLACK
 from katachi.shapes.kernels.liberty_player import LIBERTY_TABLE, choose_with_liberties, fuse_liberties, write_windows
@@ -45,7 +45,7 @@ LIBERTY_LEARNER: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _window_value(windows, weights, entry):
     """The sum of a window's shapes, each by its share."""
     share = windows.share[entry // CODES]
@@ -55,7 +55,7 @@ def _window_value(windows, weights, entry):
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_stand(f, side, w, t):
     """Write down what a window has shown until own move t."""
     i = f.stands[side]
@@ -66,7 +66,7 @@ def _write_stand(f, side, w, t):
     f.since[w] = t
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow_liberties(f, learner, r, lib, windows, weights, side):
     """Add the liberty shapes to the logit of every afterstate of a side, and write down what stood between changes."""
     f.stands[side] = 0
@@ -91,7 +91,7 @@ def _follow_liberties(f, learner, r, lib, windows, weights, side):
         _write_stand(f, side, w, np.uint16(own_moves(r, side) + 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update_liberties(f, learner, windows, step, weights, side):
     """Add to every shape that a side saw its step times the errors of the afterstates in which it stood."""
     for i in range(f.stands[side]):
@@ -103,7 +103,7 @@ def _update_liberties(f, learner, windows, step, weights, side):
                 weights[windows.weight[entry, part]] += parts[part] * errors
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_game(run, r, lib, position, boards):
     """Self-play to two passes or the cap on moves; returns what Black gets."""
     begin_game(r)
@@ -118,7 +118,7 @@ def play_game(run, r, lib, position, boards):
     return final_win(r, boards[0], passes, run.komi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _learn_from_game(run, learner, f, shapes, r, lib, canonical, windows, step, weights, black_wins):
     """Learn from the game that was just played; the weights of liberty shapes are behind those of local shapes."""
     basic = canonical.size
@@ -136,7 +136,7 @@ def _learn_from_game(run, learner, f, shapes, r, lib, canonical, windows, step, 
     _update_liberties(f, learner, windows, step, white[basic:], np.uint8(1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fuse_agents(r, lib, weights, levels, canonical, windows):
     """Fuse the weights of each agent into its tables of both kinds."""
     fuse_agents(r, weights, *levels)
@@ -146,7 +146,7 @@ def _fuse_agents(r, lib, weights, levels, canonical, windows):
         fuse_liberties(weights[agent, canonical.size :], windows, lib.fused[first : first + entries])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def train_with_liberties(
     runs, learners, followers, players, liberties, positions, boards, basic, weights, averages, games
 ):

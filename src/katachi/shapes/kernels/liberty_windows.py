@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from katachi.features.windows import find_windows
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, is_atari, record_dtype
 from katachi.go.points import EMPTY, MAX_POINTS, MAX_SIZE
 
@@ -101,27 +101,27 @@ POSITION: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def window_count(b):
     return np.uint16((b.lines - 1) * (b.lines - 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_bit(bits, p):
     return np.int32((bits[np.uint64(p) >> np.uint64(6)] >> (np.uint64(p) & np.uint64(63))) & np.uint64(1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_bit(bits, p):
     bits[np.uint64(p) >> np.uint64(6)] |= np.uint64(1) << (np.uint64(p) & np.uint64(63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_bit(bits, p):
     bits[np.uint64(p) >> np.uint64(6)] &= ~(np.uint64(1) << (np.uint64(p) & np.uint64(63)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_liberties(s, b):
     """Set the liberties of every chain."""
     near = NEIGHBORS[b.lines]
@@ -147,13 +147,13 @@ def _fill_liberties(s, b):
                     s.count[head] += np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_digit(outside, opposite):
     """The digit of a mover's stone; ``opposite`` is 1 if the opposite cell is a liberty."""
     return np.uint8(1 + outside + 3 * opposite) if outside < 2 else np.uint8(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _outside(s, b, cells, i):
     """How many liberties the chain in cell i has outside the window, and whether the opposite cell is one, as 1 or 0.
 
@@ -170,7 +170,7 @@ def _outside(s, b, cells, i):
     return outside, opposite
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_window(s, b, w, mover):
     """Set the digits and the code of a window; list what is fragile."""
     cells = WINDOW_CELLS[b.lines, w]
@@ -196,7 +196,7 @@ def _read_window(s, b, w, mover):
     s.code[w] = code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def code_now(s, b, w, mover):
     """The code of a window as stones and liberties are now, in the middle of a capture."""
     cells = WINDOW_CELLS[b.lines, w]
@@ -210,7 +210,7 @@ def code_now(s, b, w, mover):
     return code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_position(s, b, mover, table, first):
     """Read a board as ``mover`` sees it; returns the sum of its windows in the tables that begin at ``first``."""
     _fill_liberties(s, b)
@@ -240,7 +240,7 @@ def read_position(s, b, mover, table, first):
 # Kernels trust their arguments. Their values are whole numbers: sums are exact in any order.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge(s, b, p, color):
     """Find the own chains beside a point, and the liberties of the chain that a stone there makes.
 
@@ -261,7 +261,7 @@ def _merge(s, b, p, color):
     s.merged_count = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge_joined(s, b, p):
     """List the liberties of the chain that a stone makes of those beside it; returns how many there are."""
     near = NEIGHBORS[b.lines]
@@ -284,7 +284,7 @@ def _merge_joined(s, b, p):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_joined(s, head):
     found = False
     for i in range(s.joined_count):
@@ -292,7 +292,7 @@ def _is_joined(s, head):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shift_joined(s, b, w, color):
     """What the code of a window that is not around a stone gains when the chains beside the stone become one."""
     cells = WINDOW_CELLS[b.lines, w]
@@ -309,7 +309,7 @@ def _shift_joined(s, b, w, color):
     return shift
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shift_around(s, b, w, i, color):
     """What the code of a window gains by a stone in cell i that joins chains: own stones that touch it are of them."""
     cells = WINDOW_CELLS[b.lines, w]
@@ -327,7 +327,7 @@ def _shift_around(s, b, w, i, color):
     return shift
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shift_alone(b, w, i, liberties):
     """What the code of a window gains by a stone in cell i that joins no other and has so many liberties."""
     cells = WINDOW_CELLS[b.lines, w]
@@ -336,7 +336,7 @@ def _shift_alone(b, w, i, liberties):
     return np.int32(own_digit(outside, np.int32(0))) * POWERS[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_shift(s, w, shift, count):
     """Add to the shift of a window, and list it once; returns how many are listed."""
     if s.listed[w] != s.candidates:
@@ -348,7 +348,7 @@ def _list_shift(s, w, shift, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_joined(s, b, color, count):
     """List the windows of the own chains that a stone joins, but for those around it."""
     for i in range(s.joined_count):
@@ -369,7 +369,7 @@ def _list_joined(s, b, color, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_fragile(s, b, p, color, count):
     """List the windows of enemy stones beside a point that lose a liberty outside; around it they lose none."""
     near = NEIGHBORS[b.lines]
@@ -392,7 +392,7 @@ def _list_fragile(s, b, p, color, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gain_of_stone(s, b, p, color, table, first):
     """What a stone that captures nothing adds to the sum of the position that was read for ``color``."""
     _merge(s, b, p, color)
@@ -422,7 +422,7 @@ def gain_of_stone(s, b, p, color, table, first):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def captures(b, p, color):
     """Whether a stone takes any other."""
     for k in range(np.uint8(4)):
@@ -435,7 +435,7 @@ def captures(b, p, color):
 # What a capture changes: stones and liberties are changed, looked at and changed back
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _save_chain(s, head):
     """Keep the liberties of a chain that are about to change, once."""
     if s.saved_at[head] == s.candidates:
@@ -449,7 +449,7 @@ def _save_chain(s, head):
     s.saved_chains = i + np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_stones(s, b, p, color):
     """Take off what a stone captures; returns how many stones. Own chains around gain liberties."""
     near = NEIGHBORS[b.lines]
@@ -476,7 +476,7 @@ def _take_stones(s, b, p, color):
     return taken
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put_stone(s, b, p, color):
     """Put down the stone: enemy chains beside it lose a liberty, own ones become one chain."""
     near = NEIGHBORS[b.lines]
@@ -503,7 +503,7 @@ def _put_stone(s, b, p, color):
             s.liberties[s.joined[i], word] = s.merged[word]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_around(s, b, p, count):
     """List the windows around a point."""
     for k in range(np.uint8(CELLS)):
@@ -514,7 +514,7 @@ def _list_around(s, b, p, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_changed(s, b, p, taken):
     """List the windows that a capture may have changed; returns how many."""
     count = _list_around(s, b, p, np.uint16(0))
@@ -533,7 +533,7 @@ def _list_changed(s, b, p, taken):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gain_of_capture(s, b, p, color, table, first):
     """What a stone that captures adds to the sum; ``b``, which is changed and changed back, is as ``s`` was read."""
     s.candidates += np.uint32(2)

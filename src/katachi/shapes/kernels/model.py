@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.logistic import logistic, make_shares
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, NEIGHBORS, illegality, is_atari
 from katachi.go.points import EMPTY, MAX_POINTS, MAX_SIZE
 
@@ -35,12 +35,12 @@ LIBERTIES_AT: Final = 5  # the tables of liberty shapes, if there are any: see s
 HEADER: Final = 6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _digit(stone, mover):
     return 0 if stone == EMPTY else 1 if stone == mover else 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_windows(b, mover, ints, index):
     """Set ``index[window]`` to its table entry; returns the sum of all of them."""
     cell = np.uint64(ints[CELLS_AT])
@@ -56,7 +56,7 @@ def index_windows(b, mover, ints, index):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_gains(b, ints, index, gains):
     """Set ``gains[p]`` to what the sum gains by a stone of the mover on an empty point when nothing else changes.
 
@@ -76,7 +76,7 @@ def fill_gains(b, ints, index, gains):
             power //= np.uint64(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change(p, digits, ints, index):
     """Change the codes of the windows at a point by so many digits there; returns what the sum gains."""
     gain = np.int64(0)
@@ -91,7 +91,7 @@ def _change(p, digits, ints, index):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change_chain(b, head, digits, ints, index):
     """``_change`` for every stone of a chain."""
     gain = np.int64(0)
@@ -103,7 +103,7 @@ def _change_chain(b, head, digits, ints, index):
             return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def captured_heads(b, p, color, heads):
     """Write the heads of the chains that a stone would take, each once; returns how many."""
     count = 0
@@ -120,7 +120,7 @@ def captured_heads(b, p, color, heads):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gain_with_captures(b, p, heads, count, ints, index):
     """What the sum gains by a stone that takes chains; the codes are changed and changed back."""
     gain = _change(p, 1, ints, index)
@@ -132,7 +132,7 @@ def gain_with_captures(b, p, heads, count, ints, index):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def board_logit(boards, parameters):
     """The logit of the player who has just moved on ``boards[0]``."""
     ints, floats = parameters
@@ -141,14 +141,14 @@ def board_logit(boards, parameters):
     return index_windows(b, -b.to_play, ints, index) * np.float64(floats[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value(boards, parameters):
     """P(Black wins) on ``boards[0]``."""
     logit = board_logit(boards, parameters)
     return logistic(-boards[0].to_play * logit)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_log_odds(boards, parameters, values):
     """The log-odds of Black after each move on ``boards[0]``, [n²+1], the pass last; NaN where it is illegal."""
     ints, floats = parameters
@@ -171,7 +171,7 @@ def sweep_log_odds(boards, parameters, values):
     values[points] = unit * total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(boards, parameters, values):
     """P(Black wins) after each move on ``boards[0]``, as ``sweep_log_odds``."""
     sweep_log_odds(boards, parameters, values)

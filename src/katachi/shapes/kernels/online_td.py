@@ -23,10 +23,10 @@ import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from katachi.features.windows import MAX_WINDOWS
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, illegality, is_kept_eye, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
@@ -79,7 +79,7 @@ class Shapes(NamedTuple):
     slopes: NDArray[np.float64]  # [2, afterstates, m]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(shapes, tracker, keys, game, p, color, taken, enemy):
     """Make a point ``color`` and the taken points ``enemy`` in the tracker."""
     change_stone(shapes, tracker, keys, p, np.int8(color))
@@ -87,7 +87,7 @@ def _put(shapes, tracker, keys, game, p, color, taken, enemy):
         change_stone(shapes, tracker, keys, game.taken[i], np.int8(enemy))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_around(shapes, tracker, keys, canonical, weights, game, p, taken, view):
     """The weights of all shapes that contain a point or one of the taken ones, each counted once."""
     game.sums += np.uint64(1)
@@ -108,7 +108,7 @@ def _sum_around(shapes, tracker, keys, canonical, weights, game, p, taken, view)
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gain_of_move(shapes, tracker, keys, canonical, weights, game, b, p, color):
     """What a move adds to the logit, for the one who makes it."""
     view = np.uint8(0) if color == BLACK else np.uint8(1)
@@ -120,7 +120,7 @@ def gain_of_move(shapes, tracker, keys, canonical, weights, game, b, p, color):
     return after - before
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_move(shapes, weights, game, b, color, explore):
     """An ε-greedy move with ε = ``explore`` / 2³², ties broken at random, or PASS_MOVE."""
     game.random = next_random(game.random)
@@ -146,7 +146,7 @@ def choose_move(shapes, weights, game, b, color, explore):
     return game.best[random_below(game.random, count)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_move(shapes, game, b, move, color):
     """Play a move on the board, and follow it."""
     if move == PASS_MOVE:
@@ -159,7 +159,7 @@ def play_move(shapes, game, b, move, color):
     game.plies += np.uint32(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_afterstate(shapes, game, side):
     """Keep the weights that are in use in the position after a side's move."""
     record = shapes.record[0]
@@ -172,7 +172,7 @@ def write_afterstate(shapes, game, side):
     game.afterstates[side] += np.uint32(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_values(game, weights, active):
     """V_i of an afterstate for every set i (eq. 1, 4), by the weights in use there."""
     sums = np.zeros(game.sets)
@@ -187,7 +187,7 @@ def set_values(game, weights, active):
     return values
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def update(run, shapes, weights, game, side, t, targets):
     """Learn from afterstate t of a side (eq. 2, 3, 5, 6); ``targets`` are r + V_i(s_t+1) for every set i."""
     values = set_values(game, weights, shapes.active[side, t])
@@ -210,7 +210,7 @@ def update(run, shapes, weights, game, side, t, targets):
             break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_from_move(run, shapes, weights, game, side):
     """After a side's move: update its afterstate before this one towards this one."""
     now = np.int64(game.afterstates[side]) - 1
@@ -223,7 +223,7 @@ def learn_from_move(run, shapes, weights, game, side):
     update(run, shapes, weights, game, side, now - 1, targets)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_from_end(run, shapes, weights, game, side, reward):
     """Update a side's last afterstate towards the reward."""
     last = np.int64(game.afterstates[side]) - 1
@@ -231,7 +231,7 @@ def learn_from_end(run, shapes, weights, game, side, reward):
         update(run, shapes, weights, game, side, last, np.full(game.sets, reward))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def go_to_start(shapes, game):
     """Go to the empty board."""
     shapes.tracker[0].stone[:] = EMPTY
@@ -242,7 +242,7 @@ def go_to_start(shapes, game):
     game.trace_from[:] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play_game(run, shapes, weights, game, b):
     """One game of self-play with learning; returns what Black gets."""
     go_to_start(shapes, game)
@@ -264,7 +264,7 @@ def _play_game(run, shapes, weights, game, b):
     return black_wins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def train_online(runs, shapes, weights, averages, games_played, boards, games):
     """Play and learn from ``games`` games; ``boards`` is an empty board and one to play on."""
     run = runs[0]

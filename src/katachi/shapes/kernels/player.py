@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, atari_point, is_atari, is_kept_eye, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import count_area, next_random, random_below
 from katachi.go.kernels.scoring import fill_owner
@@ -51,7 +51,7 @@ class Level(NamedTuple):
     table: NDArray[np.float64]  # [classes · codes], room for the values
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fuse_level(weights, below, level):
     """Fill ``level.table`` with the values of its windows; ``below`` is the table of the level below."""
     classes, children, codes = level.child.shape
@@ -70,7 +70,7 @@ def _fuse_level(weights, below, level):
                 row[code] += share * weights[entry[code]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fuse(weights, small, middle, large, fused):
     """Write the 3×3 tables of these weights, [classes · CODES], to ``fused``."""
     _fuse_level(weights, small.table, small)  # the smallest windows have no level below
@@ -154,7 +154,7 @@ for _bit in range(64):
     _LOWEST[((0x03F79D71B4CB0A89 << _bit) % 2**64) >> 58] = _bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_game(r):
     """Go to the empty board."""
     r.plies = 0
@@ -168,7 +168,7 @@ def begin_game(r):
             r.dirty[side, np.uint16(p) >> np.uint16(6)] |= np.uint64(1) << np.uint64(p & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _make_dirty(r, p):
     word = p >> np.uint16(6)
     bit = np.uint64(1) << np.uint64(p & np.uint16(63))
@@ -176,7 +176,7 @@ def _make_dirty(r, p):
     r.dirty[1, word] |= bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change_point(r, p, black, white):
     """Add to a point's digit in the windows around it: ``black`` as Black sees it, ``white`` as White does."""
     i = r.changes
@@ -198,7 +198,7 @@ def _change_point(r, p, black, white):
         r.dirty[1, i] |= r.nearby[p, i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_taken(r, b, p, color):
     """Write the stones that a move would capture to ``r.taken``; returns how many."""
     near = NEIGHBORS[b.lines]
@@ -223,7 +223,7 @@ def list_taken(r, b, p, color):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shift_windows(r, p, digit, count):
     """Add a change of digit to ``r.shift`` of the windows around a point; returns the number of shifted windows."""
     for k in range(r.around_count[p]):
@@ -235,7 +235,7 @@ def _shift_windows(r, p, digit, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gain_of_capture(r, b, p, color, side):
     """What a move that captures adds to the sum. A window is listed twice if its shift passes through 0."""
     taken = list_taken(r, b, p, color)
@@ -251,7 +251,7 @@ def _gain_of_capture(r, b, p, color, side):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gain_of_stone(r, p, side):
     """What a stone that captures nothing adds to the sum."""
     gain = np.int32(0)
@@ -261,7 +261,7 @@ def _gain_of_stone(r, p, side):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _refresh_point(r, b, p, color, side):
     """Value the move on a dirty point; returns whether it stays dirty."""
     r.gain[side, p] = NO_MOVE
@@ -287,7 +287,7 @@ def _refresh_point(r, b, p, color, side):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refresh(r, b, color):
     """Bring ``r.gain`` of the side to move up to date."""
     side = np.uint8(0) if color == BLACK else np.uint8(1)
@@ -303,7 +303,7 @@ def refresh(r, b, color):
         r.dirty[side, i] = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pick(r, side, least):
     """A random one of the moves whose gain is at least ``least``."""
     count = np.uint16(0)
@@ -319,7 +319,7 @@ def _pick(r, side, least):
     return PASS_MOVE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(r, b, color, explore):
     """The best move, any of the best if there are several; any possible one with the chance ``explore`` / 2³².
 
@@ -338,7 +338,7 @@ def choose(r, b, color, explore):
     return _pick(r, side, NO_MOVE + np.int32(1) if exploring else best)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dirty_rescued(r, b, taken, color):
     """A capture gives liberties to the chains around: make the last liberties that they had dirty."""
     near = NEIGHBORS[b.lines]
@@ -352,7 +352,7 @@ def _dirty_rescued(r, b, taken, color):
                     _make_dirty(r, atari_point(word))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dirty_ataris(r, b, p):
     """Make the last liberties of the chains in atari at and around a new stone dirty."""
     near = NEIGHBORS[b.lines]
@@ -367,7 +367,7 @@ def _dirty_ataris(r, b, p):
                 _make_dirty(r, atari_point(word))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play(r, b, move, color):
     """Play a move on the board, and follow it."""
     if move == PASS_MOVE:
@@ -387,7 +387,7 @@ def play(r, b, move, color):
     r.plies += np.uint32(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def final_win(r, b, passes, komi):
     """What Black gets for the board as it stands: 1, 0, or 0.5 for a draw."""
     score = 0

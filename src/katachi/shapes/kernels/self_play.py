@@ -8,8 +8,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import record_dtype
 
 MOST_BATCH_GAMES: Final = 100
@@ -50,7 +50,7 @@ def step_decay(schedule: int, first: float, last: float, games: int) -> float:
     return (last / first - 1) / games if schedule == LINEAR else (first / last - 1) / games
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_size_at(run):
     """The step size for the next game."""
     if run.step_schedule == LINEAR:
@@ -60,13 +60,13 @@ def step_size_at(run):
     return run.step_size * math.exp(run.step_decay * run.games)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def black_agent(run):
     """Which agent is Black in the next game: a pair exchanges colors after every game."""
     return run.games & 1 if run.agents == 2 else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_batch(run, weights, averages):
     """Add the weights to their average, if it has begun, and set the length of the next batch of games."""
     if run.games - run.batch_games >= run.average_from:
@@ -78,7 +78,7 @@ def begin_batch(run, weights, averages):
     run.batch_left = run.batch_games
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def end_game(run, plies, black_wins):
     """Count a game that was played and learned from."""
     run.games += 1

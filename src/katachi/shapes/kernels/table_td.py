@@ -15,9 +15,9 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.windows import MAX_WINDOWS
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import record_dtype
 from katachi.go.points import BLACK
 from katachi.shapes.kernels.player import (
@@ -59,7 +59,7 @@ LEARNER: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def play_game(run, r, b):
     """Self-play to two passes or the cap on moves; returns what Black gets."""
     begin_game(r)
@@ -73,13 +73,13 @@ def play_game(run, r, b):
     return final_win(r, b, passes, run.komi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_moves(r, side):
     """How many of the plies were a side's."""
     return (np.int64(r.plies) + 1 - side) // 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_stand(learner, side, w, t):
     """Write down what a window has shown until own move t."""
     i = learner.stands[side]
@@ -92,7 +92,7 @@ def _write_stand(learner, side, w, t):
     learner.since[w] = t
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow_game(learner, shapes, r, canonical, weights, side):
     """Value every afterstate of a side with the weights as they are, and write down what stood between changes.
 
@@ -139,7 +139,7 @@ def follow_game(learner, shapes, r, canonical, weights, side):
         _write_stand(learner, side, w, np.uint16(own_moves(r, side) + 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_errors(run, learner, r, side, reward):
     """Fill ``learner.sums`` of a side from the TD errors of its afterstates, the last one first.
 
@@ -166,7 +166,7 @@ def sum_errors(run, learner, r, side, reward):
         sums[t + 1] += sums[t]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def update_weights(learner, weights, side):
     """Add to every shape that a side saw its step times the errors of the afterstates in which it stood."""
     for i in range(learner.stands[side]):
@@ -178,7 +178,7 @@ def update_weights(learner, weights, side):
                 weights[learner.stand[side, i, j]] += change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update_tied_weights(learner, weights, inverse, side):
     """The same with tied inverses: the inverse of each shape gets the opposite."""
     for i in range(learner.stands[side]):
@@ -191,7 +191,7 @@ def _update_tied_weights(learner, weights, inverse, side):
                 weights[inverse[learner.stand[side, i, j]]] -= change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learn_from_game(run, learner, shapes, r, canonical, inverse, weights, black_wins):
     """Learn from the game that was just played; ``inverse`` is empty unless inverses are tied."""
     black = black_agent(run)
@@ -208,7 +208,7 @@ def learn_from_game(run, learner, shapes, r, canonical, inverse, weights, black_
         update_weights(learner, weights[white], np.uint8(1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fuse_agents(r, weights, small, middle, large):
     """Fuse the weights of each agent into its tables."""
     entries = large.table.size
@@ -216,7 +216,7 @@ def fuse_agents(r, weights, small, middle, large):
         fuse(weights[agent], small, middle, large, r.fused[agent * TABLE : agent * TABLE + entries])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def train_fast(runs, learners, players, boards, tables, weights, averages, small, middle, large, games):
     """Play and learn from ``games`` games; ``boards`` is an empty board and one to play on.
 

@@ -6,9 +6,9 @@ Slopes are those of the loss: with respect to logits, hidden units, states, what
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.simd import load, spread, store
+from katachi.go.kernels import kernel
 from katachi.territory.kernels.network import (
     BLOCK,
     CORNER,
@@ -36,14 +36,14 @@ _ONE = np.float32(1)
 _TWO = np.float32(2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _turn(weights, first, rows, columns, turned):
     for i in range(rows):
         for j in range(columns):
             turned[first + j * rows + i] = weights[first + i * columns + j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _turn_weights(net, weights, turned):
     """Transpose, each in its place, the matrices through which gradients go back."""
     for network in range(3 * net.sweeps + 1):
@@ -58,7 +58,7 @@ def _turn_weights(net, weights, turned):
             _turn(weights, output_matrix(net, sweep, kind), net.hidden, net.ends, turned)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slope_units(net, slopes, at, units, first, count):
     if net.gated:
         times_rectified_slope(slopes, at, units, first, count)
@@ -66,7 +66,7 @@ def _slope_units(net, slopes, at, units, first, count):
         times_logistic_slope(slopes, at, units, first, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _output_back(net, grid, weights, logit_slopes, memory, gradient):
     """From the slopes of the logits to those of the output network's hidden units."""
     hidden, slopes = net.hidden, memory.unit_slopes
@@ -87,7 +87,7 @@ def _output_back(net, grid, weights, logit_slopes, memory, gradient):
     _slope_units(net, slopes, 0, memory.units, first, grid.points * FLIPS * hidden)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _see_back(net, grid, sweep, kind, memory, gradient):
     """From the slopes of a network's hidden units to those of its weights, and of what it sees of earlier sweeps."""
     hidden, spectrum = net.hidden, memory.spectrum
@@ -109,7 +109,7 @@ def _see_back(net, grid, sweep, kind, memory, gradient):
         first += length * hidden
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _see_states_back(net, grid, sweep, kind, first, character, memory):
     """Add to the slopes of what is seen, of one character, what comes through the matrix that begins at ``first``."""
     hidden, columns = net.hidden, sweep * net.channels
@@ -126,7 +126,7 @@ def _see_states_back(net, grid, sweep, kind, first, character, memory):
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin_state_slopes(net, grid, sweep, memory):
     """Set the slopes of a sweep's states to what comes from those who saw them."""
     channels, wide = net.channels, net.sweeps * net.channels
@@ -141,7 +141,7 @@ def _begin_state_slopes(net, grid, sweep, memory):
         transform(memory.seen_slopes, x, x1, x2, x3, memory.state_slopes, o0, o1, o2, o3, channels, _HALF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweep_back(net, grid, sweep, memory):
     """Go back from step to step, from the slopes of the states to those of all units of a sweep."""
     hidden, channels, ends = net.hidden, net.channels, net.ends
@@ -174,7 +174,7 @@ def _sweep_back(net, grid, sweep, memory):
             add(scratch, flip * two + channels, memory.state_slopes, left + flip * channels, channels)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pass_gates_back(net, grid, sweep, t, base, own, above, left, share, memory):
     """From the slopes of gated states to those of gates, proposals and predecessors."""
     channels = net.channels
@@ -195,7 +195,7 @@ def _pass_gates_back(net, grid, sweep, t, base, own, above, left, share, memory)
             store(slopes, left + s, load(slopes, left + s) + passed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_sweep_gradient(net, grid, sweep, kind, memory, gradient):
     """Add the gradient of a network that makes states, but for what it sees of the points."""
     hidden, channels = net.hidden, net.channels
@@ -214,7 +214,7 @@ def _add_sweep_gradient(net, grid, sweep, kind, memory, gradient):
     add_rows(ends, rows, net.ends, gradient, matrix + hidden * net.ends)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _backward(net, grid, weights, logit_slopes, memory, gradient):
     """Add the gradient of one board, of which everything is in memory."""
     memory.seen_slopes[:] = 0
@@ -230,7 +230,7 @@ def _backward(net, grid, weights, logit_slopes, memory, gradient):
             _see_back(net, grid, sweep, kind, memory, gradient)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_gradient(net, grid, weights, inputs, targets, moves, policy_loss, memory, gradient, losses):
     """Add the gradient of the loss over boards, and to ``losses`` what ownership and moves add to it.
 
@@ -248,7 +248,7 @@ def add_gradient(net, grid, weights, inputs, targets, moves, policy_loss, memory
         _backward(net, grid, weights, slopes, memory, gradient)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ownership_loss(net, grid, logits, targets, slopes):
     """The relative entropy of targets T and outputs O, Σ T log(T/O) + (1 − T) log((1 − T)/(1 − O)), and its slopes."""
     total = 0.0
@@ -262,7 +262,7 @@ def _ownership_loss(net, grid, logits, targets, slopes):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move_loss(net, grid, logits, move, share, slopes):
     """−log p of a move by the mover's softmax over all points, and its slopes, ``share`` times as large."""
     output = 1 + move // grid.points

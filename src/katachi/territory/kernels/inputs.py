@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.influence import GROUPS, ORDERS, new_influence, read_groups, spread
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import OFF, play_moves, record_dtype, try_play
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, PASS
 
@@ -25,7 +25,7 @@ CELLS: Final = 9
 ALL_LEGAL: Final = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_window(b, cells, w):
     """The code of what stands in a window."""
     code = np.uint16(0)
@@ -36,7 +36,7 @@ def _read_window(b, cells, w):
     return code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(counts, cells, classes, ownership, w, code, positions):
     """Count the content of a window for each cell that ended as somebody's."""
     row = counts[classes[w], code]
@@ -46,7 +46,7 @@ def _add(counts, cells, classes, ownership, w, code, positions):
             row[k, np.uint8(0) if owner == BLACK else np.uint8(1)] += np.uint64(positions)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_positions(records, ownership, cells, classes, counts):
     """Count the windows of boards [B] with their final ownership [B, n²]."""
     for i in range(records.size):
@@ -54,7 +54,7 @@ def count_positions(records, ownership, cells, classes, counts):
             _add(counts, cells, classes, ownership[i], w, _read_window(records[i], cells, w), 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(b, cells, classes, ownership, counts, codes, since, w, now):
     """If a window has changed, count what it was until now."""
     code = _read_window(b, cells, w)
@@ -64,7 +64,7 @@ def _follow(b, cells, classes, ownership, counts, codes, since, w, now):
         since[w] = now
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow_around(b, cells, classes, ownership, counts, codes, since, p, now):
     """Follow the windows that contain a point."""
     across = np.int64(b.lines) - 2
@@ -74,7 +74,7 @@ def _follow_around(b, cells, classes, ownership, counts, codes, since, p, now):
             _follow(b, cells, classes, ownership, counts, codes, since, np.uint16(y * across + x), now)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_game(start, moves, colors, ownership, cells, classes, counts):
     """Count the windows of all positions of a game, the first and the last among them.
 
@@ -106,13 +106,13 @@ def count_game(start, moves, colors, ownership, cells, classes, counts):
     return ALL_LEGAL
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _windows_at(line, size):
     """How many places of a window along one edge take in a line."""
     return min(line + 1, size - line, 3, size - 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def average_propensity(b, cells, classes, table, out):
     """Set ``out[point]`` to the mean over the windows that contain it; 0 where the board has none."""
     size = np.int64(b.lines)
@@ -129,7 +129,7 @@ def average_propensity(b, cells, classes, table, out):
             point += np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_propensity(boards, cells, classes, table, out):
     """The propensity of the points of one board, [n²], for Python to read."""
     average_propensity(boards[0], cells, classes, table, out)
@@ -157,13 +157,13 @@ INPUTS: Final = record_dtype(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _share(count, many):
     """A count as a number from 0 to 1."""
     return np.float32(min(np.int64(count), many)) / np.float32(many)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tell_enemy(b, g, enemy, out, first):
     """Tell of an adjacent enemy group, or that there is none."""
     for j in range(np.uint16(5)):
@@ -176,7 +176,7 @@ def _tell_enemy(b, g, enemy, out, first):
     out[first + 4] = _share(g.eyes[enemy], MANY_EYES)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tell_groups(b, g, work):
     """Write what is told of each group."""
     for i in range(g.group_count):
@@ -190,7 +190,7 @@ def _tell_groups(b, g, work):
         _tell_enemy(b, g, g.weakest[group, 1], out, 6 + ORDERS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tell_points(b, f, work, maximum):
     """Write what is told of each point to the board with the margin."""
     width = np.uint16(b.lines) + np.uint16(2 * MARGIN)
@@ -210,7 +210,7 @@ def _tell_points(b, f, work, maximum):
             q += np.uint16(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _assemble(b, g, work, shifts, out):
     """Put the inputs of each point together, [n², d]."""
     width = np.int64(b.lines) + 2 * MARGIN
@@ -233,7 +233,7 @@ def _assemble(b, g, work, shifts, out):
             center += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_inputs(records, loose, method, constants, maximum, shifts, cells, classes, table, out):
     """The inputs of boards [B] of one size, [B, n², d].
 

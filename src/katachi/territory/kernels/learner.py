@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, illegality, play_pass, play_stone
 from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT, color_of, set_up
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play(b, codes, turned):
     """Play moves; returns whether all of them are legal: what comes from a file is not trusted."""
     points = np.int64(b.lines) * np.int64(b.lines)
@@ -25,7 +25,7 @@ def _play(b, codes, turned):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_examples(boards, later, rows, moves, stones, labels, draw, tables, target, examples):
     """Make of ``boards``, which are empty, the positions that were drawn, and write what is to be learned of them.
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from katachi.features.kernels.simd import load, spread, spread_from, store
+from katachi.go.kernels import kernel
 
 # Products of four rows with a matrix, sums of outer products and units, for the kernels of
 # ``territory/kernels/network.py``.
@@ -36,7 +36,7 @@ _EIGHTH = np.float32(0.125)
 _MOST = np.float32(18)  # beyond it the logistic function is 0 or 1 in float32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_products(x, x0, x1, x2, x3, length, weights, first, columns, out, o0, o1, o2, o3):
     """Add to four rows of ``out`` the products of four rows of ``x`` with a matrix.
 
@@ -85,7 +85,7 @@ def add_products(x, x0, x1, x2, x3, length, weights, first, columns, out, o0, o1
         store(out, o3 + c, a3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_outer(x, x_rows, x_width, x_shift, length, d, d_rows, d_shift, columns, gradient, first):
     """Add to a matrix of ``gradient`` the sum over pairs of rows of their outer products.
 
@@ -125,7 +125,7 @@ def add_outer(x, x_rows, x_width, x_shift, length, d, d_rows, d_shift, columns, 
             c += _WIDE if wide else 8
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(d, rows, columns, gradient, first):
     """Add rows to the row of ``gradient`` that begins at ``first``."""
     for c in range(0, columns, 8):
@@ -135,7 +135,7 @@ def add_rows(d, rows, columns, gradient, first):
         store(gradient, first + c, total)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def make_logistic(x, first, count):
     """Put the logistic function of numbers in their place, to the accuracy of float32.
 
@@ -153,7 +153,7 @@ def make_logistic(x, first, count):
         part[i] = _HALF * s * s / (n * n + d * d)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def make_rectified(x, first, count):
     """Put 0 in the place of negative numbers."""
     part = x[first : first + count]
@@ -161,7 +161,7 @@ def make_rectified(x, first, count):
         part[i] = max(part[i], np.float32(0))
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def times_logistic_slope(d, at, y, first, count):
     """Multiply numbers by the slope of the logistic function where it is y."""
     slopes, values = d[at : at + count], y[first : first + count]
@@ -169,7 +169,7 @@ def times_logistic_slope(d, at, y, first, count):
         slopes[i] *= values[i] * (_ONE - values[i])
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def times_rectified_slope(d, at, y, first, count):
     """Multiply numbers by the slope of a rectified unit that is y."""
     slopes, values = d[at : at + count], y[first : first + count]
@@ -177,7 +177,7 @@ def times_rectified_slope(d, at, y, first, count):
         slopes[i] = slopes[i] if values[i] > 0 else np.float32(0)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def dot(x, at, y, first, count):
     """The scalar product of two rows."""
     left, right = x[at : at + count], y[first : first + count]
@@ -187,21 +187,21 @@ def dot(x, at, y, first, count):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy(x, at, out, to, count):
     """Copy a row, a multiple of eight long."""
     for c in range(0, count, 8):
         store(out, to + c, load(x, at + c))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add(x, at, out, to, count):
     """Add a row, a multiple of eight long, to another."""
     for c in range(0, count, 8):
         store(out, to + c, load(out, to + c) + load(x, at + c))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def transform(x, x0, x1, x2, x3, out, o0, o1, o2, o3, count, factor):
     """From four rows by flips to four rows by characters, or back: the same sums, times a factor."""
     for c in range(0, count, 8):
@@ -212,7 +212,7 @@ def transform(x, x0, x1, x2, x3, out, o0, o1, o2, o3, count, factor):
         store(out, o3 + c, factor * ((a - b) - (d - e)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(out, to, source, come_from, shares):
     """Add shares of numbers to others: ``out[to[e]] += shares[e] * source[come_from[e]]``."""
     for e in range(to.size):
@@ -289,19 +289,19 @@ class Memory(NamedTuple):
 # Where things are
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _seen_count(net, sweep):
     """How long a row of the input matrix's side is that a network of a sweep sees, without predecessors."""
     return net.own.sum() + FLIPS * sweep * net.channels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hidden_bias(net, sweep, kind):
     """Where a network's weights after those of what it sees begin: hidden bias, predecessors, output, output bias."""
     return net.networks[3 * sweep + kind % OUTPUT] + _seen_count(net, sweep) * net.hidden
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def output_matrix(net, sweep, kind):
     before = hidden_bias(net, sweep, kind) + net.hidden
     return before if kind == OUTPUT else before + 2 * net.channels * net.hidden
@@ -310,7 +310,7 @@ def output_matrix(net, sweep, kind):
 # Forward
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _see_inputs(net, grid, inputs, seen):
     """Write the inputs of all points in the basis of characters; vectors of the basis have length 1."""
     root = np.float32(np.sqrt(0.5))
@@ -331,7 +331,7 @@ def _see_inputs(net, grid, inputs, seen):
             seen[y + net.fours[i, 7]] = ((a - b) - (c - d)) * _HALF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _see(net, grid, weights, sweep, kind, memory):
     """Write what the hidden units of a network get from what they see of the points, wherever it is at work."""
     hidden, width, scratch = net.hidden, net.width, memory.scratch
@@ -360,7 +360,7 @@ def _see(net, grid, weights, sweep, kind, memory):
                     _sum_characters(scratch, j * hidden, BLOCK * hidden, flip, weights, bias, units, to, hidden)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_characters(x, at, stride, flip, weights, bias, out, to, count):
     """Write a bias and the sum of four rows ``stride`` apart, each with the sign that its character has in a flip."""
     for c in range(at, at + count, LANES):
@@ -372,7 +372,7 @@ def _sum_characters(x, at, stride, flip, weights, bias, out, to, count):
         store(out, to + c - at, load(weights, bias + c - at) + total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _activate(net, x, first, count):
     if net.gated:
         make_rectified(x, first, count)
@@ -380,7 +380,7 @@ def _activate(net, x, first, count):
         make_logistic(x, first, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweep(net, grid, weights, sweep, memory):
     """Make the states of all steps, each from its predecessors; what its units see must be there."""
     hidden, channels, ends = net.hidden, net.channels, net.ends
@@ -411,7 +411,7 @@ def _sweep(net, grid, weights, sweep, memory):
             make_logistic(states, own, plane)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pass_gates(net, ends, e, states, own, above, left, share):
     """Make states of gates and proposals: gate · mean of predecessors + (1 − gate) · tanh(proposal).
 
@@ -431,7 +431,7 @@ def _pass_gates(net, ends, e, states, own, above, left, share):
             store(states, own + s + c, gate * mean + (one - gate) * proposal)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _see_states(net, grid, sweep, memory):
     """Add the states of a sweep to what is seen of the points, in the basis of characters."""
     channels = net.channels
@@ -448,7 +448,7 @@ def _see_states(net, grid, sweep, memory):
         transform(memory.states, x0, x1, x2, x3, memory.seen, y + o0, y + o1, y + o2, y + o3, channels, _HALF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _output(net, grid, weights, memory):
     """Write the logits of all points, which see the mean of the hidden units over the flips."""
     hidden, units = net.hidden, memory.units
@@ -467,7 +467,7 @@ def _output(net, grid, weights, memory):
             memory.logits[p * net.outputs + o] = bias + seen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forward(net, grid, weights, inputs, memory):
     """Fill the memory with all that the network makes of one board."""
     _see_inputs(net, grid, inputs, memory.seen)
@@ -480,7 +480,7 @@ def forward(net, grid, weights, inputs, memory):
     _output(net, grid, weights, memory)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def predict(net, grid, weights, inputs, memory, logits):
     """Write the logits of boards, [B, points · outputs], from their inputs, [B, points · inputs]."""
     for b in range(inputs.shape[0]):
