@@ -30,7 +30,7 @@ from katachi.core.models import is_model, load_model
 from katachi.data import importing as dataset_import
 from katachi.data.dataset import CARD, Dataset
 from katachi.go.board import Board
-from katachi.policy.train import CnnTraining, Machine, train_cnn
+from katachi.policy.train import Machine, PolicyTraining, train_policy
 
 SIZE = 5
 GAMES = 200
@@ -71,7 +71,7 @@ def write_games(path: Path, rng: np.random.Generator) -> None:
 def stages(base: Path) -> list[Stage]:
     """The import of a file below ``base``, a training with its result, and an export of a network trained there."""
     records, games, trained = base / "games.sgf", base / "set", base / "trained"
-    settings = CnnTraining(
+    settings = PolicyTraining(
         data=str(games), size=SIZE, layers=3, filters=16, value=True, batch=16, positions=2400, evaluate_every=400
     )
 
@@ -79,7 +79,7 @@ def stages(base: Path) -> list[Stage]:
         dataset_import.import_games([records], folder / "set")
 
     def train(folder: Path) -> None:
-        train_cnn(settings, folder / "run", lambda _: None, "katachi train cnn", MACHINE)
+        train_policy(settings, folder / "run", lambda _: None, "katachi train cnn", MACHINE)
 
     def prepare_export(folder: Path) -> None:
         shutil.copytree(trained / "run", folder / "run", ignore=shutil.ignore_patterns("model", "player.toml"))

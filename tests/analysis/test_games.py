@@ -13,7 +13,7 @@ from katachi.analysis.explaining import link_turns
 from katachi.analysis.layers import draw_layer
 from katachi.analysis.positions import analyze_position
 from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord, count_losses, find_mistakes
-from katachi.analysis.report import draw_graph, tell_game, tell_position
+from katachi.analysis.report import describe_game, describe_position, draw_graph
 from katachi.go.game import Game
 
 
@@ -87,9 +87,9 @@ def test_a_game_without_a_record(judges, shapes):
 
 
 def test_words(analysis):
-    text = "\n".join(tell_game(analysis.game, analysis.positions))
+    text = "\n".join(describe_game(analysis.game, analysis.positions))
     assert text.startswith("Judged by mcts (20 simulations a position) with shapes.\nBlack: ")
-    lines = tell_position(analysis.positions[9])
+    lines = describe_position(analysis.positions[9])
     assert re.fullmatch(r"Black wins \d+\.\d %, (Black|White) leads by \d+\.\d\.", lines[0])
     assert "Black B5 catches in a ladder B4 C4." in lines
     by_shapes = r"By its shapes shapes gave Black \d+ % before, \d+ % after \(log-odds: .*the turn [+-]\d+\.\d\d\)\."

@@ -12,7 +12,7 @@ from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.core.evaluators import OwnershipValueEvaluator
 from katachi.go.game import Game
 from katachi.players.specs import load_player
-from katachi.policy.evaluator import CnnOptions, open_cnn
+from katachi.policy.evaluator import PolicyOptions, open_policy
 
 
 class Teller:
@@ -81,12 +81,12 @@ def test_the_players_own_evaluator_explains_too(shapes):
 
 def test_people_of_each_rank():
     config = tiny_config(rank_embedding=True)
-    network = open_cnn(config, tiny_onnx(config), CnnOptions(rank=5))
+    network = open_policy(config, tiny_onnx(config), PolicyOptions(rank=5))
     board = Game(5).board
     first, ninth = predict_people(network, board)
     assert (first.rank, ninth.rank) == (1, 9)
     for prediction in (first, ninth):
-        asked = open_cnn(config, tiny_onnx(config), CnnOptions(rank=prediction.rank)).evaluate([board]).policy[0]
+        asked = open_policy(config, tiny_onnx(config), PolicyOptions(rank=prediction.rank)).evaluate([board]).policy[0]
         assert prediction.policy == pytest.approx(asked)
         assert at_rank(network, prediction.rank).evaluate([board]).policy[0] == pytest.approx(asked)
     likeliest = first.best()
@@ -96,7 +96,7 @@ def test_people_of_each_rank():
 
 def test_people_in_general_where_ranks_are_not_known():
     config = tiny_config()
-    network = open_cnn(config, tiny_onnx(config))
+    network = open_policy(config, tiny_onnx(config))
     (people,) = predict_people(network, Game(5).board)
     assert people.rank is None
     assert at_rank(network, 3) is network
@@ -104,7 +104,7 @@ def test_people_in_general_where_ranks_are_not_known():
 
 def test_a_network_without_a_value_says_nothing_of_who_wins():
     config = tiny_config()
-    network = open_cnn(config, tiny_onnx(config))
+    network = open_policy(config, tiny_onnx(config))
     assert Judges(evaluators={"people": network}).analyze(Game(5)).black_wins is None
 
 

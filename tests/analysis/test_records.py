@@ -13,7 +13,7 @@ from helpers.networks import tiny_config, tiny_onnx
 from katachi.analysis.batches import analyze_game
 from katachi.analysis.judges import Judges
 from katachi.analysis.records import format_schema, json_schema, parse_line
-from katachi.policy.evaluator import open_cnn
+from katachi.policy.evaluator import open_policy
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "analysis.schema.json"
 
@@ -21,7 +21,7 @@ PUBLISHED = Path(__file__).parents[2] / "docs" / "analysis.schema.json"
 @pytest.fixture
 def lines(record, judges) -> list[str]:
     config = tiny_config()
-    people = open_cnn(config, tiny_onnx(config))
+    people = open_policy(config, tiny_onnx(config))
     told = Judges(judges.player, judges.limit, {**judges.evaluators, "people": people})
     return analyze_game(record, told).to_json_lines().splitlines()
 

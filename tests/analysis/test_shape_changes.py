@@ -30,7 +30,7 @@ FEATURES = {
 
 
 class CountedFeatures:
-    """Features of another kind, which have no places: stones of the mover, and of the enemy."""
+    """Features of another kind, which have no places: stones of the mover, and of the opponent."""
 
     name = "counted"
     size = 2
@@ -116,7 +116,7 @@ def test_a_shape_that_came_is_where_the_stone_is():
 def test_whose_shapes_changed():
     features = LocalShapes(5, sets("LI 2x1"))
     board = after(Board(5), 12)
-    changes = explain_change(model_of(features), board, 13)  # beside the enemy's stone
+    changes = explain_change(model_of(features), board, 13)  # beside the opponent's stone
     sides = sum_by_side(features, changes)
     assert sides.keys() == {"ours", "theirs", "both", "nobody's"}
     assert sum(sides.values()) == pytest.approx(changes.total - changes.turn, abs=1e-12)

@@ -30,7 +30,7 @@ from katachi.bench import (
     search as playouts,
 )
 from katachi.bench.report import Contestant, Row, measure
-from katachi.core.models import save_cnn
+from katachi.core.models import save_policy
 from katachi.data.batches import Batches
 from katachi.policy.planes import PLANES
 
@@ -58,7 +58,7 @@ def test_simulations_beside_playouts():
             assert ("katachi", size, threads, "simulations/s") in contestants
             assert ("katachi-informed", size, threads, "simulations/s") in contestants
             assert ("playouts", size, threads, "playouts/s") in contestants
-    assert len(measured.bars) == 6
+    assert len(measured.targets) == 6
 
 
 def test_planes_of_three_sets():
@@ -67,14 +67,14 @@ def test_planes_of_three_sets():
     names = ("katachi", "katachi-mover", "katachi-reduced")
     assert contestants == {(name, size, 1, "positions/s") for name in names for size in (9, 19)}
     (rate,) = (row.rate for row in measured.rows if (row.name, row.size) == ("katachi", 19))
-    assert [bar.ratio for bar in measured.bars] == [rate / planes.WANTED]
+    assert [bar.ratio for bar in measured.targets] == [rate / planes.WANTED]
 
 
 def test_table(run_katachi, monkeypatch):
     rows = [Row("katachi", 9, 1, "playouts/s", 95_000.0), Row("cpp", 9, 1, "playouts/s", 100_000.0)]
-    bars = [report.Bar("katachi / cpp", 9, 0.95, 0.9), report.Bar("two threads / one", 9, 1.5, 1.8)]
+    targets = [report.Target("katachi / cpp", 9, 0.95, 0.9), report.Target("two threads / one", 9, 1.5, 1.8)]
     monkeypatch.setattr(
-        playouts, "run_playouts_bench", lambda **_: report.Report("playouts", rows, bars, ["something is left out"])
+        playouts, "run_playouts_bench", lambda **_: report.Report("playouts", rows, targets, ["something is left out"])
     )
     ran = run_katachi("bench")
     lines = ran.out.splitlines()
@@ -130,8 +130,8 @@ def test_contestants_take_turns_and_the_best_round_counts(monkeypatch):
 def test_bars_compare_what_is_there():
     rows = [Row("katachi", size, threads, "", 100.0 * threads) for size in (9, 19) for threads in (1, 2)]
     rows.append(Row("cpp", 9, 1, "", 80.0))
-    bars = list(playouts._playouts_bars(rows))
-    assert [(bar.text, bar.size, bar.ratio) for bar in bars] == [
+    targets = list(playouts._playouts_targets(rows))
+    assert [(bar.text, bar.size, bar.ratio) for bar in targets] == [
         ("katachi / cpp", 9, 1.25),
         ("two threads / one", 9, 2.0),
         ("two threads / one", 19, 2.0),
@@ -140,7 +140,7 @@ def test_bars_compare_what_is_there():
 
 def test_inference(run_katachi, tmp_path):
     config = tiny_config(5, rank_embedding=True)
-    save_cnn(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config))
+    save_policy(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config))
     quick = ("--seconds", "0.001", "--rounds", "1", "--json")
     ran = run_katachi("bench", "inference", "--model", str(tmp_path / "net"), *quick)
     assert ran.code == 0, ran.err
@@ -150,20 +150,20 @@ def test_inference(run_katachi, tmp_path):
         f"{tmp_path / 'net'} {judge}, batch {batch}" for judge in judges for batch in (1, 32)
     ]
     assert all((row.size, row.unit) == (5, "positions/s") and row.rate > 0 for row in rows)
-    bars = list(inference._inference_bars(rows))
-    assert len(bars) == 4
-    assert all("fp32 / torch" in bar.text or "int8 / fp32" in bar.text for bar in bars)
+    targets = list(inference._inference_targets(rows))
+    assert len(targets) == 4
+    assert all("fp32 / torch" in bar.text or "int8 / fp32" in bar.text for bar in targets)
 
 
 def test_what_eight_bits_cost(run_katachi, tmp_path):
     config = tiny_config(5)
-    save_cnn(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config, seed=1))
+    save_policy(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config, seed=1))
     games = make_small_set(tmp_path, training=1, validation=0, test=4)
     quick = ("--seconds", "0.001", "--rounds", "1", "--positions", "50", "--json")
     ran = run_katachi("bench", "inference", "--model", str(tmp_path / "net"), "--data", str(games), *quick)
     assert ran.code == 0, ran.err
     rows = [Row(**row) for row in json.loads(ran.out)["rows"]]
-    assert len(list(inference._inference_bars(rows))) == 4, "of speeds alone"
+    assert len(list(inference._inference_targets(rows))) == 4, "of speeds alone"
     fp32, int8, lost = rows[-3:]
     assert fp32.unit == int8.unit == "% of 50 moves"
     assert 0 <= min(fp32.rate, int8.rate) <= max(fp32.rate, int8.rate) <= 100
@@ -176,7 +176,7 @@ def test_training_beside_ready_made_batches(monkeypatch):
     measured = training.run_training(seconds=0.001, rounds=1)
     assert [row.name for row in measured.rows] == ["1×8, on the fly", "1×8, ready-made"]
     assert all(row.rate > 0 and row.unit == "positions/s" for row in measured.rows)
-    (bar,) = measured.bars
+    (bar,) = measured.targets
     assert bar.ratio == measured.rows[0].rate / measured.rows[1].rate
 
 

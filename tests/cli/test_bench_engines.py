@@ -54,7 +54,7 @@ def test_a_move_that_is_too_late_loses_its_game(monkeypatch):
     assert (found["games"], found["games lost on time"], found["moves"]) == (3, 1, 12)
     assert found["time for a move, median"] == 500
     assert found["time for a move, longest"] == 1200
-    assert [bar.ratio >= bar.at_least for bar in report.bars] == [False]
+    assert [bar.ratio >= bar.at_least for bar in report.targets] == [False]
     game = [line for line in engine.asked if not line.startswith("time_left")]
     assert game[:5] == ["kgs-time_settings byoyomi 0 1.0 1", "clear_board", "genmove b", "genmove w", "genmove b"]
     assert engine.asked[2:4] == ["time_left b 1.0 1", "genmove b"]
@@ -68,7 +68,7 @@ def test_memory_that_grows_is_told(monkeypatch, at_end, is_flat):
     report = memory.run_memory(seconds=0.1, rounds=10)
     assert rates(report)["after 4 moves"] == 50
     assert rates(report)["after 40 moves"] == at_end
-    assert [bar.ratio >= bar.at_least for bar in report.bars] == [is_flat]
+    assert [bar.ratio >= bar.at_least for bar in report.targets] == [is_flat]
 
 
 def test_a_process_has_memory():

@@ -19,5 +19,5 @@ def test_territory(run_katachi, monkeypatch):
 
 def test_the_bar_is_the_ratio_to_torch():
     rates = {"katachi learning": 3.0, "torch learning": 2.0, "katachi judging": 9.0}
-    (bar,) = territory._territory_bars([Row(name, 9, 1, "positions/s", rate) for name, rate in rates.items()])
+    (bar,) = territory._territory_targets([Row(name, 9, 1, "positions/s", rate) for name, rate in rates.items()])
     assert (bar.ratio, bar.at_least) == (1.5, 1.4)

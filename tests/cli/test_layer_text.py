@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from katachi.analysis.layers import Layer
-from katachi.cli.play import format_board, tell_layer
+from katachi.cli.play import describe_layer, format_board
 from katachi.go.board import Board
 
 
@@ -36,5 +36,5 @@ def test_without_a_layer_it_is_the_board():
 
 
 def test_numbers_farthest_from_nothing_are_told_first():
-    assert tell_layer(layer({0: 0.25, 4: -1.0}), 3) == "Territory: B2 -1.00, A3 +0.25\nWhose."
-    assert tell_layer(layer({}), 3) == "Territory: nothing\nWhose."
+    assert describe_layer(layer({0: 0.25, 4: -1.0}), 3) == "Territory: B2 -1.00, A3 +0.25\nWhose."
+    assert describe_layer(layer({}), 3) == "Territory: nothing\nWhose."

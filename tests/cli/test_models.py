@@ -7,10 +7,10 @@ import pytest
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.cli import _cnn_shipping, _crbm_shipping, _shipping, _territory_shipping
-from katachi.cli._shipping import find_recipe, read_result
+from katachi.cli._release import find_recipe, read_result
 from katachi.cli._training import read_training
 from katachi.core.cards import ModelError
-from katachi.core.models import load_dag_rnn, load_model, open_model, shipped_models
+from katachi.core.models import load_model, load_territory, open_model, pretrained_models
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.sgf.files import Split
@@ -33,13 +33,13 @@ def test_list(run_katachi):
     ran = run_katachi("models")
     assert ran.code == 0
     firsts = [line.split()[0] for line in ran.out.splitlines() if not line.startswith(" ")]  # metrics take more lines
-    assert firsts == ["name", *(path.name for path in shipped_models())]
+    assert firsts == ["name", *(path.name for path in pretrained_models())]
     told = json.loads(run_katachi("models", "--json").out)["models"]
-    assert [model["name"] for model in told] == [path.name for path in shipped_models()]
+    assert [model["name"] for model in told] == [path.name for path in pretrained_models()]
     assert all({"board_size", "weights", "training", "metrics"} <= set(model) for model in told)
 
 
-LINEAR = [path for path in shipped_models() if open_model(path).card.kind == "linear"]
+LINEAR = [path for path in pretrained_models() if open_model(path).card.kind == "linear"]
 
 
 @pytest.mark.parametrize("path", LINEAR, ids=lambda path: path.name)
@@ -128,7 +128,7 @@ def test_make_trains_measures_and_saves_a_territory_network(run_katachi, recipes
     arguments = ("models", "make", "land", "--data", str(games), "--positions", "30")
     ran = run_katachi(*arguments)
     assert ran.code == 0, ran.err
-    territory, card = load_dag_rnn(tmp_path / "shipped" / "land")
+    territory, card = load_territory(tmp_path / "shipped" / "land")
     assert card.training.command == "katachi models make land --data set"
     assert str(tmp_path) not in card.model_dump_json()
     known = card.metrics["test points known"]

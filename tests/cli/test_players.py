@@ -2,22 +2,22 @@ from __future__ import annotations
 
 import json
 
-from katachi.players.specs import parse_spec, shipped_players
+from katachi.players.specs import bundled_players, parse_spec
 
-SHIPPED = [player.name for player in shipped_players()]
+PRETRAINED = [player.name for player in bundled_players()]
 
 
 def test_list(run_katachi):
     ran = run_katachi("players")
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert [line.split()[0] for line in lines] == SHIPPED
-    assert all(player.description in line for player, line in zip(shipped_players(), lines, strict=True))
+    assert [line.split()[0] for line in lines] == PRETRAINED
+    assert all(player.description in line for player, line in zip(bundled_players(), lines, strict=True))
 
 
 def test_json(run_katachi):
     players = json.loads(run_katachi("players", "--json").out)["players"]
-    assert [player["name"] for player in players] == SHIPPED
+    assert [player["name"] for player in players] == PRETRAINED
     assert set(players[0]) == {"name", "kind", "description", "rating"}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
-from katachi.core.models import load_model, save_cnn, save_dag_rnn
+from katachi.core.models import load_model, save_policy, save_territory
 from katachi.go.points import format_vertex
 from katachi.sgf import load_sgf
 from katachi.territory.evaluator import Territory
@@ -51,7 +51,7 @@ def test_open(run_katachi, monkeypatch):
 @pytest.fixture
 def network(tmp_path) -> str:
     config = tiny_config(5)
-    save_cnn(tmp_path / "net", config, tiny_onnx(config))
+    save_policy(tmp_path / "net", config, tiny_onnx(config))
     return str(tmp_path / "net")
 
 
@@ -95,7 +95,7 @@ def test_what_any_model_would_play_as_files(run_katachi, network, record, tmp_pa
 def test_whose_each_point_will_be(run_katachi, record, tmp_path):
     net = DagRnn.new(DagRnnConfig(), PointInputs(), seed=0)
     territory = Territory(net, np.zeros(TABLE_SHAPE, dtype=np.float32))
-    save_dag_rnn(tmp_path / "land", territory, points=5.0, temperature=1.0)
+    save_territory(tmp_path / "land", territory, points=5.0, temperature=1.0)
     model, svg, html = str(tmp_path / "land"), tmp_path / "land.svg", tmp_path / "land.html"
     lead = float(territory.ownership([load_sgf(record)[0].replay(before_move=3).board])[0].sum())
     ran = run_katachi("show", model, "--sgf", record, "--move", "3")

@@ -6,10 +6,10 @@ import pytest
 
 from katachi.core.conformance import check_player, sample_games
 from katachi.core.contracts import ClosingPlayer, Limit
-from katachi.players.specs import load_player, shipped_players
+from katachi.players.specs import bundled_players, load_player
 
 
-@pytest.mark.parametrize("name", [player.name for player in shipped_players()])
+@pytest.mark.parametrize("name", [player.name for player in bundled_players()])
 def test_shipped(name):
     """A name that ends in a number, but for levels, plays on boards of that size; searches get little time."""
     kind, _, size = name.rpartition("-")

@@ -7,7 +7,15 @@ from rich.console import Console
 
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.cards import Metric, Training
-from katachi.core.models import describe_card, format_metric, list_models, open_model, save_cnn, save_linear, tell_model
+from katachi.core.models import (
+    describe_card,
+    format_metric,
+    list_models,
+    model_to_json,
+    open_model,
+    save_linear,
+    save_policy,
+)
 from katachi.go.rules import Rules
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.model import LinearModel, describe_linear
@@ -44,7 +52,7 @@ def test_models_as_table_and_json(tmp_path):
     assert head.split()[:3] == ["name", "kind", "board"]
     assert line.split()[0] == "tiny"
     assert "5×5" in line
-    told = tell_model(tmp_path / "tiny")
+    told = model_to_json(tmp_path / "tiny")
     assert (told["name"], told["board_size"], told["weights"]) == ("tiny", 5, 2)
     assert told["metrics"]["wins"]["low"] == 0.25
     assert told["training"]["games"] == 1000
@@ -54,8 +62,8 @@ def test_a_network_as_table_and_json(tmp_path):
     config = tiny_config(None, rank_embedding=True)
     training = Training(positions=1_200_000, hours=2.5, data="games of dan players")
     metrics = {"top-1": Metric(value=0.45, low=0.44, high=0.46, positions=20_000)}
-    save_cnn(tmp_path / "net", config, tiny_onnx(config), training=training, metrics=metrics)
-    told = tell_model(tmp_path / "net")
+    save_policy(tmp_path / "net", config, tiny_onnx(config), training=training, metrics=metrics)
+    told = model_to_json(tmp_path / "net")
     assert (told["kind"], told["board_size"], told["weights"]) == ("cnn", None, config.parameter_count())
     assert dict(describe_card(open_model(tmp_path / "net").card)) == {
         "model": "plain cnn, 1×2, over maddison-9 planes, any size, policy, by rank",

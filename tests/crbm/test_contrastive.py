@@ -47,11 +47,11 @@ def test_slopes_against_the_model_itself_are_those_of_the_likelihood(config: Crb
     layer = Crbm(config, weights).learning
     contrast(layer, _ensemble(boards, data), _ensemble(boards, model)).backward()
     exact = {name: array.astype(np.float64) for name, array in weights.items()}
-    for name, slopes in naive_crbm.likelihood_slopes(config, exact, data).items():
+    for name, gradients in naive_crbm.likelihood_gradients(config, exact, data).items():
         found = getattr(layer, name.partition(".")[2]).grad.numpy()
-        assert -found == pytest.approx(slopes, abs=2e-3), name
+        assert -found == pytest.approx(gradients, abs=2e-3), name
         if not (config.units == "oriented" and name.endswith("hidden_bias")):  # units that are never off need none
-            assert np.abs(slopes).max() > 0.02, name
+            assert np.abs(gradients).max() > 0.02, name
 
 
 def _ensemble(boards: np.ndarray, shares: np.ndarray) -> torch.Tensor:

@@ -103,7 +103,7 @@ def test_the_model_values_boards_and_afterstates_alike():
 def test_describe():
     config = CrbmConfig(size=5, kernels=2, kernel_size=2, units="oriented")
     weights = random_weights(config)
-    weights["first.kernels"][1] = [[[9, 0], [0, 0]], [[0, 9], [0, 0]], [[0, 0], [9, 9]]]  # own, enemy / free, free
+    weights["first.kernels"][1] = [[[9, 0], [0, 0]], [[0, 9], [0, 0]], [[0, 0], [9, 9]]]  # own, opponent / free, free
     features = CrbmFeatures(config, weights)
     assert features.describe(features.config.kernels * 8 * 5 + 8) == "kernel 2, its upper left at B4\nX O\n. ."
     turned = features.describe(8 + 1)

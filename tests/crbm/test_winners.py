@@ -18,12 +18,12 @@ from katachi.crbm.winners import (
     kernel_table,
     most_frequent,
     normalized,
+    predict_winners,
     principal_filters,
     random_filters,
     sample_windows,
     scalar_products,
     student_interval,
-    tell_winners,
     winner_boards,
 )
 from katachi.data.dataset import Dataset, DatasetError
@@ -90,12 +90,12 @@ def test_what_can_be_told_is_told_and_what_cannot_is_not() -> None:
     boards = random_boards(120)
     more_black = np.array([board.stones.sum() > 0 for board in boards])
     told = WinnerBoards(boards, np.where(more_black, BLACK, WHITE).astype(np.int8))
-    found = tell_winners(Templates(4, side=1), told, folds=3, inner_folds=2, costs=(1.0, 10.0))
+    found = predict_winners(Templates(4, side=1), told, folds=3, inner_folds=2, costs=(1.0, 10.0))
     assert found.accuracy > 0.9 > found.majority
     assert found.interval[0] < found.accuracy < found.interval[1]
     assert (found.features, found.boards, len(found.folds), len(found.choices)) == (48, 120, 3, 3)
     drawn = np.random.default_rng(5).permutation(told.winners)
-    guessed = tell_winners(
+    guessed = predict_winners(
         Templates(4, side=1), told._replace(winners=drawn), folds=3, inner_folds=2, kernels=("linear",)
     )
     assert guessed.accuracy < 0.7
@@ -106,7 +106,7 @@ def test_what_can_be_told_is_told_and_what_cannot_is_not() -> None:
 def test_too_few_boards_are_refused() -> None:
     boards = random_boards(20)
     with pytest.raises(ValueError, match="10 boards won by one color are too few for 5 folds of 4"):
-        tell_winners(Templates(4), WinnerBoards(boards, np.tile(np.array([1, -1], dtype=np.int8), 10)))
+        predict_winners(Templates(4), WinnerBoards(boards, np.tile(np.array([1, -1], dtype=np.int8), 10)))
 
 
 def test_kernels_are_those_of_centered_and_scaled_features() -> None:

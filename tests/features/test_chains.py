@@ -1,4 +1,4 @@
-"""Groups against their slow twin, and on pictures: loose connections, eyes true and false, liberties, enemies."""
+"""Groups against their slow twin, and on pictures: loose connections, eyes true and false, liberties, opponents."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def compare(board: Board, kind: str) -> Counter[str]:
     met: Counter[str] = Counter()
     for group, twin in zip(groups, expected, strict=True):
         assert (group.eyes, list(group.liberties)) == (twin.eyes, twin.liberties), f"{group}\n{board}"
-        enemies = naive.enemies_by_weakness(expected, board.size, twin)[:2]
-        found = [(by_point[point].eyes, by_point[point].liberties[0]) for point in group.weakest_enemies]
-        assert found == [enemy.strength for enemy in enemies]
-        assert len(set(group.weakest_enemies)) == len(enemies)
-        met += Counter({f"{group.eyes} eyes": 1, f"{len(enemies)} enemies": 1})
+        opponents = naive.opponents_by_weakness(expected, board.size, twin)[:2]
+        found = [(by_point[point].eyes, by_point[point].liberties[0]) for point in group.weakest_opponents]
+        assert found == [opponent.strength for opponent in opponents]
+        assert len(set(group.weakest_opponents)) == len(opponents)
+        met += Counter({f"{group.eyes} eyes": 1, f"{len(opponents)} enemies": 1})
     return met
 
 
@@ -86,7 +86,7 @@ def test_what_belongs_together(why, text, groups):
     [
         (". X . . . / X X . . . / . . . . . / . . . . . / . . . . .", {"A5": BLACK}),
         (". X O / X X . / . . O", {"A3": BLACK}),
-        (". X . / X O . / . . .", {}),  # the diagonal in the corner is the enemy's
+        (". X . / X O . / . . .", {}),  # the diagonal in the corner is the opponent's
         (". . X . / X X X O / O O O O / . . . .", {"A4 B4": BLACK, "A1 B1 C1 D1": WHITE}),  # D4 touches both colors
         (". . X . / X O X . / O O . . / . . . .", {}),  # two chains that nothing connects
     ],
@@ -127,4 +127,4 @@ def test_the_weaker_enemy_has_fewer_eyes_whatever_its_liberties():
     board = Board.parse(". X O . . / X X O . . / O O O . . / X . . . . / X X . . .")
     (white,) = [group for group in find_groups(board) if group.color == WHITE]
     eyes = {group.points[0]: (group.eyes, group.liberties[0]) for group in find_groups(board)}
-    assert [eyes[point] for point in white.weakest_enemies] == [(0, 2), (1, 1)]
+    assert [eyes[point] for point in white.weakest_opponents] == [(0, 2), (1, 1)]

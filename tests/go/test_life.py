@@ -58,7 +58,7 @@ def test_random_positions_agree_with_the_definition(size: int) -> None:
 
 
 def test_alive_stones_survive_any_attack() -> None:
-    """The owner passes, the enemy plays at random: no stone that is unconditionally alive is ever taken."""
+    """The owner passes, the opponent plays at random: no stone that is unconditionally alive is ever taken."""
     rng = random.Random(5)
     checked = 0
     for _ in range(60):

@@ -95,12 +95,12 @@ def is_legal_position(stones: Stones, size: int) -> bool:
 
 
 def is_own_eye(stones: Stones, size: int, point: int, color: int) -> bool:
-    """All neighbors are own stones and the enemy holds at most one diagonal, none at the edge."""
+    """All neighbors are own stones and the opponent holds at most one diagonal, none at the edge."""
     if any(stones[near] != color for near in neighbors(size, point)):
         return False
     corners = diagonals(size, point)
-    enemies = sum(stones[corner] == -color for corner in corners)
-    return enemies <= (1 if len(corners) == 4 else 0)
+    opponents = sum(stones[corner] == -color for corner in corners)
+    return opponents <= (1 if len(corners) == 4 else 0)
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Outcome:
 
 
 def put_stone(stones: Stones, size: int, point: int, color: int) -> Outcome:
-    """Put a stone, take off enemy chains without liberties, then own ones."""
+    """Put a stone, take off opponent chains without liberties, then own ones."""
     after = list(stones)
     after[point] = color
     captures: set[int] = set()

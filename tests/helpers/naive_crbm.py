@@ -63,11 +63,11 @@ def log_probabilities(config: CrbmConfig, weights: Arrays) -> NDArray[np.float64
     return -energies - np.logaddexp.reduce(-energies)
 
 
-def likelihood_slopes(
+def likelihood_gradients(
     config: CrbmConfig, weights: Arrays, shares: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
     """How the mean log probability of boards, which come in these shares, changes with each weight: by differences."""
-    slopes = {name: np.zeros_like(array) for name, array in weights.items()}
+    gradients = {name: np.zeros_like(array) for name, array in weights.items()}
     for name, array in weights.items():
         for place in np.ndindex(array.shape):
             ends = []
@@ -75,5 +75,5 @@ def likelihood_slopes(
                 moved = {**weights, name: array.copy()}
                 moved[name][place] += step
                 ends.append(shares @ log_probabilities(config, moved))
-            slopes[name][place] = (ends[0] - ends[1]) / 2e-4
-    return slopes
+            gradients[name][place] = (ends[0] - ends[1]) / 2e-4
+    return gradients

@@ -49,7 +49,7 @@ def loose_groups(stones: Stones, size: int) -> list[set[int]]:
 
 
 def is_protected(stones: Stones, size: int, point: int, color: int) -> bool:
-    """Whether an enemy stone there would be alone, and in atari or without liberties."""
+    """Whether an opponent stone there would be alone, and in atari or without liberties."""
     around = [stones[near] for near in neighbors(size, point)]
     return -color not in around and around.count(EMPTY) <= 1
 
@@ -96,10 +96,10 @@ def find_groups(stones: Stones, size: int, kind: str) -> list[NaiveGroup]:
     return sorted(found, key=lambda group: min(group.stones))
 
 
-def enemies_by_weakness(groups: list[NaiveGroup], size: int, group: NaiveGroup) -> list[NaiveGroup]:
+def opponents_by_weakness(groups: list[NaiveGroup], size: int, group: NaiveGroup) -> list[NaiveGroup]:
     around = {near for point in group.stones for near in neighbors(size, point)}
-    enemies = [other for other in groups if other.color == -group.color and other.stones & around]
-    return sorted(enemies, key=lambda enemy: enemy.strength)
+    opponents = [other for other in groups if other.color == -group.color and other.stones & around]
+    return sorted(opponents, key=lambda opponent: opponent.strength)
 
 
 # Influence
@@ -245,7 +245,7 @@ def point_inputs(
 ) -> list[dict[str, float]]:
     """For every point its inputs by name; places are names, and steps down and to the right."""
     groups = find_groups(stones, size, kind)
-    of_groups = {point: _tell_group(group, groups, size) for group in groups for point in group.stones}
+    of_groups = {point: _describe_group(group, groups, size) for group in groups for point in group.stones}
     told = []
     for point in range(size * size):
         inputs = {}
@@ -258,38 +258,38 @@ def point_inputs(
     return told
 
 
-ENEMY = ("black", "white", "none", "liberties", "eyes")
+OPPONENT = ("black", "white", "none", "liberties", "eyes")
 
 
 NO_GROUP = dict.fromkeys(
     [
         "eyes",
         *(f"liberties of order {order}" for order in (1, 2, 3, 4)),
-        *(f"{rank} enemy: {name}" for rank in ("weakest", "second weakest") for name in ENEMY),
+        *(f"{rank} enemy: {name}" for rank in ("weakest", "second weakest") for name in OPPONENT),
     ],
     0.0,
 )
 
 
-def _tell_group(group: NaiveGroup, groups: list[NaiveGroup], size: int) -> dict[str, float]:
+def _describe_group(group: NaiveGroup, groups: list[NaiveGroup], size: int) -> dict[str, float]:
     inputs = {"eyes": min(group.eyes / 2, 1)}
     for order, many in enumerate((8, 16, 16, 16)):
         inputs[f"liberties of order {order + 1}"] = min(group.liberties[order] / many, 1)
-    enemies = [*enemies_by_weakness(groups, size, group), None, None]
-    for rank, enemy in zip(("weakest", "second weakest"), enemies, strict=False):
-        inputs |= {f"{rank} enemy: {name}": value for name, value in _tell_enemy(enemy).items()}
+    opponents = [*opponents_by_weakness(groups, size, group), None, None]
+    for rank, opponent in zip(("weakest", "second weakest"), opponents, strict=False):
+        inputs |= {f"{rank} enemy: {name}": value for name, value in _describe_opponent(opponent).items()}
     return inputs
 
 
-def _tell_enemy(enemy: NaiveGroup | None) -> dict[str, float]:
-    if enemy is None:
-        return {name: float(name == "none") for name in ENEMY}
+def _describe_opponent(opponent: NaiveGroup | None) -> dict[str, float]:
+    if opponent is None:
+        return {name: float(name == "none") for name in OPPONENT}
     return {
-        "black": float(enemy.color == BLACK),
-        "white": float(enemy.color == WHITE),
+        "black": float(opponent.color == BLACK),
+        "white": float(opponent.color == WHITE),
         "none": 0.0,
-        "liberties": min(enemy.liberties[0] / 8, 1),
-        "eyes": min(enemy.eyes / 2, 1),
+        "liberties": min(opponent.liberties[0] / 8, 1),
+        "eyes": min(opponent.eyes / 2, 1),
     }
 
 

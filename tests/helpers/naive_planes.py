@@ -60,7 +60,7 @@ class NaivePosition:
         return self.outcomes(self.to_play)
 
     @cached_property
-    def enemy(self) -> dict[int, Outcome]:
+    def opponent(self) -> dict[int, Outcome]:
         return self.outcomes(-self.to_play)
 
     @cached_property
@@ -124,7 +124,7 @@ def _own_eyes(position: NaivePosition) -> Counts:
 
 
 def _catches(position: NaivePosition, outcomes: dict[int, Outcome]) -> Counts:
-    """Moves at one of exactly two liberties of an enemy chain that capture it in a ladder."""
+    """Moves at one of exactly two liberties of an opponent chain that capture it in a ladder."""
     attacker = position.to_play if outcomes is position.own else -position.to_play
     caught = {}
     for point in outcomes:
@@ -169,12 +169,12 @@ COUNTS: dict[str, Callable[[NaivePosition], Counts]] = {
     "legal": lambda position: dict.fromkeys(position.own, 1),
     "own eye": _own_eyes,
     "liberties after": lambda position: _liberties_after(position, position.own),
-    "enemy liberties after": lambda position: _liberties_after(position, position.enemy),
+    "enemy liberties after": lambda position: _liberties_after(position, position.opponent),
     "captures": lambda position: _captures(position.own),
-    "enemy captures": lambda position: _captures(position.enemy),
+    "enemy captures": lambda position: _captures(position.opponent),
     "self-atari": _self_atari,
     "ladder capture": lambda position: _catches(position, position.own),
-    "enemy ladder capture": lambda position: _catches(position, position.enemy),
+    "enemy ladder capture": lambda position: _catches(position, position.opponent),
     "ladder escape": _saves,
     "ladder in vain": _runs_in_vain,
     "rank": lambda position: dict.fromkeys(range(position.size**2), position.rank),

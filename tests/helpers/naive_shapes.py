@@ -51,7 +51,7 @@ def template(size: int, place: tuple[int, int, int, int], contents: tuple[object
 
 
 def digits(board: Board, mover: int) -> list[int]:
-    """Every point as ``mover`` sees it: 0 empty, 1 his, 2 the enemy's."""
+    """Every point as ``mover`` sees it: 0 empty, 1 his, 2 the opponent's."""
     return [0 if stone == 0 else 1 if stone == mover else 2 for stone in board.stones.tolist()]
 
 
@@ -94,7 +94,7 @@ def image_boards(board: Board) -> list[Board]:
 
 
 def liberty_states(board: Board, mover: int, place: tuple[int, int, int, int]) -> tuple[int, ...]:
-    """The contents of a rectangle by rows: 0 empty, else 1 (the mover's) or 4 (the enemy's) plus external liberties."""
+    """The contents of a rectangle by rows: 0 empty, else 1 (the mover's) or 4 (the opponent's) plus external liberties."""
     x, y, w, h = place
     points = [(y + j) * board.size + x + i for j in range(h) for i in range(w)]
     states = []

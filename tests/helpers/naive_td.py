@@ -79,17 +79,17 @@ class Learning:
     def values(self, state):
         return np.array([self.value(state, i) for i in range(len(self.sets))])
 
-    def slopes(self, state):
+    def gradients(self, state):
         values = self.values(state)
         return np.ones_like(values) if self.settings.gradient == "logistic" else values * (1 - values)
 
-    def change(self, state, errors, slopes):
+    def change(self, state, errors, gradients):
         """Equation 3 for one afterstate, as a change of the weights."""
         change = np.zeros_like(self.weights)
         for index, occurrence in state.features.items():
             j = self.set_of(index)
             step = self.step_size / (len(self.sets) * self.features.active_counts[j])
-            change[self.agent_of[state.side], index] = step * errors[j] * occurrence * slopes[j]
+            change[self.agent_of[state.side], index] = step * errors[j] * occurrence * gradients[j]
         return change
 
     def learn_online(self, states, rewards):
@@ -109,9 +109,9 @@ class Learning:
     def _update(self, chain, targets):
         state = chain[-1][0]
         errors = targets - self.values(state)
-        chain[-1][1] = self.slopes(state)
-        for age, (earlier, slopes) in enumerate(reversed(chain)):
-            self.weights += self.settings.trace_decay**age * self.change(earlier, errors, slopes)
+        chain[-1][1] = self.gradients(state)
+        for age, (earlier, gradients) in enumerate(reversed(chain)):
+            self.weights += self.settings.trace_decay**age * self.change(earlier, errors, gradients)
 
     def learn_after_game(self, states, rewards):
         """The same updates, all of them with the weights from before the game."""
@@ -126,5 +126,7 @@ class Learning:
                         break
                     target = self.values(own[later + 1]) if later + 1 < len(own) else rewards[side]
                     errors = target - self.values(own[later])
-                    total += self.settings.trace_decay ** (later - t) * self.change(state, errors, self.slopes(state))
+                    total += self.settings.trace_decay ** (later - t) * self.change(
+                        state, errors, self.gradients(state)
+                    )
         self.weights += total

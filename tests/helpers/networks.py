@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from katachi.policy.config import CnnConfig
+from katachi.policy.config import PolicyConfig
 
 OPSET = 17
 
 
-def tiny_config(size: int | None = 5, **changes: Any) -> CnnConfig:
+def tiny_config(size: int | None = 5, **changes: Any) -> PolicyConfig:
     """One layer of two filters over the reduced planes, for the mover, without ranks and value."""
     config = {
         "planes": "maddison-9",
@@ -25,10 +25,10 @@ def tiny_config(size: int | None = 5, **changes: Any) -> CnnConfig:
         "position_bias": size is not None,
         "rank_embedding": False,
     }
-    return CnnConfig(**{**config, **changes})
+    return PolicyConfig(**{**config, **changes})
 
 
-def tiny_onnx(config: CnnConfig, *, seed: int = 0, scale: float = 1.0) -> bytes:
+def tiny_onnx(config: PolicyConfig, *, seed: int = 0, scale: float = 1.0) -> bytes:
     """A random 3×3 convolution with a bias for every point; rank, value and ownership in the simplest way.
 
     It has the inputs and outputs of its configuration, but not its layers: ``reference_logits`` says what it computes.
@@ -68,7 +68,7 @@ def tiny_onnx(config: CnnConfig, *, seed: int = 0, scale: float = 1.0) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def tiny_weights(config: CnnConfig, seed: int = 0, scale: float = 1.0) -> dict[str, Any]:
+def tiny_weights(config: PolicyConfig, seed: int = 0, scale: float = 1.0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     weights = {
         "filter": rng.normal(scale=scale, size=(config.outputs, config.inputs, 3, 3)).astype(np.float32),
@@ -82,7 +82,7 @@ def tiny_weights(config: CnnConfig, seed: int = 0, scale: float = 1.0) -> dict[s
     return weights
 
 
-def reference_logits(config: CnnConfig, planes: Any, rank: int = 9, seed: int = 0, scale: float = 1.0) -> Any:
+def reference_logits(config: PolicyConfig, planes: Any, rank: int = 9, seed: int = 0, scale: float = 1.0) -> Any:
     """What ``tiny_onnx`` computes for planes [B, C, n, n], in numpy: [B, outputs, n²]."""
     weights = tiny_weights(config, seed, scale)
     size = planes.shape[-1]

@@ -12,14 +12,14 @@ from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.conformance import check_player, sample_games
 from katachi.core.contracts import AnalyzingPlayer, Limit, SearchResult
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.models import save_cnn, save_linear
+from katachi.core.models import save_linear, save_policy
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
 from katachi.players.search_player import SearchPlayer, describe_result, stricter
 from katachi.players.search_spec import SearchSpec
 from katachi.players.specs import SpecError, load_player, parse_spec
-from katachi.policy.evaluator import CnnOptions
+from katachi.policy.evaluator import PolicyOptions
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.shapes.features import LocalShapes
@@ -238,7 +238,7 @@ def test_what_needs_a_model_of_shapes(search):
 @pytest.fixture
 def network_path(tmp_path):
     config = tiny_config(5, planes="maddison-36", outputs=2)
-    save_cnn(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config, seed=1))
+    save_policy(tmp_path / "net", config, tiny_onnx(config), tiny_onnx(config, seed=1))
     return tmp_path / "net"
 
 
@@ -269,7 +269,7 @@ def test_a_policy_player_from_a_file(network_path, tmp_path):
         assert second.decide(game, Limit()).move == decision.move
         assert sum(candidate.prior for candidate in decision.analysis.candidates) == pytest.approx(1, abs=1e-4)
         game.play(decision.move)
-    assert first.evaluator.options == CnnOptions(rank=3, symmetries=True, precision="int8", threads=2)
+    assert first.evaluator.options == PolicyOptions(rank=3, symmetries=True, precision="int8", threads=2)
     assert first.parameters["search.temperature"] == 0.5
     first.set_parameter("search.temperature", "0")
     with pytest.raises(WrongBoardSize, match="5×5 boards, not 9×9"):

@@ -83,8 +83,8 @@ def test_alp_captures_for_either_color(to_play, stones):
         . . X . .
         . . . . .
     """
-    own, enemy = stones
-    turned = diagram.translate(str.maketrans({"X": own, "O": enemy}))
+    own, opponent = stones
+    turned = diagram.translate(str.maketrans({"X": own, "O": opponent}))
     assert decide(AlpPlayer(seed=1), game_of(turned, to_play)).move == parse_vertex("D3", 5)
 
 

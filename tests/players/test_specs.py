@@ -16,14 +16,14 @@ from katachi.players.simple import AlpPlayer, InfluencePlayer, RandomPlayer
 from katachi.players.specs import (
     PlayerSpec,
     SpecError,
+    bundled_players,
     default_player,
     load_player,
     parse_spec,
     register_kind,
-    shipped_players,
 )
 
-SHIPPED = [player.name for player in shipped_players()]
+PRETRAINED = [player.name for player in bundled_players()]
 
 
 @pytest.mark.parametrize("kind", [RandomPlayer, AlpPlayer, InfluencePlayer])
@@ -34,7 +34,7 @@ def test_shipped_names(kind):
 
 
 def test_shipped_players_are_described():
-    shipped = shipped_players()
+    shipped = bundled_players()
     assert {player.name for player in shipped} == {
         path.stem for path in (Path(specs.__file__).parent / "shipped").glob("*.toml")
     }
@@ -42,13 +42,13 @@ def test_shipped_players_are_described():
 
 
 def test_shipped_players_are_ordered_by_their_numbers():
-    sizes = [name for name in SHIPPED if name.startswith("shapes-") and name[7:].isdigit()]
+    sizes = [name for name in PRETRAINED if name.startswith("shapes-") and name[7:].isdigit()]
     assert sizes == ["shapes-5", "shapes-9", "shapes-13", "shapes-19"]
-    assert SHIPPED.index("alp") < SHIPPED.index("random")
+    assert PRETRAINED.index("alp") < PRETRAINED.index("random")
 
 
 def test_the_default_is_what_was_learned_on_that_size():
-    assert {"shapes-5", "shapes-9", "shapes-alphabeta-9"} <= set(SHIPPED)
+    assert {"shapes-5", "shapes-9", "shapes-alphabeta-9"} <= set(PRETRAINED)
     assert default_player(9) == "shapes-9"
     assert default_player(8) == "alp"
 
@@ -114,7 +114,7 @@ def test_no_toml():
 def test_unknown_players(tmp_path: Path):
     with pytest.raises(SpecError, match=r"^no player is called 'influense'; did you mean 'influence'\?$"):
         load_player("influense")
-    with pytest.raises(SpecError, match=f"^no player is called 'zzz'; known are {', '.join(SHIPPED)}$"):
+    with pytest.raises(SpecError, match=f"^no player is called 'zzz'; known are {', '.join(PRETRAINED)}$"):
         load_player("zzz")
     with pytest.raises(SpecError, match=r"nothere\.toml: there is no such file$"):
         load_player(str(tmp_path / "nothere.toml"))

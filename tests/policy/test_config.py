@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from katachi.policy.config import CnnConfig
+from katachi.policy.config import PolicyConfig
 
 
 @pytest.mark.parametrize(
@@ -19,18 +19,18 @@ from katachi.policy.config import CnnConfig
     ],
 )
 def test_the_papers_networks_have_as_many_parameters_as_published(layers: int, filters: int, parameters: int) -> None:
-    assert CnnConfig.maddison(layers, filters).parameter_count() == parameters
+    assert PolicyConfig.maddison(layers, filters).parameter_count() == parameters
 
 
 def test_connections_and_units_of_the_largest_network() -> None:
-    config = CnnConfig.maddison(12, 128)
+    config = PolicyConfig.maddison(12, 128)
     assert config.connection_count() == 627_966_720
     assert config.unit_count() == 554_496
-    assert CnnConfig.maddison(12, 128, output_kernel=1).parameter_count() == 2_292_690
+    assert PolicyConfig.maddison(12, 128, output_kernel=1).parameter_count() == 2_292_690
 
 
 def test_a_residual_network_by_hand() -> None:
-    config = CnnConfig(planes="maddison-9", size=5, layers=3, filters=8, value=True)
+    config = PolicyConfig(planes="maddison-9", size=5, layers=3, filters=8, value=True)
     first = 8 * 9 * 9 + 8 * 25 + 2 * 8  # filters, a bias for every point, gain and shift
     block = 2 * (8 * 8 * 9 + 2 * 8)
     heads = (8 + 25) + (32 * 8 + 32 + 32 + 1)
@@ -39,7 +39,7 @@ def test_a_residual_network_by_hand() -> None:
 
 
 def test_a_network_for_any_size_has_no_maps() -> None:
-    config = CnnConfig(size=None, position_bias=False)
+    config = PolicyConfig(size=None, position_bias=False)
     assert all(len(shape) in (1, 2, 4) for shape in config.weight_shapes().values())
     with pytest.raises(ValueError, match="no number of units"):
         config.unit_count()
@@ -57,4 +57,4 @@ def test_a_network_for_any_size_has_no_maps() -> None:
 )
 def test_what_does_not_fit_is_refused(values: dict[str, object], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
-        CnnConfig.model_validate(values)
+        PolicyConfig.model_validate(values)

@@ -15,7 +15,7 @@ from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, Symmetry
-from katachi.policy.evaluator import CnnOptions, open_cnn
+from katachi.policy.evaluator import PolicyOptions, open_policy
 from katachi.policy.planes import PLANES
 
 
@@ -37,7 +37,7 @@ def test_the_policy_is_a_softmax_over_legal_points(size, outputs):
     config = tiny_config(size, outputs=outputs)
     boards = boards_of(size)
     assert {board.to_play for board in boards} == {BLACK, WHITE}
-    evaluation = open_cnn(config, tiny_onnx(config)).evaluate(boards)
+    evaluation = open_policy(config, tiny_onnx(config)).evaluate(boards)
     logits = reference_logits(config, PLANES["maddison-9"].encode(boards))
     for board, policy, rows in zip(boards, evaluation.policy, logits, strict=True):
         row = rows[0 if board.to_play == BLACK else outputs - 1]
@@ -46,16 +46,16 @@ def test_the_policy_is_a_softmax_over_legal_points(size, outputs):
 
 
 @pytest.mark.parametrize("changes", [{}, {"outputs": 2, "value": True}, {"rank_embedding": True}])
-@pytest.mark.parametrize("options", [CnnOptions(), CnnOptions(symmetries=True, temperature=0.5, threads=2)])
+@pytest.mark.parametrize("options", [PolicyOptions(), PolicyOptions(symmetries=True, temperature=0.5, threads=2)])
 def test_contract(changes, options):
     for size in (2, 9):
         config = tiny_config(size, **changes)
-        check_evaluator(open_cnn(config, tiny_onnx(config), options), games=sample_games(sizes=[size]))
+        check_evaluator(open_policy(config, tiny_onnx(config), options), games=sample_games(sizes=[size]))
 
 
 def test_one_network_for_all_sizes():
     config = tiny_config(None, value=True)
-    evaluator = open_cnn(config, tiny_onnx(config))
+    evaluator = open_policy(config, tiny_onnx(config))
     check_evaluator(evaluator, games=sample_games(sizes=[3, 5, 19]))
     with pytest.raises(WrongBoardSize, match="one size at a time"):
         evaluator.evaluate([Board(5), Board(9)])
@@ -64,30 +64,30 @@ def test_one_network_for_all_sizes():
 def test_boards_of_another_size():
     config = tiny_config(5)
     with pytest.raises(WrongBoardSize, match="5×5 boards, not 9×9"):
-        open_cnn(config, tiny_onnx(config)).evaluate([Board(9)])
+        open_policy(config, tiny_onnx(config)).evaluate([Board(9)])
 
 
 def test_the_value_is_the_movers():
     config = tiny_config(5, value=True)
     boards = boards_of(5)
     logits = reference_logits(config, PLANES["maddison-9"].encode(boards)).mean(axis=(1, 2))
-    found = open_cnn(config, tiny_onnx(config)).evaluate(boards).black_wins
+    found = open_policy(config, tiny_onnx(config)).evaluate(boards).black_wins
     for board, logit, black_wins in zip(boards, logits, found, strict=True):
         assert black_wins == pytest.approx(1 / (1 + np.exp(-board.to_play * logit)), abs=1e-5)
 
 
 def test_ownership_is_blacks_and_only_where_the_network_has_it():
-    assert not isinstance(open_cnn(tiny_config(5), tiny_onnx(tiny_config(5))), OwnershipEvaluator)
+    assert not isinstance(open_policy(tiny_config(5), tiny_onnx(tiny_config(5))), OwnershipEvaluator)
     config = tiny_config(5, ownership=True)
     with pytest.raises(ModelError, match="gives no ownership"):
-        open_cnn(config, tiny_onnx(tiny_config(5)))
-    evaluator = open_cnn(config, tiny_onnx(config))
+        open_policy(config, tiny_onnx(tiny_config(5)))
+    evaluator = open_policy(config, tiny_onnx(config))
     assert isinstance(evaluator, OwnershipEvaluator)
     boards = boards_of(5)
     logits = reference_logits(config, PLANES["maddison-9"].encode(boards))[:, 0]
     colors = np.array([[board.to_play] for board in boards])
     assert evaluator.ownership(boards) == pytest.approx(colors * np.tanh(logits), abs=1e-5)
-    averaging = open_cnn(config, tiny_onnx(config), CnnOptions(symmetries=True))
+    averaging = open_policy(config, tiny_onnx(config), PolicyOptions(symmetries=True))
     check_ownership_evaluator(averaging, games=sample_games(sizes=[5]))
 
 
@@ -95,7 +95,7 @@ def test_ownership_is_blacks_and_only_where_the_network_has_it():
 def test_symmetries_average_what_the_turned_boards_say(planes):
     config = tiny_config(5, planes=planes, value=True, ownership=True)
     onnx = tiny_onnx(config)
-    plain, averaging = open_cnn(config, onnx), open_cnn(config, onnx, CnnOptions(symmetries=True))
+    plain, averaging = open_policy(config, onnx), open_policy(config, onnx, PolicyOptions(symmetries=True))
     for board in boards_of(5):
         turned = [board.transformed(symmetry) for symmetry in Symmetry]
         evaluation, owners = plain.evaluate(turned), plain.ownership(turned)
@@ -112,7 +112,7 @@ def test_temperature():
     config = tiny_config(5)
     board = boards_of(5)[1]
     logits = reference_logits(config, PLANES["maddison-9"].encode([board]))[0, 0]
-    sharp = open_cnn(config, tiny_onnx(config), CnnOptions(temperature=0.25)).evaluate([board]).policy[0]
+    sharp = open_policy(config, tiny_onnx(config), PolicyOptions(temperature=0.25)).evaluate([board]).policy[0]
     assert sharp == pytest.approx(expected_policy(board, logits / 0.25), abs=1e-5)
 
 
@@ -120,23 +120,23 @@ def test_rank_by_embedding_and_by_plane():
     board = boards_of(5)[1]
     embedded = tiny_config(5, rank_embedding=True)
     for rank in (1, 5, None):
-        options = CnnOptions(rank=rank)
+        options = PolicyOptions(rank=rank)
         logits = reference_logits(embedded, PLANES["maddison-9"].encode([board]), rank or 9)[0, 0]
-        found = open_cnn(embedded, tiny_onnx(embedded), options).evaluate([board]).policy[0]
+        found = open_policy(embedded, tiny_onnx(embedded), options).evaluate([board]).policy[0]
         assert found == pytest.approx(expected_policy(board, logits), abs=1e-5)
         by_plane = tiny_config(5, planes="maddison-36")
         logits = reference_logits(by_plane, PLANES["maddison-36"].encode([board], rank or 9))[0, 0]
-        found = open_cnn(by_plane, tiny_onnx(by_plane), options).evaluate([board]).policy[0]
+        found = open_policy(by_plane, tiny_onnx(by_plane), options).evaluate([board]).policy[0]
         assert found == pytest.approx(expected_policy(board, logits), abs=1e-5)
     config = tiny_config(5)
     with pytest.raises(ModelError, match="not told of ranks"):
-        open_cnn(config, tiny_onnx(config), CnnOptions(rank=5))
+        open_policy(config, tiny_onnx(config), PolicyOptions(rank=5))
 
 
 def test_the_last_moves_are_seen():
     """Networks see what boards remember: the same stones after another order of moves are judged otherwise."""
     config = tiny_config(5)
-    evaluator = open_cnn(config, tiny_onnx(config))
+    evaluator = open_policy(config, tiny_onnx(config))
     first, second = Game(5), Game(5)
     for game, moves in ((first, (0, 6, 12, 18)), (second, (12, 18, 0, 6))):
         for move in moves:
@@ -149,9 +149,9 @@ def test_the_last_moves_are_seen():
 def test_large_logits_and_full_boards():
     """Neither an overflow, nor a board on which no point is legal, is anything but a policy."""
     config = tiny_config(5)
-    check_evaluator(open_cnn(config, tiny_onnx(config, scale=1e4)), games=sample_games(sizes=[5]))
+    check_evaluator(open_policy(config, tiny_onnx(config, scale=1e4)), games=sample_games(sizes=[5]))
     board = Board.parse(". X X X X / X X X X X / X X X X X / X X X X X / X X X X .\nWhite to play")
-    policy = open_cnn(config, tiny_onnx(config)).evaluate([board]).policy[0]
+    policy = open_policy(config, tiny_onnx(config)).evaluate([board]).policy[0]
     assert not board.legal_moves()[:-1].any()
     assert policy.tolist() == [0.0] * 25 + [1.0]
 
@@ -159,12 +159,12 @@ def test_large_logits_and_full_boards():
 def test_answers_that_are_no_numbers():
     config = tiny_config(5)
     with pytest.raises(ModelError, match="no number"):
-        open_cnn(config, tiny_onnx(config, scale=1e38)).evaluate(boards_of(5))
+        open_policy(config, tiny_onnx(config, scale=1e38)).evaluate(boards_of(5))
 
 
 def test_several_threads_may_ask_at_once():
     config = tiny_config(9, value=True)
-    evaluator = open_cnn(config, tiny_onnx(config))
+    evaluator = open_policy(config, tiny_onnx(config))
     boards = boards_of(9)
     alone = evaluator.evaluate(boards).policy
     with ThreadPoolExecutor(4) as pool:
@@ -186,7 +186,7 @@ def test_several_threads_may_ask_at_once():
 )
 def test_networks_of_another_configuration(needed, given, reason):
     with pytest.raises(ModelError, match=reason):
-        open_cnn(tiny_config(**{"size": 5, **needed}), tiny_onnx(tiny_config(5, **given)))
+        open_policy(tiny_config(**{"size": 5, **needed}), tiny_onnx(tiny_config(5, **given)))
 
 
 def test_damaged_networks_are_refused_with_one_sentence(capfd):
@@ -194,7 +194,7 @@ def test_damaged_networks_are_refused_with_one_sentence(capfd):
     content = tiny_onnx(config)
     for damaged in (b"", b"no network", content[: len(content) // 2], content[:-1], content[::-1]):
         with pytest.raises(ModelError, match="damaged") as caught:
-            open_cnn(config, damaged)
+            open_policy(config, damaged)
         assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
 
@@ -206,7 +206,7 @@ def test_every_flipped_byte_is_an_error_or_a_network():
         damaged = bytearray(content)
         damaged[at] ^= 0x15
         try:
-            evaluator = open_cnn(config, bytes(damaged))
+            evaluator = open_policy(config, bytes(damaged))
             evaluator.evaluate([Board(5)])
         except ModelError:
             continue
@@ -217,4 +217,4 @@ def test_every_flipped_byte_is_an_error_or_a_network():
 )
 def test_impossible_options(option, value):
     with pytest.raises(ValueError, match=option):
-        CnnOptions(**{option: value})
+        PolicyOptions(**{option: value})

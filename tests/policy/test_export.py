@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from katachi.policy.config import CnnConfig
-from katachi.policy.evaluator import OnnxNetwork, open_cnn
+from katachi.policy.config import PolicyConfig
+from katachi.policy.evaluator import OnnxNetwork, open_policy
 from katachi.policy.export import export_onnx, quantize_onnx
 from policy.test_network import shaken, some_planes
 
 RANKS = np.array([0, 3, 9, 1, 5])
 
 
-def ask(onnx: bytes, config: CnnConfig, planes: Any) -> list[Any]:
+def ask(onnx: bytes, config: PolicyConfig, planes: Any) -> list[Any]:
     inputs = {"planes": planes} | ({"rank": RANKS} if config.rank_embedding else {})
     return OnnxNetwork(onnx).run(inputs, ["policy", *["value"] * config.value, *["ownership"] * config.ownership])
 
@@ -31,10 +31,10 @@ def ask(onnx: bytes, config: CnnConfig, planes: Any) -> list[Any]:
     ],
 )
 def test_the_exported_network_says_what_the_trained_one_says(changes: dict[str, Any]) -> None:
-    config = CnnConfig(**{"size": 9, "layers": 5, "filters": 16, **changes})
+    config = PolicyConfig(**{"size": 9, "layers": 5, "filters": 16, **changes})
     net = shaken(config)
     onnx = export_onnx(config, net.arrays())
-    open_cnn(config, onnx)  # checks the names and shapes of all inputs and outputs
+    open_policy(config, onnx)  # checks the names and shapes of all inputs and outputs
     for size in (9,) if config.size else (9, 5):
         planes = some_planes(config, 5, size)
         with torch.no_grad():
@@ -47,12 +47,12 @@ def test_the_exported_network_says_what_the_trained_one_says(changes: dict[str, 
 
 
 def test_eight_bits_say_nearly_the_same(caplog: pytest.LogCaptureFixture) -> None:
-    config = CnnConfig(size=9, layers=5, filters=16, value=True, ownership=True)
+    config = PolicyConfig(size=9, layers=5, filters=16, value=True, ownership=True)
     onnx = export_onnx(config, shaken(config).arrays())
     planes = some_planes(config, 5, 9).numpy()
     int8 = quantize_onnx(onnx, planes, RANKS)
     assert not caplog.records
-    open_cnn(config, int8)
+    open_policy(config, int8)
     policy, _, owners = ask(onnx, config, planes)
     rough, _, rough_owners = ask(int8, config, planes)
     assert 0 < np.abs(rough - policy).mean() < 0.05 * policy.std()

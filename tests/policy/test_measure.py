@@ -14,9 +14,9 @@ from katachi.go.board import Board
 from katachi.go.points import Symmetry
 from katachi.policy.evaluator import OnnxNetwork
 from katachi.policy.export import export_onnx
-from katachi.policy.measure import TOP, Foreteller, Foretold, tell_rank
+from katachi.policy.measure import TOP, Predicted, Predictor, describe_rank
 from katachi.policy.planes import PLANES
-from katachi.policy.train import CnnTraining, Learner, validate
+from katachi.policy.train import Learner, PolicyTraining, validate
 from katachi.sgf.files import Split
 
 COUNT = 150  # more than are asked at once
@@ -28,25 +28,25 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 
 def new_learner(**changes) -> Learner:
-    return Learner(CnnTraining.maddison(layers=2, filters=4, size=5, data="", **changes))
+    return Learner(PolicyTraining.maddison(layers=2, filters=4, size=5, data="", **changes))
 
 
-def foreteller_of(learner: Learner) -> Foreteller:
+def predictor_of(learner: Learner) -> Predictor:
     onnx = export_onnx(learner.settings.config, learner.net.arrays())
-    return Foreteller(learner.settings.config, OnnxNetwork(onnx))
+    return Predictor(learner.settings.config, OnnxNetwork(onnx))
 
 
-def positions(foreteller: Foreteller, games: Dataset, count: int = COUNT, **changes) -> Batch:
-    batches = list(foreteller.held_out(games, Split.TEST, 5, count, **changes))
+def positions(predictor: Predictor, games: Dataset, count: int = COUNT, **changes) -> Batch:
+    batches = list(predictor.held_out(games, Split.TEST, 5, count, **changes))
     return Batch._make(np.concatenate(arrays) for arrays in zip(*batches, strict=True))
 
 
 @pytest.mark.parametrize("changes", [{}, {"planes": "mover", "outputs": 1, "rank_embedding": True}])
 def test_a_saved_network_foretells_what_its_learner_does(games, changes):
     learner = new_learner(**changes)
-    foreteller = foreteller_of(learner)
-    held_out = positions(foreteller, games)
-    found = foreteller.foretell([held_out]).tally()
+    predictor = predictor_of(learner)
+    held_out = positions(predictor, games)
+    found = predictor.predict([held_out]).tally()
     wanted = validate(learner, held_out)
     assert found["positions"] == COUNT == wanted["positions"]
     assert found["loss"] == pytest.approx(wanted["loss"], rel=1e-4)
@@ -56,16 +56,16 @@ def test_a_saved_network_foretells_what_its_learner_does(games, changes):
 
 
 def test_symmetries_average_likelihoods(games):
-    foreteller = foreteller_of(new_learner(planes="mover", outputs=1))
-    held_out = positions(foreteller, games)
-    alone = [np.exp(-foreteller.foretell([held_out], symmetries=[symmetry]).losses) for symmetry in Symmetry]
+    predictor = predictor_of(new_learner(planes="mover", outputs=1))
+    held_out = positions(predictor, games)
+    alone = [np.exp(-predictor.predict([held_out], symmetries=[symmetry]).losses) for symmetry in Symmetry]
     assert np.ptp(alone, axis=0).max() > 0.001
-    together = foreteller.foretell([held_out], symmetries=Symmetry)
+    together = predictor.predict([held_out], symmetries=Symmetry)
     assert np.exp(-together.losses) == pytest.approx(np.mean(alone, axis=0), rel=1e-4)
 
 
 def test_held_out_positions_are_the_same_whatever_the_planes(games):
-    full, reduced = (foreteller_of(new_learner(planes=planes)) for planes in ("maddison-36", "maddison-9"))
+    full, reduced = (predictor_of(new_learner(planes=planes)) for planes in ("maddison-36", "maddison-9"))
     for one, other in zip(positions(full, games)[1:], positions(reduced, games)[1:], strict=True):
         assert (one == other).all()
     everything = positions(full, games, 10**6)
@@ -73,28 +73,28 @@ def test_held_out_positions_are_the_same_whatever_the_planes(games):
 
 
 def test_positions_of_some_ranks(games):
-    foreteller = foreteller_of(new_learner())
-    everything = positions(foreteller, games, 10**6)
-    some = positions(foreteller, games, 10**6, ranks=(6, 9))
+    predictor = predictor_of(new_learner())
+    everything = positions(predictor, games, 10**6)
+    some = positions(predictor, games, 10**6, ranks=(6, 9))
     chosen = np.isin(everything.ranks, (6, 9))
     assert 0 < chosen.sum() < chosen.size
     assert (some.planes == everything.planes[chosen]).all()
-    assert positions(foreteller, games, 10, ranks=(6, 9)).moves.tolist() == some.moves[:10].tolist()
-    none = foreteller.foretell(foreteller.held_out(games, Split.TEST, 5, 10, ranks=(2,)))
+    assert positions(predictor, games, 10, ranks=(6, 9)).moves.tolist() == some.moves[:10].tolist()
+    none = predictor.predict(predictor.held_out(games, Split.TEST, 5, 10, ranks=(2,)))
     assert none.tally() == {"positions": 0, "loss": None, "top": [0] * TOP}
 
 
 def test_telling_a_rank_is_encoding_with_it():
     planes, boards = PLANES["maddison-36"], [Board.parse(". X O / X O . / . . ."), Board(3)]
-    assert (tell_rank(planes.encode(boards, [0, 9]), planes, 4) == planes.encode(boards, 4)).all()
+    assert (describe_rank(planes.encode(boards, [0, 9]), planes, 4) == planes.encode(boards, 4)).all()
     without = PLANES["mover"]
-    assert (tell_rank(without.encode(boards), without, 4) == without.encode(boards)).all()
+    assert (describe_rank(without.encode(boards), without, 4) == without.encode(boards)).all()
 
 
 def test_another_rank_is_another_answer_but_the_same_mover(games):
-    foreteller = foreteller_of(new_learner())
-    held_out = [positions(foreteller, games, ranks=(9,))]
-    own, ninth, first = (foreteller.foretell(held_out, rank) for rank in (None, 9, 1))
+    predictor = predictor_of(new_learner())
+    held_out = [positions(predictor, games, ranks=(9,))]
+    own, ninth, first = (predictor.predict(held_out, rank) for rank in (None, 9, 1))
     assert (own.losses == ninth.losses).all()
     assert (first.losses != ninth.losses).any()
     assert (first.ranks == 9).all()
@@ -103,7 +103,7 @@ def test_another_rank_is_another_answer_but_the_same_mover(games):
 def test_tallies_by_rank_and_phase():
     places = np.array([0, 1, 4, 30])
     ranks, plies = np.array([1, 0, 9, 1], dtype=np.int8), np.array([59, 60, 61, 150], dtype=np.int16)
-    found = Foretold(places, np.array([1, 2, 3, 6], dtype=np.float32), ranks, plies).tally_all(19)
+    found = Predicted(places, np.array([1, 2, 3, 6], dtype=np.float32), ranks, plies).tally_all(19)
     assert (found["positions"], found["loss"], found["top"][:5], found["top"][-1]) == (4, 3.0, [1, 2, 2, 2, 3], 3)
     assert {rank: part["positions"] for rank, part in found["ranks"].items()} == {"unknown": 1, "1d": 2, "9d": 1}
     assert found["ranks"]["1d"]["top"][0] == 1
@@ -114,4 +114,4 @@ def test_tallies_by_rank_and_phase():
 
 def test_a_model_of_another_kind_is_refused():
     with pytest.raises(ModelError, match="this model is a linear, but a cnn is needed"):
-        Foreteller.open(Path(find_model("shapes-5")))
+        Predictor.open(Path(find_model("shapes-5")))

@@ -11,12 +11,12 @@ from torch.nn.functional import conv2d, cross_entropy
 from katachi.go.board import Board
 from katachi.go.points import Symmetry
 from katachi.policy import network as cnn
-from katachi.policy.config import CnnConfig
-from katachi.policy.network import Cnn
+from katachi.policy.config import PolicyConfig
+from katachi.policy.network import PolicyNetwork
 from katachi.policy.planes import PLANES
 
 
-def some_planes(config: CnnConfig, count: int, size: int) -> torch.Tensor:
+def some_planes(config: PolicyConfig, count: int, size: int) -> torch.Tensor:
     rng = np.random.default_rng(size)
     boards = []
     for _ in range(count):
@@ -27,27 +27,28 @@ def some_planes(config: CnnConfig, count: int, size: int) -> torch.Tensor:
     return torch.from_numpy(PLANES[config.planes].encode(boards))
 
 
-def shaken(config: CnnConfig, seed: int = 0) -> Cnn:
+def shaken(config: PolicyConfig, seed: int = 0) -> PolicyNetwork:
     """A network all of whose weights count."""
     rng = np.random.default_rng(seed)
     weights = {
         name: (rng.uniform(0.5, 1.5, shape) if name.endswith(("gain", "variance")) else rng.normal(0, 0.2, shape))
         for name, shape in config.weight_shapes().items()
     }
-    return Cnn(config, {name: array.astype(np.float32) for name, array in weights.items()})
+    return PolicyNetwork(config, {name: array.astype(np.float32) for name, array in weights.items()})
 
 
 @pytest.mark.parametrize(
-    "config", [CnnConfig.maddison(3, 16), CnnConfig.maddison(6, 64, symmetric=True), CnnConfig(layers=5, filters=16)]
+    "config",
+    [PolicyConfig.maddison(3, 16), PolicyConfig.maddison(6, 64, symmetric=True), PolicyConfig(layers=5, filters=16)],
 )
-def test_a_new_network_knows_nothing(config: CnnConfig) -> None:
+def test_a_new_network_knows_nothing(config: PolicyConfig) -> None:
     planes = some_planes(config, 4, 19)
-    policy = Cnn.new(config, seed=3).predict(planes, torch.full((4,), 5)).policy
+    policy = PolicyNetwork.new(config, seed=3).predict(planes, torch.full((4,), 5)).policy
     assert policy.shape == (4, config.outputs, 361)
     loss = cross_entropy(policy[:, 0], torch.tensor([0, 100, 180, 360]))
     assert float(loss.detach()) == pytest.approx(math.log(361), abs=0.2)
     if config.outputs == 2 and not config.symmetric:
-        weights = Cnn.new(config, seed=3).arrays()["layers.1.weight"]
+        weights = PolicyNetwork.new(config, seed=3).arrays()["layers.1.weight"]
         assert -0.05 <= weights.min() < -0.049
         assert 0.049 < weights.max() <= 0.05
 
@@ -58,7 +59,7 @@ def test_a_new_network_knows_nothing(config: CnnConfig) -> None:
 )
 def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None:
     """A slow obvious twin, one layer after another, without Winograd."""
-    config = CnnConfig(**{"planes": "maddison-9", "size": 5, "layers": 3, "filters": 16, **changes})
+    config = PolicyConfig(**{"planes": "maddison-9", "size": 5, "layers": 3, "filters": 16, **changes})
     net = shaken(config)
     weights = {name: tensor.detach() for name, tensor in net.weights.items()}
     planes, ranks = some_planes(config, 3, 5), torch.tensor([0, 4, 9])
@@ -96,8 +97,8 @@ def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None
 
 
 def test_statistics_follow_the_batches() -> None:
-    config = CnnConfig(planes="maddison-9", size=5, layers=1, filters=8)
-    net = Cnn.new(config, seed=0)
+    config = PolicyConfig(planes="maddison-9", size=5, layers=1, filters=8)
+    net = PolicyNetwork.new(config, seed=0)
     before = net.arrays()["layers.0.mean"]
     planes = some_planes(config, 3, 5)
     net.predict(planes, torch.zeros(3, dtype=torch.int64))
@@ -109,7 +110,7 @@ def test_statistics_follow_the_batches() -> None:
 
 @pytest.mark.parametrize("symmetry", list(Symmetry))
 def test_a_symmetric_network_turns_with_the_board(symmetry: Symmetry) -> None:
-    config = CnnConfig.maddison(3, 16, size=7, planes="maddison-9", symmetric=True)
+    config = PolicyConfig.maddison(3, 16, size=7, planes="maddison-9", symmetric=True)
     net = shaken(config)
     planes = some_planes(config, 2, 7)
     ranks = torch.zeros(2, dtype=torch.int64)
@@ -121,7 +122,7 @@ def test_a_symmetric_network_turns_with_the_board(symmetry: Symmetry) -> None:
 
 
 def test_one_network_for_all_sizes() -> None:
-    config = CnnConfig(size=None, position_bias=False, layers=3, filters=16)
+    config = PolicyConfig(size=None, position_bias=False, layers=3, filters=16)
     net = shaken(config)
     for size in (5, 9, 13):
         policy = net.predict(some_planes(config, 2, size), torch.tensor([1, 2])).policy
@@ -129,30 +130,30 @@ def test_one_network_for_all_sizes() -> None:
 
 
 def test_gradients_are_those_of_torchs_own_layers(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = CnnConfig(size=9, layers=5, filters=16, value=True)
+    config = PolicyConfig(size=9, layers=5, filters=16, value=True)
     planes, ranks = some_planes(config, 4, 9), torch.tensor([0, 1, 5, 9])
 
-    def slopes() -> dict[str, torch.Tensor]:
+    def gradients() -> dict[str, torch.Tensor]:
         net = shaken(config)
         prediction = net.predict(planes, ranks, training=True)
         assert prediction.value is not None
         (cross_entropy(prediction.policy[:, 0], torch.tensor([3, 4, 5, 80])) + prediction.value.sum()).backward()
         return {name: tensor.grad for name, tensor in net.learned.items() if tensor.grad is not None}
 
-    found = slopes()
+    found = gradients()
     monkeypatch.setattr(cnn, "convolve", lambda boards, filters: conv2d(boards, filters, padding=1))
-    wanted = slopes()
+    wanted = gradients()
     assert (
         found.keys()
         == wanted.keys()
         == {name for name in config.weight_shapes() if "mean" not in name}
         - {name for name in config.weight_shapes() if "variance" in name}
     )
-    for name, slope in wanted.items():
-        assert (found[name] - slope).abs().max() <= 1e-3 * slope.abs().max() + 1e-6, name
+    for name, gradient in wanted.items():
+        assert (found[name] - gradient).abs().max() <= 1e-3 * gradient.abs().max() + 1e-6, name
 
 
 def test_weights_of_another_network_are_refused() -> None:
-    weights = Cnn.new(CnnConfig(layers=3, filters=8, size=5), seed=0).arrays()
+    weights = PolicyNetwork.new(PolicyConfig(layers=3, filters=8, size=5), seed=0).arrays()
     with pytest.raises(ValueError, match=r"not those of this network: layers\.0\.bias"):
-        Cnn(CnnConfig(layers=3, filters=8, size=7), weights)
+        PolicyNetwork(PolicyConfig(layers=3, filters=8, size=7), weights)

@@ -23,12 +23,12 @@ def test_it_is_torchs_normalization_and_so_are_its_gradients(
     boards = torch.randn(count, channels, size, size, generator=random) * 3 + 5
     gain, shift = torch.randn(2, channels, generator=random)
     added = torch.randn(count, channels, size, size, generator=random) if is_block else None
-    slopes = torch.randn(count, channels, size, size, generator=random)
+    gradients = torch.randn(count, channels, size, size, generator=random)
     inputs = [tensor.requires_grad_() for tensor in (boards, gain, shift, added) if tensor is not None]
     right = naive(boards, gain, shift, added)
-    wanted = [right, *torch.autograd.grad(right, inputs, slopes)]
+    wanted = [right, *torch.autograd.grad(right, inputs, gradients)]
     result, found_statistics = normalize_batch(boards, gain, shift, added)
-    for found, right in zip([result, *torch.autograd.grad(result, inputs, slopes)], wanted, strict=True):
+    for found, right in zip([result, *torch.autograd.grad(result, inputs, gradients)], wanted, strict=True):
         assert (found - right).abs().max() < 1e-4 * max(1, right.abs().max())
     assert torch.allclose(found_statistics.mean, boards.mean((0, 2, 3)), rtol=1e-5)
     assert torch.allclose(found_statistics.variance, boards.var((0, 2, 3), correction=0), rtol=1e-4)

@@ -18,7 +18,7 @@ from katachi.core.models import (
     load_model,
     load_weights,
     open_model,
-    save_cnn,
+    save_policy,
 )
 from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
 from katachi.go.board import Board
@@ -33,7 +33,7 @@ WEIGHTS_BY_NAME = {f"layers.{i}.weight": np.full((2, 3), i / 8, dtype=np.float32
 @pytest.fixture
 def saved(tmp_path) -> Path:
     onnx, int8 = tiny_onnx(CONFIG), tiny_onnx(CONFIG, seed=1)
-    save_cnn(tmp_path / "net", CONFIG, onnx, int8, WEIGHTS_BY_NAME, TRAINING, METRICS)
+    save_policy(tmp_path / "net", CONFIG, onnx, int8, WEIGHTS_BY_NAME, TRAINING, METRICS)
     return tmp_path / "net"
 
 
@@ -95,7 +95,7 @@ def test_a_linear_model_has_no_options_and_is_no_network(saved):
 
 
 def test_without_int8_and_weights(tmp_path):
-    save_cnn(tmp_path / "net", CONFIG, tiny_onnx(CONFIG))
+    save_policy(tmp_path / "net", CONFIG, tiny_onnx(CONFIG))
     with pytest.raises(ModelError, match=r"it has no int8 form: there is no model.int8.onnx"):
         load_model(tmp_path / "net", {"precision": "int8"})
     with pytest.raises(ModelError, match=r"no file weights.safetensors"):
@@ -163,7 +163,7 @@ def test_damaged_and_missing_files(saved):
 
 
 def test_a_card_that_vouches_for_a_damaged_network(tmp_path):
-    save_cnn(tmp_path / "net", CONFIG, b"no network")
+    save_policy(tmp_path / "net", CONFIG, b"no network")
     with pytest.raises(ModelError, match="its network is damaged") as caught:
         load_model(tmp_path / "net")
     assert "\n" not in str(caught.value)
@@ -177,6 +177,6 @@ def test_metrics_can_be_added(saved):
 
 def test_replace(saved):
     with pytest.raises(ModelError, match="already"):
-        save_cnn(saved, CONFIG, tiny_onnx(CONFIG, seed=2))
-    save_cnn(saved, CONFIG, tiny_onnx(CONFIG, seed=2), replace=True)
+        save_policy(saved, CONFIG, tiny_onnx(CONFIG, seed=2))
+    save_policy(saved, CONFIG, tiny_onnx(CONFIG, seed=2), replace=True)
     assert sorted(file.name for file in saved.iterdir()) == sorted([CARD, ONNX])

@@ -10,14 +10,14 @@ import torch
 from katachi.data.batches import Batch
 from katachi.data.dataset import NO_LABEL
 from katachi.go.points import BLACK, WHITE
-from katachi.policy.train import CnnTraining, Learner, Muon, foretell, orthogonalize, validate
+from katachi.policy.train import Learner, Muon, PolicyTraining, orthogonalize, predict, validate
 
 SIZE = 5
 
 
-def settings(**changes: Any) -> CnnTraining:
+def settings(**changes: Any) -> PolicyTraining:
     tiny = {"data": "", "planes": "maddison-9", "size": SIZE, "layers": 3, "filters": 8, "batch": 8, "positions": 80}
-    return CnnTraining(**{**tiny, **changes})
+    return PolicyTraining(**{**tiny, **changes})
 
 
 def random_batch(count: int, seed: int = 0, legal: float = 0.7) -> Batch:
@@ -101,24 +101,24 @@ def test_a_step_of_plain_descent_is_the_mean_gradient() -> None:
     batch = random_batch(8)
     before = learner.net.arrays()
     shares = torch.softmax(learner.net.predict(torch.from_numpy(batch.planes), torch.zeros(8).long()).policy, 2)
-    slope = np.zeros((2, SIZE * SIZE))
+    gradient = np.zeros((2, SIZE * SIZE))
     for number, (move, color) in enumerate(zip(batch.moves, batch.colors, strict=True)):
         output = 0 if color == BLACK else 1
-        slope[output] += shares[number, output].detach().numpy() - np.eye(SIZE * SIZE)[move]
+        gradient[output] += shares[number, output].detach().numpy() - np.eye(SIZE * SIZE)[move]
     losses = learner.update(batch)
     moved = learner.net.arrays()["policy.bias"] - before["policy.bias"]
-    assert moved.reshape(2, -1) == pytest.approx(-0.128 * slope / 8, abs=1e-6)
+    assert moved.reshape(2, -1) == pytest.approx(-0.128 * gradient / 8, abs=1e-6)
     assert losses.positions == 8
     assert losses.moves / 8 == pytest.approx(math.log(SIZE * SIZE), abs=0.3)
 
 
 def test_illegal_points_are_masked_but_never_what_was_played() -> None:
     batch = random_batch(20, legal=0.3)
-    logits = foretell(Learner(settings()), batch).numpy()
+    logits = predict(Learner(settings()), batch).numpy()
     allowed = batch.planes[:, 7].reshape(20, -1) == 1
     allowed[np.arange(20), batch.moves] = True
     assert (np.isfinite(logits) == allowed).all()
-    unmasked = foretell(Learner(settings(mask_illegal=False)), batch)
+    unmasked = predict(Learner(settings(mask_illegal=False)), batch)
     assert torch.isfinite(unmasked).all()
 
 
@@ -142,12 +142,12 @@ def test_only_labels_teach_ownership() -> None:
 
 
 def test_the_weight_of_ownership_is_that_of_its_slope() -> None:
-    slopes = []
+    gradients = []
     for weight in (0.5, 2.0):
         learner = Learner(settings(ownership=True, ownership_loss=weight, optimizer="sgd", warmup=0.0))
         learner.update(random_batch(8))
-        slopes.append(learner.net.arrays()["ownership.bias"])
-    assert slopes[1] == pytest.approx(4 * slopes[0], rel=1e-4)
+        gradients.append(learner.net.arrays()["ownership.bias"])
+    assert gradients[1] == pytest.approx(4 * gradients[0], rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_validation_counts_places() -> None:
     learner = Learner(settings())
     batch = random_batch(300)  # more than are asked at once
     found = validate(learner, batch)
-    logits = foretell(learner, batch).numpy()
+    logits = predict(learner, batch).numpy()
     places = [(row > row[move]).sum() for row, move in zip(logits, batch.moves, strict=True)]
     for top in (1, 5, 10):
         assert found[f"top_{top}"] == pytest.approx(np.mean(np.array(places) < top))
@@ -180,7 +180,7 @@ def test_validation_counts_places() -> None:
 def test_bfloat16_is_for_training_alone() -> None:
     exact, rough = (Learner(settings(filters=16, products=products)) for products in ("float32", "bfloat16"))
     batch = random_batch(8)
-    assert (foretell(exact, batch) == foretell(rough, batch)).all()
+    assert (predict(exact, batch) == predict(rough, batch)).all()
     for learner in (exact, rough, exact, rough, exact, rough):  # blocks begin as nothing
         learner.update(batch)
     one, other = (learner.net.arrays()["layers.2.weight"] for learner in (exact, rough))

@@ -15,9 +15,9 @@ from katachi.policy import convolutions as winograd
 from katachi.policy.convolutions import convolve, products_type
 
 
-def slopes_of(convolution: object, boards: Tensor, filters: Tensor, slopes: Tensor) -> list[Tensor]:
+def gradients_of(convolution: object, boards: Tensor, filters: Tensor, gradients: Tensor) -> list[Tensor]:
     result = convolution(boards, filters)  # type: ignore[operator]
-    return [result.detach(), *torch.autograd.grad(result, (boards, filters), slopes)]
+    return [result.detach(), *torch.autograd.grad(result, (boards, filters), gradients)]
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,9 @@ def test_it_is_torchs_convolution_and_so_are_its_gradients(
     random = torch.Generator().manual_seed(size)
     boards = torch.randn(count, inputs, size, size, generator=random).to(memory_format=layout).requires_grad_()
     filters = torch.randn(outputs, inputs, 3, 3, generator=random).requires_grad_()
-    slopes = torch.randn(count, outputs, size, size, generator=random)
-    wanted = slopes_of(lambda boards, filters: conv2d(boards, filters, padding=1), boards, filters, slopes)
-    for found, right in zip(slopes_of(convolve, boards, filters, slopes), wanted, strict=True):
+    gradients = torch.randn(count, outputs, size, size, generator=random)
+    wanted = gradients_of(lambda boards, filters: conv2d(boards, filters, padding=1), boards, filters, gradients)
+    for found, right in zip(gradients_of(convolve, boards, filters, gradients), wanted, strict=True):
         assert found.shape == right.shape
         assert (found - right).abs().max() < 1e-4 * right.abs().max()
 
@@ -51,8 +51,8 @@ def test_products_of_bfloat16_are_near_those_of_float32(count: int, inputs: int,
     boards = torch.randn(count, inputs, size, size, generator=random).requires_grad_()
     filters = torch.randn(outputs, inputs, 3, 3, generator=random).requires_grad_()
     gradients = torch.randn(count, outputs, size, size, generator=random)
-    rough = slopes_of(partial(convolve, products=torch.bfloat16), boards, filters, gradients)
-    for found, right in zip(rough, slopes_of(convolve, boards, filters, gradients), strict=True):
+    rough = gradients_of(partial(convolve, products=torch.bfloat16), boards, filters, gradients)
+    for found, right in zip(rough, gradients_of(convolve, boards, filters, gradients), strict=True):
         assert found.dtype == torch.float32
         assert 0 < (found - right).square().mean() < 0.04**2 * right.square().mean()
 

@@ -8,7 +8,7 @@ import pytest
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.contracts import Evaluation, Limit
 from katachi.go.game import Game
-from katachi.policy.evaluator import open_cnn
+from katachi.policy.evaluator import open_policy
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts import MctsSearch
 from katachi.search.settings import MctsSettings
@@ -18,7 +18,7 @@ from katachi.search.settings import MctsSettings
 def network():
     """Sees the last eight moves of either side."""
     config = tiny_config(5, planes="mover")
-    return open_cnn(config, tiny_onnx(config, scale=0.3))
+    return open_policy(config, tiny_onnx(config, scale=0.3))
 
 
 def some_game() -> Game:
@@ -78,7 +78,7 @@ def test_several_threads(network, priors):
 
 def test_a_network_for_another_size_costs_its_priors_alone(caplog):
     config = tiny_config(9)
-    _, result, report = searched(open_cnn(config, tiny_onnx(config)), "synchronous", simulations=50)
+    _, result, report = searched(open_policy(config, tiny_onnx(config)), "synchronous", simulations=50)
     assert result.simulations == 50
     assert "9×9 boards, not 5×5" in report.error
     assert "9×9 boards" in caplog.text

@@ -55,16 +55,16 @@ def naive_tactic(board: Board, point: int, last: int) -> int:
         tactic = SELF_ATARI
     elif any(stones[p] == color and len(before[p][1]) == 1 for p in near):
         tactic = SAVES
-    enemies = [p for p in near if stones[p] == -color and len(before[p][1]) > 1]
-    return tactic + ATARI * any(len(before[p][1] - {point}) == 1 for p in enemies)
+    opponents = [p for p in near if stones[p] == -color and len(before[p][1]) > 1]
+    return tactic + ATARI * any(len(before[p][1] - {point}) == 1 for p in opponents)
 
 
 def test_tactics_are_those_of_the_move_made() -> None:
     seen = set()
     for seed in range(30):
         board = random_board(7, 15 + seed, seed)
-        enemies = np.flatnonzero(board.stones == -board.to_play).tolist()
-        last = enemies[seed % len(enemies)]
+        opponents = np.flatnonzero(board.stones == -board.to_play).tolist()
+        last = opponents[seed % len(opponents)]
         for point in np.flatnonzero(board.legal_moves()[:-1]).tolist():
             tactic = move_tactic(board.record[0], np.uint16(point), board.to_play, np.uint16(last))
             assert tactic == naive_tactic(board, point, last)

@@ -48,8 +48,8 @@ def test_without_compiler_or_source(monkeypatch, tmp_path):
 def test_bars_compare_what_is_there():
     rows = [Row("katachi", size, 1, "", 100.0 * size) for size in (5, 9)]
     rows += [Row("katachi-online", 9, 1, "", 90.0), Row("cpp", 5, 1, "", 1000.0)]
-    bars = [(bar.text, bar.size, bar.ratio, bar.at_least) for bar in td._td_bars(rows)]
-    assert bars == [("katachi / cpp", 5, 0.5, 0.9), ("katachi / katachi-online", 9, 10.0, 5.0)]
+    targets = [(bar.text, bar.size, bar.ratio, bar.at_least) for bar in td._td_targets(rows)]
+    assert targets == [("katachi / cpp", 5, 0.5, 0.9), ("katachi / katachi-online", 9, 10.0, 5.0)]
 
 
 def test_report():

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.core.models import load_dag_rnn
+from katachi.core.models import load_territory
 from katachi.core.training import MetricLine
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.scoring import area
@@ -105,5 +105,5 @@ def test_a_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     for name in ("checkpoint.safetensors", "model/weights.safetensors"):
         straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
         assert straight == killed, name
-    _, card = load_dag_rnn(tmp_path / "killed" / "model")
+    _, card = load_territory(tmp_path / "killed" / "model")
     assert (card.training.games, card.training.positions) == (9, 90)

@@ -9,7 +9,7 @@ from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.points import BLACK, PASS
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
-from katachi.territory.measure import TEMPERATURES, JudgedMoves, judge_moves, pick_moves, promise_logits
+from katachi.territory.measure import TEMPERATURES, JudgedMoves, evaluate_moves, pick_moves, promise_logits
 from katachi.territory.network import DagRnn, DagRnnConfig
 
 
@@ -21,7 +21,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 def test_moves_are_judged_by_the_area_that_they_promise(dataset: Dataset) -> None:
     territory = Territory(DagRnn.new(DagRnnConfig(), PointInputs(), seed=1), np.zeros(TABLE_SHAPE, dtype=np.float32))
     asked = pick_moves(dataset, dataset.select(), 3, seed=0)
-    judged = judge_moves(territory, dataset, asked)
+    judged = evaluate_moves(territory, dataset, asked)
     for i, (game, ply) in enumerate(zip(*asked, strict=True)):
         board = dataset.start(game)
         moves, colors = dataset.moves_of(game)
@@ -80,7 +80,7 @@ def test_policies_may_be_asked_instead(dataset: Dataset) -> None:
     net = DagRnn.new(DagRnnConfig(policy=True), PointInputs(), seed=1)
     territory = Territory(net, np.zeros(TABLE_SHAPE, dtype=np.float32))
     asked = pick_moves(dataset, dataset.select(), 3, seed=0)
-    judged = judge_moves(territory, dataset, asked, promise_logits)
+    judged = evaluate_moves(territory, dataset, asked, promise_logits)
     for i, (game, ply) in enumerate(zip(*asked, strict=True)):
         board = dataset.position(game, ply)
         logits = territory.logits([board])[0, :, 1 if board.to_play == BLACK else 2]

@@ -66,25 +66,27 @@ def test_outputs_losses_and_gradients_are_those_of_the_twin(net: DagRnn, size: i
     loss.backward()  # type: ignore[no-untyped-call]
     found = net.gradient(case.inputs, size, case.targets, case.moves, SHARE)
     assert case.loss(net) == pytest.approx(float(loss.detach()), rel=1e-6)
-    wanted = np.concatenate([_slopes(weight).ravel() for weight in twin.weights.values()])
-    assert np.abs(found.slopes - wanted).max() <= 1e-6 * max(1.0, float(np.abs(wanted).max()))
+    wanted = np.concatenate([_gradients(weight).ravel() for weight in twin.weights.values()])
+    assert np.abs(found.gradients - wanted).max() <= 1e-6 * max(1.0, float(np.abs(wanted).max()))
 
 
-def _slopes(weight: torch.Tensor) -> np.ndarray:
+def _gradients(weight: torch.Tensor) -> np.ndarray:
     return np.zeros(weight.shape) if weight.grad is None else weight.grad.numpy()
 
 
 def test_gradients_are_those_of_finite_differences(net: DagRnn) -> None:
     case = Case(3, boards=2)
-    slopes = net.gradient(case.inputs, 3, case.targets, case.moves, SHARE).slopes
+    gradients = net.gradient(case.inputs, 3, case.targets, case.moves, SHARE).gradients
     before = net.weights
     for direction in _directions(before.size):
         losses = []
         for sign in (1, -1):
             net.load((before + sign * 1e-2 * direction).astype(np.float32))
             losses.append(case.loss(net))
-        slope = float(slopes.astype(np.float64) @ direction)
-        assert (losses[0] - losses[1]) / 2e-2 == pytest.approx(slope, abs=0.02 * float(np.linalg.norm(slopes)) + 1e-3)
+        gradient = float(gradients.astype(np.float64) @ direction)
+        assert (losses[0] - losses[1]) / 2e-2 == pytest.approx(
+            gradient, abs=0.02 * float(np.linalg.norm(gradients)) + 1e-3
+        )
 
 
 def _directions(count: int) -> Iterator[np.ndarray]:
@@ -134,7 +136,7 @@ def test_gradients_add_up_over_boards() -> None:
     case = Case(4)
     whole = net.gradient(case.inputs, 4, case.targets)
     parts = [net.gradient(case.inputs[i : i + 1], 4, case.targets[i : i + 1]) for i in range(3)]
-    assert sum(part.slopes for part in parts) == pytest.approx(whole.slopes, abs=1e-4)
+    assert sum(part.gradients for part in parts) == pytest.approx(whole.gradients, abs=1e-4)
     assert sum(part.ownership for part in parts) == pytest.approx(whole.ownership)
 
 

@@ -9,7 +9,7 @@ import pytest
 from katachi.core.cards import ModelError, Training
 from katachi.core.conformance import check_evaluator, sample_games
 from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_dag_rnn, load_model, open_model, save_dag_rnn
+from katachi.core.models import load_model, load_territory, open_model, save_territory
 from katachi.go.board import Board
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
@@ -21,7 +21,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Territory]:
     path = tmp_path_factory.mktemp("models") / "net"
     table = (np.random.default_rng(0).integers(-2048, 2049, TABLE_SHAPE) / 2048).astype(np.float32)
     territory = Territory(DagRnn.new(DagRnnConfig(), PointInputs(), seed=3), table)
-    save_dag_rnn(path, territory, points=4.0, temperature=0.5, training=Training(games=7))
+    save_territory(path, territory, points=4.0, temperature=0.5, training=Training(games=7))
     return path, territory
 
 
@@ -31,7 +31,7 @@ def boards() -> list[Board]:
 
 def test_what_is_saved_comes_back(saved: tuple[Path, Territory]) -> None:
     path, territory = saved
-    found, card = load_dag_rnn(path)
+    found, card = load_territory(path)
     assert np.array_equal(found.propensity, territory.propensity)
     assert np.array_equal(found.ownership(boards()), territory.ownership(boards()))
     assert card.training.games == 7

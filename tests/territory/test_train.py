@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_dag_rnn, load_model
+from katachi.core.models import load_model, load_territory
 from katachi.core.training import MetricLine
 from katachi.go.board import Board
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
@@ -121,7 +121,7 @@ def test_what_a_run_leaves(games: Path, trained: Path) -> None:
 
 
 def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path, trained: Path, tmp_path: Path) -> None:
-    first = load_dag_rnn(trained / "model")[0].net.arrays()
+    first = load_territory(trained / "model")[0].net.arrays()
     for name, source in (("run", trained), ("model", trained / "model")):
         further = settings(games, first_model=str(source), step_size=1e-9)
         train_territory(further, tmp_path / name, lambda _: None, machine=HERE)

@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from katachi.web.security import MAX_BODY, Address, Gate
+from katachi.web.security import MAX_BODY, Address, AuthMiddleware
 
 TOKEN = "a" * 43
 PORT = 8361
@@ -28,7 +28,7 @@ async def echo(scope, receive, send):
 
 
 def ask(path="/", *, method="GET", cookies=None, host="127.0.0.1", address=None, **options):
-    gate = Gate(echo, address or Address("127.0.0.1", PORT), TOKEN)
+    gate = AuthMiddleware(echo, address or Address("127.0.0.1", PORT), TOKEN)
 
     async def run():
         transport = httpx.ASGITransport(app=gate)
@@ -146,7 +146,7 @@ def test_a_websocket_is_held_to_the_same(headers, status):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(Gate(app, Address("127.0.0.1", PORT), TOKEN)(scope, None, send))
+    asyncio.run(AuthMiddleware(app, Address("127.0.0.1", PORT), TOKEN)(scope, None, send))
     assert bool(reached) == (status is None)
     assert [message.get("status") for message in sent[:1]] == ([] if status is None else [status])
 

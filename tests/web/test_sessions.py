@@ -14,9 +14,9 @@ from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position
-from katachi.web.sessions import House, Session
-from katachi.web.store import Shelf
-from katachi.web.table import Offer, Phase, Seats, TableError, TableSettings, list_offers
+from katachi.web.sessions import App, Session
+from katachi.web.store import GameStore
+from katachi.web.table import Opponent, Phase, Seats, TableError, TableSettings, list_opponents
 
 ANNA, BOB = "a" * 32, "b" * 32
 SLEEPER = """
@@ -29,27 +29,27 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def offers(tmp_path) -> dict[str, Offer]:
+def opponents(tmp_path) -> dict[str, Opponent]:
     """A quick player, one that thinks for a minute, and one that there is not."""
     script = tmp_path / "sleeper.py"
     script.write_text(SLEEPER, encoding="utf-8")
     return {
-        "alp": Offer("alp", "alp", ""),
-        "sleeper": Offer("sleeper", f"gtp:{sys.executable} {script}", ""),
-        "nobody": Offer("nobody", "nobody", ""),
-        "nine": Offer("nine", "shapes-9", "", size=9),
+        "alp": Opponent("alp", "alp", ""),
+        "sleeper": Opponent("sleeper", f"gtp:{sys.executable} {script}", ""),
+        "nobody": Opponent("nobody", "nobody", ""),
+        "nine": Opponent("nine", "shapes-9", "", size=9),
     }
 
 
-def run(offers: dict[str, Offer], folder, scene: Callable) -> None:
+def run(opponents: dict[str, Opponent], folder, scene: Callable) -> None:
     """Play a scene in a house of its own."""
 
     async def play():
-        house = House(Shelf(folder), offers, EnginePool(1))
+        application = App(GameStore(folder), opponents, EnginePool(1))
         try:
-            await asyncio.wait_for(scene(house), 60)
+            await asyncio.wait_for(scene(application), 60)
         finally:
-            await house.close()
+            await application.close()
 
     asyncio.run(play())
 
@@ -59,19 +59,19 @@ async def until(condition: Callable[[], object]) -> None:
         await asyncio.sleep(0.02)
 
 
-def begin(house: House, player: str = "alp", visitor: str = ANNA) -> Session:
-    return house.begin(visitor, TableSettings(player=player, seats=Seats.BLACK, size=5))
+def begin(application: App, player: str = "alp", user: str = ANNA) -> Session:
+    return application.begin(user, TableSettings(player=player, seats=Seats.BLACK, size=5))
 
 
 def stones(session: Session) -> int:
     return int((session.table.opened.game.board.stones != EMPTY).sum())
 
 
-def test_a_player_answers_and_the_game_outlives_its_server(offers, tmp_path):
+def test_a_player_answers_and_the_game_outlives_its_server(opponents, tmp_path):
     names = []
 
-    async def first(house):
-        session = begin(house)
+    async def first(application):
+        session = begin(application)
         names.append(session.name)
         told = []
         session.watchers.append(lambda: told.append(session.is_thinking))
@@ -83,27 +83,27 @@ def test_a_player_answers_and_the_game_outlives_its_server(offers, tmp_path):
         assert True in told
         assert told[-1] is False
 
-    async def second(house):
+    async def second(application):
         with pytest.raises(TableError, match="no such game"):
-            house.find(BOB, names[0])
-        session = house.find(ANNA, names[0])
+            application.find(BOB, names[0])
+        session = application.find(ANNA, names[0])
         assert stones(session) == 2
-        assert house.find(ANNA, names[0]) is session
-        house.delete(ANNA, names[0])
+        assert application.find(ANNA, names[0]) is session
+        application.delete(ANNA, names[0])
         with pytest.raises(TableError, match="no such game"):
-            house.find(ANNA, names[0])
+            application.find(ANNA, names[0])
 
-    run(offers, tmp_path, first)
-    run(offers, tmp_path, second)
+    run(opponents, tmp_path, first)
+    run(opponents, tmp_path, second)
 
 
-def test_a_killed_engine_loses_no_game_and_is_told(offers, tmp_path):
-    async def scene(house):
-        session = begin(house, "sleeper")
+def test_a_killed_engine_loses_no_game_and_is_told(opponents, tmp_path):
+    async def scene(application):
+        session = begin(application, "sleeper")
         session.click(12)
-        await until(lambda: house.engines.pids)
+        await until(lambda: application.engines.pids)
         await asyncio.sleep(0.5)
-        (killed,) = house.engines.pids
+        (killed,) = application.engines.pids
         os.kill(killed, signal.SIGKILL)
         await until(lambda: session.notice)
         assert "SIGKILL" in session.notice
@@ -112,48 +112,48 @@ def test_a_killed_engine_loses_no_game_and_is_told(offers, tmp_path):
         assert session.table.is_players_turn
         session.act(lambda table: table.undo())
         assert (stones(session), session.notice) == (0, "")
-        other = begin(house, visitor=BOB)  # another worker takes the next job
+        other = begin(application, user=BOB)  # another worker takes the next job
         other.click(12)
         await until(lambda: stones(other) == 2)
-        assert killed not in house.engines.pids
+        assert killed not in application.engines.pids
 
-    run(offers, tmp_path, scene)
+    run(opponents, tmp_path, scene)
 
 
-def test_undo_while_the_player_thinks(offers, tmp_path, monkeypatch):
+def test_undo_while_the_player_thinks(opponents, tmp_path, monkeypatch):
     monkeypatch.setattr("katachi.web.engines._PATIENCE", 0.2)
 
-    async def scene(house):
-        session = begin(house, "sleeper")
+    async def scene(application):
+        session = begin(application, "sleeper")
         session.click(12)
-        await until(lambda: house.engines.pids)
+        await until(lambda: application.engines.pids)
         session.act(lambda table: table.undo())
         assert stones(session) == 0
         assert not session.is_thinking
-        await until(lambda: not house.engines.pids)  # one that does not stop is ended
+        await until(lambda: not application.engines.pids)  # one that does not stop is ended
 
-    run(offers, tmp_path, scene)
+    run(opponents, tmp_path, scene)
 
 
-def test_a_player_that_cannot_is_a_sentence(offers, tmp_path):
-    async def scene(house):
+def test_a_player_that_cannot_is_a_sentence(opponents, tmp_path):
+    async def scene(application):
         with pytest.raises(TableError, match="9×9 alone"):
-            begin(house, "nine")
+            begin(application, "nine")
         with pytest.raises(TableError, match="not on offer"):
-            begin(house, "alp; rm -rf /")
-        session = begin(house, "nobody")
+            begin(application, "alp; rm -rf /")
+        session = begin(application, "nobody")
         session.click(12)
         await until(lambda: session.notice)
         assert "no player is called 'nobody'" in session.notice
         with pytest.raises(EngineError, match="judges 9×9"):
-            await house.engines.run(DecideJob("shapes-9", Position.of(Game(5)), Limit()))
+            await application.engines.run(DecideJob("shapes-9", Position.of(Game(5)), Limit()))
 
-    run(offers, tmp_path, scene)
+    run(opponents, tmp_path, scene)
 
 
-def test_two_passes_are_counted_with_an_estimate(offers, tmp_path):
-    async def scene(house):
-        session = house.begin(ANNA, TableSettings(size=5))
+def test_two_passes_are_counted_with_an_estimate(opponents, tmp_path):
+    async def scene(application):
+        session = application.begin(ANNA, TableSettings(size=5))
         session.click(12)
         session.pass_turn()
         session.pass_turn()
@@ -162,18 +162,18 @@ def test_two_passes_are_counted_with_an_estimate(offers, tmp_path):
         session.click(12)
         assert session.table.dead == {12}
 
-    run(offers, tmp_path, scene)
+    run(opponents, tmp_path, scene)
 
 
-def test_time_runs_out_by_itself(offers, tmp_path):
-    async def scene(house):
+def test_time_runs_out_by_itself(opponents, tmp_path):
+    async def scene(application):
         time = {"kind": "absolute", "minutes": 0.005}
-        session = house.begin(ANNA, TableSettings(size=5, time=time))
+        session = application.begin(ANNA, TableSettings(size=5, time=time))
         session.click(12)
         await until(lambda: session.table.phase is Phase.FINISHED)
         assert str(session.table.result) == "B+T"
 
-    run(offers, tmp_path, scene)
+    run(opponents, tmp_path, scene)
 
 
 def test_a_position_travels_whole():
@@ -187,9 +187,9 @@ def test_a_position_travels_whole():
 
 
 def test_shipped_players_are_on_offer_where_they_can_play():
-    offers = list_offers()
-    assert offers["shapes-9"].size == 9
-    assert offers["alp"].plays(19)
-    assert not offers["shapes-9"].plays(19)
-    assert offers["level-1"].rating is not None
-    assert next(iter(list_offers("gtp:gnugo --mode gtp"))) == "gnugo"
+    opponents = list_opponents()
+    assert opponents["shapes-9"].size == 9
+    assert opponents["alp"].plays(19)
+    assert not opponents["shapes-9"].plays(19)
+    assert opponents["level-1"].rating is not None
+    assert next(iter(list_opponents("gtp:gnugo --mode gtp"))) == "gnugo"

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from katachi.go.points import BLACK
-from katachi.web.store import MAX_UPLOAD, MOST_TABLES, Shelf, format_table, read_upload
+from katachi.web.store import MAX_UPLOAD, MOST_TABLES, GameStore, format_table, read_upload
 from katachi.web.table import Table, TableError, TableSettings
 
 ANNA, BOB = "a" * 32, "b" * 32
@@ -18,63 +18,63 @@ NAME = "0123456789abcdef"
 RECORD = b"(;SZ[9]PB[Anna];B[ee];W[cc])"
 
 
-def kept(shelf: Shelf, visitor: str = ANNA, name: str = NAME) -> Table:
+def kept(store: GameStore, user: str = ANNA, name: str = NAME) -> Table:
     table = Table(TableSettings(size=9))
     table.play(40)
-    shelf.save(visitor, name, format_table(table))
+    store.save(user, name, format_table(table))
     return table
 
 
 def test_a_table_is_found_again(tmp_path):
-    kept(Shelf(tmp_path))
-    table = Shelf(tmp_path).load(ANNA, NAME)
+    kept(GameStore(tmp_path))
+    table = GameStore(tmp_path).load(ANNA, NAME)
     assert [tuple(play) for play in table.opened.game.moves] == [(BLACK, 40)]
-    listed = Shelf(tmp_path).list_tables(ANNA)
+    listed = GameStore(tmp_path).list_tables(ANNA)
     assert [(one.name, one.size, one.moves) for one in listed] == [(NAME, 9, 1)]
 
 
 def test_nobody_finds_the_table_of_another(tmp_path):
-    shelf = Shelf(tmp_path)
-    kept(shelf)
-    assert shelf.list_tables(BOB) == []
+    store = GameStore(tmp_path)
+    kept(store)
+    assert store.list_tables(BOB) == []
     with pytest.raises(TableError, match="no such game"):
-        shelf.load(BOB, NAME)
+        store.load(BOB, NAME)
 
 
 @pytest.mark.parametrize("name", ["..", "../" + ANNA, "/etc/passwd", "", NAME + "/..", NAME.upper() + "G", "%2e%2e"])
 def test_names_lead_nowhere_else(tmp_path, name):
-    shelf = Shelf(tmp_path)
-    kept(shelf)
-    for visitor, table in ((ANNA, name), (name, NAME)):
+    store = GameStore(tmp_path)
+    kept(store)
+    for user, table in ((ANNA, name), (name, NAME)):
         with pytest.raises(TableError, match="no such game"):
-            shelf.load(visitor, table)
+            store.load(user, table)
     with pytest.raises(TableError, match="no such game"):
-        shelf.delete(ANNA, name)
-    assert shelf.load(ANNA, NAME)
+        store.delete(ANNA, name)
+    assert store.load(ANNA, NAME)
 
 
 def test_a_damaged_table_is_a_sentence(tmp_path):
-    shelf = Shelf(tmp_path)
-    kept(shelf)
+    store = GameStore(tmp_path)
+    kept(store)
     (tmp_path / "visitors" / ANNA / NAME / "table.json").write_text('{"settings": {"size": 99}}', encoding="utf-8")
     with pytest.raises(TableError, match="cannot be read any more"):
-        shelf.load(ANNA, NAME)
+        store.load(ANNA, NAME)
 
 
 def test_a_visitor_cannot_fill_the_disk(tmp_path):
-    shelf = Shelf(tmp_path)
+    store = GameStore(tmp_path)
     for number in range(MOST_TABLES):
         (tmp_path / "visitors" / ANNA / f"{number:016x}").mkdir(parents=True)
     with pytest.raises(TableError, match="delete some"):
-        kept(shelf)
-    shelf.delete(ANNA, f"{0:016x}")
-    kept(shelf)
+        kept(store)
+    store.delete(ANNA, f"{0:016x}")
+    kept(store)
 
 
 def test_the_token_stays_and_is_nobody_elses_business(tmp_path):
-    token = Shelf(tmp_path).token()
+    token = GameStore(tmp_path).token()
     assert len(token) >= 32
-    assert Shelf(tmp_path).token() == token
+    assert GameStore(tmp_path).token() == token
     assert stat.S_IMODE((tmp_path / "token").stat().st_mode) == 0o600
 
 

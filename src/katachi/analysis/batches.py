@@ -32,7 +32,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from katachi.analysis.explaining import judge_turn, link_turns
+from katachi.analysis.explaining import evaluate_turn, link_turns
 from katachi.analysis.judges import Judges, count_turns, turns_of
 from katachi.analysis.records import (
     LEAST_MISTAKE,
@@ -49,7 +49,7 @@ from katachi.core.cards import provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import DirectoryLock, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.models import find_model, load_model, shipped_models
+from katachi.core.models import find_model, load_model, pretrained_models
 from katachi.core.processes import end_with_parent
 from katachi.go.board import Board
 from katachi.go.game import Game
@@ -97,7 +97,7 @@ def analyze_game(game: Game | SgfGame, judges: Judges) -> GameAnalysis:
     Raises SgfError if a record cannot be played, and WrongBoardSize if a judge cannot judge boards of its size.
     """
     record = strip(game) if isinstance(game, SgfGame) else SgfGame(game_to_tree(game))
-    positions = link_all(judge_turn(judges, turn) for turn in turns_of(record))
+    positions = link_all(evaluate_turn(judges, turn) for turn in turns_of(record))
     return GameAnalysis(record, describe_game(record, judges), tuple(positions))
 
 
@@ -193,7 +193,7 @@ class JudgeSettings(BaseModel):
 def default_models(size: int) -> tuple[str, ...]:
     """The model of local shapes that ships for boards of a size, if there is one."""
     name = f"shapes-{size}"
-    return (name,) if any(path.name == name for path in shipped_models()) else ()
+    return (name,) if any(path.name == name for path in pretrained_models()) else ()
 
 
 def fitting_models(names: tuple[str, ...], size: int) -> dict[str, Evaluator]:
@@ -428,7 +428,7 @@ def analyze_files(
     other games.
     """
     positions: list[PositionRecord] = []
-    for batch, judged in _judge_all(_plan(find_games(paths, settings), list(journal.kept)), settings, jobs):
+    for batch, judged in _evaluate_all(_plan(find_games(paths, settings), list(journal.kept)), settings, jobs):
         if batch.begins:
             positions = journal.read(batch.game)
         done = len(positions) if batch.begins else 0
@@ -455,11 +455,11 @@ def _plan(games: Iterable[FoundGame], kept: list[int]) -> Iterator[Batch]:
             yield Batch(game, sgf, start, stop, start == first, start == starts[-1])
 
 
-def _judge_all(
+def _evaluate_all(
     batches: Iterable[Batch], settings: JudgeSettings, jobs: int
 ) -> Iterator[tuple[Batch, list[PositionRecord]]]:
     if jobs == 1:
-        yield from (judge_batch(batch, settings) for batch in batches)
+        yield from (evaluate_batch(batch, settings) for batch in batches)
         return
     from joblib import Parallel, delayed  # loads multiprocessing, which a single process does without
 
@@ -469,15 +469,15 @@ def _judge_all(
 
 def _judge_in_worker(batch: Batch, settings: JudgeSettings, parent: int) -> tuple[Batch, list[PositionRecord]]:
     end_with_parent(parent)
-    return judge_batch(batch, settings)
+    return evaluate_batch(batch, settings)
 
 
-def judge_batch(batch: Batch, settings: JudgeSettings) -> tuple[Batch, list[PositionRecord]]:
+def evaluate_batch(batch: Batch, settings: JudgeSettings) -> tuple[Batch, list[PositionRecord]]:
     """The batch, and the records of its turns."""
     positions = []
     for turn in islice(turns_of(parse_sgf(batch.sgf)[0]), batch.first, batch.stop):
         with settings.judges(batch.game.size, batch.game.sha256, turn.turn) as judges:
-            positions.append(judge_turn(judges, turn, batch.game.game))
+            positions.append(evaluate_turn(judges, turn, batch.game.game))
     return batch, positions
 
 

@@ -44,7 +44,7 @@ from katachi.core.evaluators import after
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, PASS, format_vertex
 from katachi.go.reading import is_ladder_capture, read_ladder
-from katachi.policy.evaluator import CnnEvaluator
+from katachi.policy.evaluator import PolicyEvaluator
 
 # Tactics
 
@@ -82,7 +82,7 @@ def _chains_in_atari(board: Board, color: int) -> list[tuple[int, ...]]:
 
 
 def _threats(board: Board, played: Board) -> list[TacticalFact]:
-    """The enemy's chains that are in atari now and were not."""
+    """The opponent's chains that are in atari now and were not."""
     chains = [chain for chain in _chains_in_atari(played, -board.to_play) if board.liberty_count(chain[0]) > 1]
     caught = [read_ladder(played, chain[0], attacker_first=False).captured for chain in chains]
     return [
@@ -147,7 +147,7 @@ VARIATION_TOLD: Final = 12  # moves
 _DIGITS: Final = 4
 
 
-def judge_turn(judges: Judges, turn: Turn, game_name: str = "") -> PositionRecord:
+def evaluate_turn(judges: Judges, turn: Turn, game_name: str = "") -> PositionRecord:
     """A position as a record, with what can be said of its last move without looking at the turn before."""
     return record_turn(judges, turn, judges.analyze(turn.game), game_name)
 
@@ -245,7 +245,7 @@ def _explain_move(judges: Judges, turn: Turn) -> MoveRecord | None:
         people=tuple(
             people
             for name, evaluator in evaluators.items()
-            if isinstance(evaluator, CnnEvaluator)
+            if isinstance(evaluator, PolicyEvaluator)
             for people in explain_people(name, evaluator, board, move)
         ),
         tactics=tuple(TacticRecord(what=fact.tactic.value, stones=_vertices(fact.stones, size)) for fact in tactics),
@@ -276,7 +276,7 @@ def explain_shapes(name: str, evaluator: LinearEvaluator, board: Board, move: in
     )
 
 
-def explain_people(name: str, evaluator: CnnEvaluator, board: Board, move: int) -> list[PeopleRecord]:
+def explain_people(name: str, evaluator: PolicyEvaluator, board: Board, move: int) -> list[PeopleRecord]:
     """What people of several ranks would have played."""
     return [
         PeopleRecord(

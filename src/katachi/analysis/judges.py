@@ -30,7 +30,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game, Play
 from katachi.go.points import PASS
 from katachi.players.asking import find_evaluator, watch_analyses
-from katachi.policy.evaluator import CnnEvaluator, knows_ranks
+from katachi.policy.evaluator import PolicyEvaluator, knows_ranks
 from katachi.sgf import SgfGame
 
 CANDIDATES: Final = 10
@@ -81,7 +81,7 @@ class Judges:
 
 def has_value(evaluator: Evaluator) -> bool:
     """Whether an evaluator knows how often Black wins; a network without a value head says one half of everything."""
-    return not isinstance(evaluator, CnnEvaluator) or evaluator.config.value
+    return not isinstance(evaluator, PolicyEvaluator) or evaluator.config.value
 
 
 def analyze_by(evaluator: Evaluator, game: Game) -> Analysis:
@@ -134,7 +134,7 @@ class Prediction(NamedTuple):
         return [(move, float(self.policy[move])) for move in moves]
 
 
-def at_rank(evaluator: CnnEvaluator, rank: int) -> CnnEvaluator:
+def at_rank(evaluator: PolicyEvaluator, rank: int) -> PolicyEvaluator:
     """The same network asked about players of another dan rank; as it is if it knows no ranks."""
     if not knows_ranks(evaluator.config):
         return evaluator
@@ -142,7 +142,7 @@ def at_rank(evaluator: CnnEvaluator, rank: int) -> CnnEvaluator:
     return type(evaluator)(evaluator.config, evaluator.network, options)
 
 
-def predict_people(evaluator: CnnEvaluator, board: Board) -> list[Prediction]:
+def predict_people(evaluator: PolicyEvaluator, board: Board) -> list[Prediction]:
     """What a first dan and a ninth dan would play, or people in general if the network knows no ranks."""
     ranks = (1, HIGHEST_RANK) if knows_ranks(evaluator.config) else (None,)
     asked = [(rank, evaluator if rank is None else at_rank(evaluator, rank)) for rank in ranks]

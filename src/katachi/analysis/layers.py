@@ -34,7 +34,7 @@ from katachi.go.diagrams import draw_svg
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, format_color
 from katachi.go.scoring import estimate_status
-from katachi.policy.evaluator import CnnEvaluator
+from katachi.policy.evaluator import PolicyEvaluator
 
 KINDS: Final = ("wins", "policy", "visits", "territory", "influence", "shapes")
 
@@ -91,7 +91,7 @@ def layers_of(
     """
     thought = Analysis(()) if analysis is None else analysis
     judges = list((evaluators or {}).items())
-    networks = [(name, evaluator) for name, evaluator in judges if isinstance(evaluator, CnnEvaluator)]
+    networks = [(name, evaluator) for name, evaluator in judges if isinstance(evaluator, PolicyEvaluator)]
     ways: list[Iterable[Layer | None]] = [
         chain([wins_of(game, thought)], _ask(wins_by, game, judges)),
         chain(_ask(policy_by, game, networks), [priors_of(game, thought)], _ask(policy_by, game, judges)),
@@ -154,7 +154,7 @@ def priors_of(game: Game, analysis: Analysis) -> Layer | None:
 def policy_by(game: Game, name: str, evaluator: Evaluator) -> Layer | None:
     """How likely each move is by an evaluator's policy; a network's is what people of its rank would play."""
     shares = evaluator.evaluate([game.board]).policy[0, :-1].astype(np.float64)
-    people = isinstance(evaluator, CnnEvaluator)
+    people = isinstance(evaluator, PolicyEvaluator)
     what = "How likely people play there" if people else "How likely a move there is good, without looking ahead"
     return _policy(100 * np.where(game.legal_moves()[:-1], shares, np.nan), f"{what}, by {name}")
 

@@ -9,7 +9,7 @@ from katachi.analysis.explaining import record_turn
 from katachi.analysis.judges import Judges, last_turn
 from katachi.analysis.layers import Layer, draw_layer, layers_of
 from katachi.analysis.records import PositionRecord
-from katachi.analysis.report import tell_position
+from katachi.analysis.report import describe_position
 from katachi.go.game import Game
 
 
@@ -33,7 +33,7 @@ class PositionAnalysis:
             f"<figcaption>{escape(layer.title)}</figcaption></figure>"
             for layer in self.layers
         )
-        return f"<pre>{escape(chr(10).join(tell_position(self.record)))}</pre>{boards}"
+        return f"<pre>{escape(chr(10).join(describe_position(self.record)))}</pre>{boards}"
 
 
 def analyze_position(game: Game, judges: Judges) -> PositionAnalysis:

@@ -45,18 +45,18 @@ _LEAST_TOLD: Final = 0.01  # of the chance to win: less is no loss worth a word
 _MISTAKES_TOLD: Final = 10
 
 
-def tell_position(position: PositionRecord) -> list[str]:
+def describe_position(position: PositionRecord) -> list[str]:
     """The lines about a position and the move that led to it."""
-    lines = [tell_value(position.black_wins, position.black_lead)]
+    lines = [describe_value(position.black_wins, position.black_lead)]
     if position.move is not None:
-        lines += tell_move(position.move)
+        lines += describe_move(position.move)
     if position.candidates:
-        moves = ", ".join(tell_candidate(candidate, position) for candidate in position.candidates[:MOVES_TOLD])
+        moves = ", ".join(describe_candidate(candidate, position) for candidate in position.candidates[:MOVES_TOLD])
         lines.append(f"{position.to_play.capitalize()} to play: {moves}.")
     return [line for line in lines if line]
 
 
-def tell_value(black_wins: float | None, black_lead: float | None) -> str:
+def describe_value(black_wins: float | None, black_lead: float | None) -> str:
     """``Black wins 53.2 %, White leads by 1.5.``, as far as it is known."""
     parts = [] if black_wins is None else [f"Black wins {black_wins:.1%}".replace("%", " %")]
     if black_lead is not None:
@@ -65,7 +65,7 @@ def tell_value(black_wins: float | None, black_lead: float | None) -> str:
     return ", ".join(parts) + "." if parts else ""
 
 
-def tell_candidate(candidate: CandidateRecord, position: PositionRecord) -> str:
+def describe_candidate(candidate: CandidateRecord, position: PositionRecord) -> str:
     """``D4 (57 %, 120 visits)``; the chance is that of the player to move."""
     notes = []
     if candidate.black_wins is not None:
@@ -78,17 +78,17 @@ def tell_candidate(candidate: CandidateRecord, position: PositionRecord) -> str:
     return candidate.move + (f" ({', '.join(notes)})" if notes else "")
 
 
-def tell_move(move: MoveRecord) -> list[str]:
+def describe_move(move: MoveRecord) -> list[str]:
     """The lines about a move: what it lost, did, changed, and what people would have played."""
-    lines = [tell_loss(move), tell_tactics(move)]
-    lines += [line for shapes in move.shapes for line in tell_shapes(shapes, move.color.capitalize())]
+    lines = [describe_loss(move), describe_tactics(move)]
+    lines += [line for shapes in move.shapes for line in describe_shapes(shapes, move.color.capitalize())]
     if move.territory is not None:
-        lines.append(tell_territory(move.territory))
-    lines += tell_people(move.people)
+        lines.append(describe_territory(move.territory))
+    lines += describe_people(move.people)
     return [line for line in lines if line]
 
 
-def tell_loss(move: MoveRecord) -> str:
+def describe_loss(move: MoveRecord) -> str:
     """What a move lost, and what was better; empty if it lost nothing worth a word."""
     if move.loss is None or move.loss < _LEAST_TOLD:
         return ""
@@ -97,12 +97,12 @@ def tell_loss(move: MoveRecord) -> str:
     return f"{move.color.capitalize()} {move.move} lost {100 * move.loss:.1f} %{points}{better}."
 
 
-def tell_tactics(move: MoveRecord) -> str:
+def describe_tactics(move: MoveRecord) -> str:
     facts = [f"{fact.what} {_points(fact.stones)}" for fact in move.tactics]
     return f"{move.color.capitalize()} {move.move} {'; '.join(facts)}." if facts else ""
 
 
-def tell_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
+def describe_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
     """What the shapes on the board gave the mover before and after, and the largest parts; ``ours`` are his."""
     sides = [f"{side} {value:+.2f}" for side, value in shapes.sides.items() if abs(value) >= 0.005]
     parts = ", ".join([*sorted(sides), f"the turn {shapes.turn:+.2f}"])
@@ -119,7 +119,7 @@ def _chance(logit: float) -> float:
     return 1 / (1 + exp(-logit))
 
 
-def tell_territory(territory: TerritoryRecord) -> str:
+def describe_territory(territory: TerritoryRecord) -> str:
     """Which points went to whom, and who gained in all; empty if no single point moved far."""
     sides = (("Black", territory.to_black), ("White", territory.to_white))
     moved = [f"to {name} {_points(points)}" for name, points in sides if points]
@@ -127,7 +127,7 @@ def tell_territory(territory: TerritoryRecord) -> str:
     return f"Went {'; '.join(moved)}. {gainer} gained {abs(territory.black_gain):.1f} in all." if moved else ""
 
 
-def tell_people(people: Sequence[PeopleRecord]) -> list[str]:
+def describe_people(people: Sequence[PeopleRecord]) -> list[str]:
     """A line for each network: what players of each rank would have played, and how likely the move was."""
     lines = []
     for evaluator, group in groupby(people, key=lambda one: one.evaluator):
@@ -141,9 +141,9 @@ def tell_people(people: Sequence[PeopleRecord]) -> list[str]:
     return lines
 
 
-def tell_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
+def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
     """The lines about a whole game: who judged it, what each side lost, and the biggest mistakes."""
-    lines = [f"Judged by {tell_judges(game)}."]
+    lines = [f"Judged by {describe_judges(game)}."]
     for color in ("black", "white"):
         losses = count_losses(positions, color)
         if losses.moves:
@@ -154,11 +154,11 @@ def tell_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str
     mistakes = find_mistakes(positions)[:_MISTAKES_TOLD]
     if mistakes:
         lines.append(f"Moves that lost at least {LEAST_MISTAKE:.0%}, the biggest first:".replace("%", " %"))
-        lines += [f"  {move.number}: {tell_loss(move)}" for move in mistakes]
+        lines += [f"  {move.number}: {describe_loss(move)}" for move in mistakes]
     return lines
 
 
-def tell_judges(game: GameRecord) -> str:
+def describe_judges(game: GameRecord) -> str:
     """Who judged a game, and for how long."""
     limits = [f"{game.simulations} simulations"] if game.simulations else []
     limits += [f"{game.seconds:g} s"] if game.seconds else []
@@ -208,8 +208,8 @@ def annotate(record: SgfGame, game: GameRecord, positions: Sequence[PositionReco
             _add_variation(node, position, following, game.size)
     if positions and positions[-1].ownership is not None:
         _add(nodes[positions[-1].node], _territory(positions[-1].ownership, record.replay_to_end().board))
-    comments = {position.node: tell_position(position) for position in positions}
-    comments[0] = tell_game(game, positions) + comments.get(0, [])
+    comments = {position.node: describe_position(position) for position in positions}
+    comments[0] = describe_game(game, positions) + comments.get(0, [])
     for number, lines in comments.items():
         _add_comment(nodes[number], lines)
     return annotated
@@ -286,7 +286,7 @@ def _add_variation(node: Node, position: PositionRecord, following: PositionReco
     for color, vertex in zip(colors, best.variation, strict=False):
         last = last.add_child({color: [_sgf_point(vertex, size)]})
     first = node.children[-1]
-    first.properties |= {MARK: [_OWN_NODE], "C": [escape_sgf(f"katachi: {tell_candidate(best, position)}")]}
+    first.properties |= {MARK: [_OWN_NODE], "C": [escape_sgf(f"katachi: {describe_candidate(best, position)}")]}
 
 
 # Comments
@@ -362,7 +362,9 @@ def _line(heights: Sequence[float | None], step: float) -> str:
 def _hover(position: PositionRecord, x: float, step: float) -> str:
     move = position.move
     first = "" if move is None else f"{move.number}. {move.color.capitalize()} {move.move}. "
-    text = first + tell_value(position.black_wins, position.black_lead) + (" " + tell_loss(move) if move else "")
+    text = (
+        first + describe_value(position.black_wins, position.black_lead) + (" " + describe_loss(move) if move else "")
+    )
     return (
         f'<rect class="hover" x="{x - step / 2:.1f}" y="0" width="{step:.1f}" height="{_HEIGHT:g}">'
         f"<title>{escape(text)}</title></rect>"
@@ -414,7 +416,7 @@ def draw_game(record: SgfGame, game: GameRecord, positions: Sequence[PositionRec
     mistakes = find_mistakes(positions)[:MISTAKES_DRAWN]
     boards = _boards_before(record, {move.number for move in mistakes})
     figures = [_draw_mistake(move, boards[move.number]) for move in mistakes if move.number in boards]
-    lines = "\n".join(tell_game(game, positions))
+    lines = "\n".join(describe_game(game, positions))
     return (
         f'<section class="katachi">\n<h2>{escape(_title(game))}</h2>\n{draw_graph(positions)}\n'
         f'<p class="soft">Black’s chance to win (line) and lead (dashed); dots are mistakes.</p>\n'
@@ -438,7 +440,7 @@ def _draw_mistake(move: MoveRecord, board: Board) -> str:
     labels = {_point(move.best, board): "A", _point(move.move, board): "1"}
     labels.pop(PASS, None)
     shades = {point: _SHADES[label] for point, label in labels.items()}
-    text = "\n".join([f"Move {move.number}: {move.color} {move.move}.", *tell_move(move)])
+    text = "\n".join([f"Move {move.number}: {move.color} {move.move}.", *describe_move(move)])
     picture = draw_svg(board.diagram, labels=labels, shades=shades)
     return f"<figure>{picture}<figcaption><pre>{escape(text)}</pre></figcaption></figure>"
 

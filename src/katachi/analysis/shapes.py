@@ -140,7 +140,7 @@ class ShapeChanges:
 def explain_change(evaluator: LinearEvaluator, board: Board, move: int) -> ShapeChanges:
     """What a move on a board changes for him who makes it; raises IllegalMove if simple ko or suicide forbids it."""
     passed, played = after(board, PASS), after(board, move)
-    logit_before = -fsum(_added(evaluator, board).values())  # it is the enemy who had just moved
+    logit_before = -fsum(_added(evaluator, board).values())  # it is the opponent who had just moved
     before, now = _added(evaluator, passed), _added(evaluator, played)
     places = place_shapes(evaluator.features, passed), place_shapes(evaluator.features, played)
     changed = [index for index in before.keys() | now.keys() if before.get(index, 0.0) != now.get(index, 0.0)]

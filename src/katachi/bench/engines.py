@@ -17,7 +17,7 @@ from typing import IO, Final
 
 import numpy as np
 
-from katachi.bench.report import Bar, BenchmarkError, Report, Row
+from katachi.bench.report import BenchmarkError, Report, Row, Target
 
 SIZE: Final = 9
 _MOST_MOVES: Final = 200  # of a game
@@ -149,8 +149,8 @@ def run_clock(seconds: float = 1.0, rounds: int = 10, *, player: str | None = No
     used = [time for game in games for time in game]
     lost = sum(max(game) > seconds for game in games)
     rows = [row("games", "games", rounds), row("games lost on time", "games", lost), row("moves", "moves", len(used))]
-    bars = [Bar("time for a move / longest move", rows[0].size, seconds / max(used), 1.0)]
-    return Report("clock", rows + describe_times(used, "time for a move"), bars, [note_busy(busy)])
+    targets = [Target("time for a move / longest move", rows[0].size, seconds / max(used), 1.0)]
+    return Report("clock", rows + describe_times(used, "time for a move"), targets, [note_busy(busy)])
 
 
 # How soon an analysis ends when the controller says something else, on a busy machine.
@@ -167,17 +167,17 @@ def run_latency(
 ) -> Report:
     """Stop each kind of analysis ``rounds`` times, after up to ``seconds``."""
     rows: list[Row] = []
-    bars: list[Bar] = []
+    targets: list[Target] = []
     waits = np.random.default_rng(0).uniform(0, seconds, (len(COMMANDS), rounds))
     with running_engine(player, busy) as engine:
         for command, its_waits in zip(COMMANDS, waits.tolist(), strict=True):
             found = [_interrupt(engine, command, wait) for wait in its_waits]
             name = command.split()[0]
             rows += describe_times(found, name)
-            bars.append(
-                Bar(f"{WANTED:g} s / p99 of {name}", rows[-1].size, WANTED / float(np.quantile(found, 0.99)), 1.0)
+            targets.append(
+                Target(f"{WANTED:g} s / p99 of {name}", rows[-1].size, WANTED / float(np.quantile(found, 0.99)), 1.0)
             )
-    return Report("latency", [row("interruptions of each", "times", rounds), *rows], bars, [note_busy(busy)])
+    return Report("latency", [row("interruptions of each", "times", rounds), *rows], targets, [note_busy(busy)])
 
 
 def _interrupt(engine: PipedEngine, command: str, wait: float) -> float:
@@ -213,8 +213,8 @@ def run_memory(seconds: float = 0.4, rounds: int = 15, *, player: str | None = N
     early = next(used for count, used in found.items() if count >= moves / 5)
     shown = [*list(found)[:: max(1, rounds // _SHOWN)], moves]
     rows = [row(f"after {count} moves", "MB", found[count]) for count in dict.fromkeys(shown)]
-    bars = [Bar("memory after a fifth of the moves / at the end", rows[0].size, early / found[moves], _FLAT)]
-    return Report("memory", rows, bars, [note_busy(busy)] if busy else [])
+    targets = [Target("memory after a fifth of the moves / at the end", rows[0].size, early / found[moves], _FLAT)]
+    return Report("memory", rows, targets, [note_busy(busy)] if busy else [])
 
 
 def _megabytes(pid: int) -> float:

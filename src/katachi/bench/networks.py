@@ -23,19 +23,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.bench.report import Bar, BenchmarkError, Contestant, Report, Row, measure
+from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.cards import ModelError
 from katachi.core.contracts import Doubles, Floats, Ints
-from katachi.core.models import SavedModel, find_model, open_model, shipped_models
+from katachi.core.models import SavedModel, find_model, open_model, pretrained_models
 from katachi.core.statistics import CONFIDENCE
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import GAME, SPLITS, Dataset, DatasetCard, encode_moves
 from katachi.features.planes import HIGHEST_RANK, Planes
 from katachi.go.board import Board
-from katachi.policy.config import CnnConfig
-from katachi.policy.evaluator import INT8, ONNX, CnnCard, OnnxNetwork
-from katachi.policy.measure import Foreteller
+from katachi.policy.config import PolicyConfig
+from katachi.policy.evaluator import INT8, ONNX, OnnxNetwork, PolicyCard
+from katachi.policy.measure import Predictor
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
@@ -62,7 +62,7 @@ def run_inference(
 
     With a set of games, so many positions of it are foretold by each.
     """
-    names = models or [path.name for path in shipped_models() if open_model(path).card.kind == "cnn"]
+    names = models or [path.name for path in pretrained_models() if open_model(path).card.kind == "cnn"]
     if not names:
         raise BenchmarkError("no network ships: name one by --model")
     notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
@@ -74,14 +74,14 @@ def run_inference(
         counts = max(1, round(seconds * _rate(judges["fp32"]) / _POSITIONS)) * _POSITIONS
         rows += measure(list(_inference_contestants(name, judges)), size, UNIT, counts, rounds)
         if data is not None:
-            rows += _foretold(name, saved, Dataset.open(data), size, positions)
-    return Report("inference", rows, list(_inference_bars(rows)), notes)
+            rows += _predicted(name, saved, Dataset.open(data), size, positions)
+    return Report("inference", rows, list(_inference_targets(rows)), notes)
 
 
 def _judges(saved: SavedModel) -> Iterator[tuple[str, Judge]]:
     """Everything that is to judge the positions, by name."""
     card = saved.card
-    if not isinstance(card, CnnCard):
+    if not isinstance(card, PolicyCard):
         raise ModelError(f"{saved.path}: this model is a {card.kind}, no network")
     records = random_positions(card.board_size or _ANY_SIZE)[:_POSITIONS]
     boards = [Board.wrap(records[i : i + 1]) for i in range(_POSITIONS)]
@@ -95,18 +95,22 @@ def _judges(saved: SavedModel) -> Iterator[tuple[str, Judge]]:
     yield "evaluate", lambda part: evaluator.evaluate(boards[part])
 
 
-def _run_onnx(network: OnnxNetwork, config: CnnConfig, planes: Planes, part: slice) -> None:
+def _run_onnx(network: OnnxNetwork, config: PolicyConfig, planes: Planes, part: slice) -> None:
     rank = {"rank": _ranks(planes[part])} if config.rank_embedding else {}
     network.run({"planes": planes[part], **rank}, ["policy"])
 
 
-def _torch_judge(config: CnnConfig, planes: Planes) -> Judge:
+def _torch_judge(config: PolicyConfig, planes: Planes) -> Judge:
     import torch  # takes seconds
 
-    from katachi.policy.network import Cnn
+    from katachi.policy.network import PolicyNetwork
 
     torch.set_num_threads(1)
-    network, tensors, ranks = Cnn.new(config, seed=0), torch.from_numpy(planes), torch.from_numpy(_ranks(planes))
+    network, tensors, ranks = (
+        PolicyNetwork.new(config, seed=0),
+        torch.from_numpy(planes),
+        torch.from_numpy(_ranks(planes)),
+    )
 
     def judge(part: slice) -> None:
         with torch.inference_mode():
@@ -131,22 +135,22 @@ def _inference_contestants(model: str, judges: dict[str, Judge]) -> Iterator[Con
     for name, judge in judges.items():
         judge(slice(_POSITIONS))  # compiles
         for batch in BATCHES:
-            yield Contestant(f"{model} {name}, batch {batch}", 1, partial(_judge_all, judge, batch))
+            yield Contestant(f"{model} {name}, batch {batch}", 1, partial(_evaluate_all, judge, batch))
 
 
-def _judge_all(judge: Judge, batch: int, size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
+def _evaluate_all(judge: Judge, batch: int, size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
     for first in range(0, count, batch):
         start = first % _POSITIONS
         judge(slice(start, start + batch))
 
 
-def _foretold(name: str, saved: SavedModel, dataset: Dataset, size: int, positions: int) -> Iterator[Row]:
+def _predicted(name: str, saved: SavedModel, dataset: Dataset, size: int, positions: int) -> Iterator[Row]:
     """The shares of moves that were foretold in each precision, and what is lost by eight bits."""
     hits: dict[str, Doubles] = {}
     for precision, file in _FILES.items():
         if file in saved.card.files:
-            network = Foreteller.open(saved.path, precision=precision)
-            found = network.foretell(network.held_out(dataset, Split.TEST, size, positions))
+            network = Predictor.open(saved.path, precision=precision)
+            found = network.predict(network.held_out(dataset, Split.TEST, size, positions))
             hits[precision] = 100.0 * (found.places == 0)
             unit = f"% of {found.places.size:,} moves"
             yield Row(f"{name} {precision}, top-1", size, 1, unit, float(hits[precision].mean()))
@@ -156,7 +160,7 @@ def _foretold(name: str, saved: SavedModel, dataset: Dataset, size: int, positio
         yield Row(f"{name} int8 less fp32, top-1", size, 1, f"± {half:.2f} points", float(lost.mean()))
 
 
-def _inference_bars(rows: Sequence[Row]) -> Iterator[Bar]:
+def _inference_targets(rows: Sequence[Row]) -> Iterator[Target]:
     speeds = [row for row in rows if row.unit == UNIT]
     rates = {row.name: row.rate for row in speeds}
     for row in speeds:
@@ -164,7 +168,7 @@ def _inference_bars(rows: Sequence[Row]) -> Iterator[Bar]:
             base = row.name.replace(f" {ours},", f" {other},")
             if base != row.name and base in rates:
                 text = row.name.replace(f" {ours},", f" {ours} / {other},")
-                yield Bar(text, row.size, row.rate / rates[base], 1.0)
+                yield Target(text, row.size, row.rate / rates[base], 1.0)
 
 
 # Positions a second that a DAG-RNN learns from and judges, ours beside the same network in torch, one thread each.
@@ -193,7 +197,7 @@ def run_territory(seconds: float = 0.4, rounds: int = 15) -> Report:
             contestants, size, UNIT, max(_TERRITORY_BATCH[size], round(_GUESSED_RATE[size] * seconds)), rounds
         )
     notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
-    return Report("territory", rows, list(_territory_bars(rows)), notes)
+    return Report("territory", rows, list(_territory_targets(rows)), notes)
 
 
 def _repeat(work: Work, batch: int) -> Callable[[int, int, int], None]:
@@ -253,12 +257,12 @@ def _torch_works(net: DagRnn, inputs: Floats, size: int, targets: Floats) -> Ite
     yield "torch judging", judge
 
 
-def _territory_bars(rows: list[Row]) -> Iterator[Bar]:
+def _territory_targets(rows: list[Row]) -> Iterator[Target]:
     rates = {(row.name, row.size): row.rate for row in rows}
     for size in SIZES:
         if ("torch learning", size) in rates:
             ratio = rates["katachi learning", size] / rates["torch learning", size]
-            yield Bar("katachi learning / torch learning", size, ratio, TERRITORY_WANTED)
+            yield Target("katachi learning / torch learning", size, ratio, TERRITORY_WANTED)
 
 
 # Positions a second that the paper's networks learn from: batches computed on the fly, beside the same ready-made.
@@ -290,7 +294,7 @@ def run_training(seconds: float = 0.4, rounds: int = 15) -> Report:
         guessed_rate = 4e6 / (layers * filters**2)  # it need not be right
         counts = max(1, round(seconds * guessed_rate / _TRAINING_BATCH)) * _TRAINING_BATCH
         rows += measure(contestants, SIZE, UNIT, counts, rounds)
-    return Report("training", rows, list(_training_bars(rows)), [])
+    return Report("training", rows, list(_training_targets(rows)), [])
 
 
 def random_games() -> Dataset:
@@ -325,9 +329,9 @@ def _training_contestants(layers: int, filters: int, batches: Batches) -> Iterat
 
 def _training_learning(layers: int, filters: int, source: Iterator[Batch]) -> Callable[[int, int, int], None]:
     """A function that learns from so many positions of a source; what it needs is compiled here."""
-    from katachi.policy.train import CnnTraining, Learner
+    from katachi.policy.train import Learner, PolicyTraining
 
-    settings = CnnTraining.maddison(layers, filters, data="", batch=_TRAINING_BATCH, optimizer="sgd", step_size=1e-3)
+    settings = PolicyTraining.maddison(layers, filters, data="", batch=_TRAINING_BATCH, optimizer="sgd", step_size=1e-3)
     learner = Learner(settings)
 
     def learn(size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
@@ -338,9 +342,9 @@ def _training_learning(layers: int, filters: int, source: Iterator[Batch]) -> Ca
     return learn
 
 
-def _training_bars(rows: list[Row]) -> Iterator[Bar]:
+def _training_targets(rows: list[Row]) -> Iterator[Target]:
     rates = {row.name: row.rate for row in rows}
     for layers, filters in SHAPES:
         name = f"{layers}×{filters}"
         ratio = rates[f"{name}, on the fly"] / rates[f"{name}, ready-made"]
-        yield Bar(f"{name}: on the fly / ready-made", SIZE, ratio, TRAINING_WANTED)
+        yield Target(f"{name}: on the fly / ready-made", SIZE, ratio, TRAINING_WANTED)

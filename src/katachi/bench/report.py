@@ -34,7 +34,7 @@ class Row(NamedTuple):
     rate: float
 
 
-class Bar(NamedTuple):
+class Target(NamedTuple):
     """A ratio of two rates that we want to reach."""
 
     text: str
@@ -46,7 +46,7 @@ class Bar(NamedTuple):
 class Report(NamedTuple):
     bench: str
     rows: list[Row]
-    bars: list[Bar]
+    targets: list[Target]
     notes: list[str]
 
     def to_json(self) -> dict[str, Any]:

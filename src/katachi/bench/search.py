@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.bench.report import Bar, BenchmarkError, Contestant, Report, Row, load_twin, measure
+from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.contracts import Limit
 from katachi.features.planes import PlaneSet
@@ -53,7 +53,7 @@ def run_mcts(seconds: float = 0.4, rounds: int = 15) -> Report:
             _mcts_contestants(size), size, MCTS_UNIT, max(10, round(_MCTS_GUESSED_RATE[size] * seconds)), rounds
         )
         rows += [row._replace(unit="playouts/s") if row.name == "playouts" else row for row in found]
-    return Report("mcts", rows, list(_mcts_bars(rows)), [])
+    return Report("mcts", rows, list(_mcts_targets(rows)), [])
 
 
 def _mcts_contestants(size: int) -> list[Contestant]:
@@ -84,7 +84,7 @@ def _play_out(size: int, count: int, seed: int, threads: int) -> None:
     run_playouts(Board(size), count, seed, threads=threads)
 
 
-def _mcts_bars(rows: list[Row]) -> Iterator[Bar]:
+def _mcts_targets(rows: list[Row]) -> Iterator[Target]:
     rates = {(row.name, row.threads, row.size): row.rate for row in rows}
     wanted = (
         ("simulations / playouts", ("katachi", 1), ("playouts", 1), 0.8),
@@ -93,7 +93,7 @@ def _mcts_bars(rows: list[Row]) -> Iterator[Bar]:
     )
     for text, ours, other, at_least in wanted:
         for size in SIZES:
-            yield Bar(text, size, rates[*ours, size] / rates[*other, size], at_least)
+            yield Target(text, size, rates[*ours, size] / rates[*other, size], at_least)
 
 
 # Positions a second that become planes, one core: ``katachi`` is all 36 of the paper, ``katachi-mover`` our own set.
@@ -118,7 +118,7 @@ def run_planes(seconds: float = 0.4, rounds: int = 15) -> Report:
         contestants = [Contestant(row, 1, _encoder(PLANES[name], records)) for row, name in _ROWS.items()]
         rows += measure(contestants, size, PLANES_UNIT, max(10, round(_PLANES_GUESSED_RATE[size] * seconds)), rounds)
     (rate,) = (row.rate for row in rows if (row.name, row.size) == ("katachi", SIZES[-1]))
-    return Report("planes", rows, [Bar(f"katachi / {WANTED:,} {PLANES_UNIT}", SIZES[-1], rate / WANTED, 1.0)], [])
+    return Report("planes", rows, [Target(f"katachi / {WANTED:,} {PLANES_UNIT}", SIZES[-1], rate / WANTED, 1.0)], [])
 
 
 def _encoder(planes: PlaneSet, records: NDArray[Any]) -> Callable[[int, int, int], None]:
@@ -162,7 +162,7 @@ def run_playouts_bench(seconds: float = 0.4, rounds: int = 15) -> Report:
             rows += measure(
                 contestants, size, PLAYOUTS_UNIT, max(10, round(_PLAYOUTS_GUESSED_RATE[size] * seconds)), rounds
             )
-    return Report("playouts", rows, list(_playouts_bars(rows)), notes)
+    return Report("playouts", rows, list(_playouts_targets(rows)), notes)
 
 
 def _playouts_contestants(size: int, twin: ctypes.CDLL | None, has_openspiel: bool) -> list[Contestant]:
@@ -220,7 +220,7 @@ def _check_same_games(twin: ctypes.CDLL, size: int, count: int = 200, seed: int 
             raise BenchmarkError(f"{size}×{size}: katachi's playouts sum to {ours}, the C++ twin's to {theirs}")
 
 
-def _playouts_bars(rows: list[Row]) -> Iterator[Bar]:
+def _playouts_targets(rows: list[Row]) -> Iterator[Target]:
     rates = {(row.name, row.threads, row.size): row.rate for row in rows}
     wanted = (
         ("katachi / cpp", ("katachi", 1), ("cpp", 1), 0.9),
@@ -231,4 +231,4 @@ def _playouts_bars(rows: list[Row]) -> Iterator[Bar]:
     for text, ours, other, at_least in wanted:
         for size in SIZES:
             if (*ours, size) in rates and (*other, size) in rates:
-                yield Bar(text, size, rates[*ours, size] / rates[*other, size], at_least)
+                yield Target(text, size, rates[*ours, size] / rates[*other, size], at_least)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.bench.kernels.shapes import sweep_boards, value_afterstates
-from katachi.bench.report import Bar, BenchmarkError, Contestant, Report, Row, load_twin, measure
+from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.core.contracts import Floats
 from katachi.core.evaluators import after, moves_of
 from katachi.crbm.evaluator import CrbmFeatures
@@ -50,7 +50,7 @@ def run_shapes(seconds: float = 0.4, rounds: int = 15) -> Report:
         rows += measure(
             _shapes_contestants(size), size, SHAPES_UNIT, max(10, round(_SHAPES_GUESSED_RATE * seconds)), rounds
         )
-    return Report("shapes", rows, list(_shapes_bars(rows)), [])
+    return Report("shapes", rows, list(_shapes_targets(rows)), [])
 
 
 def _shapes_contestants(size: int) -> list[Contestant]:
@@ -100,11 +100,11 @@ def _new_model(features: LocalShapes | CombinedShapes) -> FusedLinearModel:
     return FusedLinearModel(features, weights.astype(np.float32))
 
 
-def _shapes_bars(rows: list[Row]) -> Iterator[Bar]:
+def _shapes_targets(rows: list[Row]) -> Iterator[Target]:
     rates = {(row.name, row.size): row.rate for row in rows}
     for size in SHAPES_SIZES:
         for other, at_least in (("katachi-basic", 0.2), ("katachi-whole-board", 1.0)):
-            yield Bar(f"katachi / {other}", size, rates["katachi", size] / rates[other, size], at_least)
+            yield Target(f"katachi / {other}", size, rates["katachi", size] / rates[other, size], at_least)
 
 
 # Candidate moves valued a second by CRBM features, one core: 105 kernels of each kind, and a second layer.
@@ -139,11 +139,11 @@ def run_crbm(seconds: float = 0.4, rounds: int = 15) -> Report:
         contestant.run(SIZE, 1, 0)  # compiles
     rows = measure(contestants, SIZE, SHAPES_UNIT, max(10, round(_CRBM_GUESSED_RATE * seconds)), rounds)
     rates = {row.name: row.rate for row in rows}
-    bars = [
-        Bar(f"katachi / {WANTED:,} candidates/s", SIZE, rates["katachi"] / WANTED, 1.0),
-        Bar("katachi / katachi-whole-board", SIZE, rates["katachi"] / rates["katachi-whole-board"], 1.0),
+    targets = [
+        Target(f"katachi / {WANTED:,} candidates/s", SIZE, rates["katachi"] / WANTED, 1.0),
+        Target("katachi / katachi-whole-board", SIZE, rates["katachi"] / rates["katachi-whole-board"], 1.0),
     ]
-    return Report("crbm", rows, bars, [])
+    return Report("crbm", rows, targets, [])
 
 
 def random_features(config: CrbmConfig, seed: int = 0) -> CrbmFeatures:
@@ -219,7 +219,7 @@ def run_td(seconds: float = 0.4, rounds: int = 15) -> Report:
         for size in TD_SIZES:
             contestants = _td_contestants(size, library)
             rows += measure(contestants, size, TD_UNIT, max(10, round(_TD_GUESSED_RATE[size] * seconds)), rounds)
-    return Report("td", rows, list(_td_bars(rows)), notes)
+    return Report("td", rows, list(_td_targets(rows)), notes)
 
 
 def _td_contestants(size: int, library: ctypes.CDLL | None) -> list[Contestant]:
@@ -349,9 +349,9 @@ def check_same_weights(library: ctypes.CDLL, size: int, games: int = 300) -> Non
         raise BenchmarkError(f"{size}×{size}: katachi's weights sum to {ours.sum()}, the C++ twin's to {theirs.sum()}")
 
 
-def _td_bars(rows: list[Row]) -> Iterator[Bar]:
+def _td_targets(rows: list[Row]) -> Iterator[Target]:
     rates = {(row.name, row.size): row.rate for row in rows}
     for other, sizes, at_least in (("cpp", TD_SIZES, 0.9), ("katachi-online", (9,), 5.0)):
         for size in sizes:
             if (other, size) in rates:
-                yield Bar(f"katachi / {other}", size, rates["katachi", size] / rates[other, size], at_least)
+                yield Target(f"katachi / {other}", size, rates["katachi", size] / rates[other, size], at_least)

@@ -24,7 +24,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from katachi.bench.report import Bar, BenchmarkError, Report, Row
+from katachi.bench.report import BenchmarkError, Report, Row, Target
 
 PEOPLE: Final = 20
 WANTED: Final = 0.1  # seconds, at the 95th centile
@@ -45,7 +45,7 @@ def run(seconds: float = 0.4, rounds: int = 15, *, people: int = PEOPLE) -> Repo
     rows = [_row(f"click to stone, {what}", "ms", 1000 * float(value)) for what, value in values.items()]
     counts = {"people": people, "stones": len(times), "errors": sum(one.errors for one in found)}
     rows += [_row(what, "", float(count)) for what, count in counts.items()]
-    bar = Bar(f"{WANTED:g} s / p95 of {people} people", SIZE, WANTED / float(values["p95"]), 1.0)
+    bar = Target(f"{WANTED:g} s / p95 of {people} people", SIZE, WANTED / float(values["p95"]), 1.0)
     return Report("web", rows, [bar], [f"everybody against {_PLAYER}"])
 
 

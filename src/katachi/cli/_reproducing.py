@@ -93,7 +93,7 @@ def show_rows(experiment: Experiment, results: Mapping[str, Any], *, as_json: bo
     if as_json:
         print_json({"paper": experiment.name, "rows": [row.to_json() for row in rows]})
         return
-    shown = Table("what", experiment.yardstick, "ours (95 %)", title=experiment.title)
+    shown = Table("what", experiment.baseline, "ours (95 %)", title=experiment.title)
     for row in rows:
         shown.add_row(row.what, format_value(row.published), format_estimate(row.ours, row.interval))
     console = Console()

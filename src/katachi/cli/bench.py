@@ -123,8 +123,8 @@ def _print_tables(report: Any) -> None:
     for row in report.rows:
         rate = f"{row.rate:,.0f}" if abs(row.rate) >= _MANY else f"{row.rate:,.2f}"
         rates.add_row(row.name, f"{row.size}×{row.size}", str(row.threads), f"{rate} {row.unit}")
-    bars = Table("ratio", "size", "measured", "wanted", "reached", title="bars")
-    for bar in report.bars:
+    targets = Table("ratio", "size", "measured", "wanted", "reached", title="bars")
+    for bar in report.targets:
         reached = "yes" if bar.ratio >= bar.at_least else "no"
-        bars.add_row(bar.text, f"{bar.size}×{bar.size}", f"{bar.ratio:.2f}", f"≥ {bar.at_least:g}", reached)
-    Console().print(rates, bars)
+        targets.add_row(bar.text, f"{bar.size}×{bar.size}", f"{bar.ratio:.2f}", f"≥ {bar.at_least:g}", reached)
+    Console().print(rates, targets)

@@ -30,11 +30,11 @@ def models(
         return
     from rich.console import Console
 
-    from katachi.core.models import list_models, shipped_models, tell_model
+    from katachi.core.models import list_models, model_to_json, pretrained_models
 
-    shipped = shipped_models()
+    shipped = pretrained_models()
     if as_json:
-        typer.echo(json.dumps({"models": [tell_model(path) for path in shipped]}, ensure_ascii=False))
+        typer.echo(json.dumps({"models": [model_to_json(path) for path in shipped]}, ensure_ascii=False))
         return
     console = Console()
     (console if console.is_terminal else Console(width=200)).print(list_models(shipped))
@@ -69,12 +69,12 @@ def make(
       katachi models make territory-9 --data runs/labeled
       katachi models make crbm-9 --data runs/games
     """
-    from katachi.cli._shipping import find_recipe, make_shapes
+    from katachi.cli._release import find_recipe, make_shapes
 
     found = results or []
     kind = find_recipe(name).parent.name
     if kind == "territory":
-        from katachi.cli._territory_shipping import make_territory
+        from katachi.cli._territory_release import make_territory
 
         path = make_territory(
             name, positions=positions, threads=jobs, data=data, run=run, trained=trained, results=found, into=into
@@ -83,14 +83,14 @@ def make(
         from katachi.cli._training import require_torch
 
         require_torch()
-        from katachi.cli._crbm_shipping import make_crbm
+        from katachi.cli._crbm_release import make_crbm
 
         path = make_crbm(name, games=games, jobs=jobs, data=data, run=run, trained=trained, results=found, into=into)
     elif kind == "cnn":
         from katachi.cli._training import require_torch
 
         require_torch()
-        from katachi.cli._cnn_shipping import Measuring, make_network
+        from katachi.cli._policy_release import Measuring, make_network
 
         measuring = Measuring(positions, jobs, int8)
         path = make_network(name, measuring, data=data, run=run, trained=trained, results=found, into=into)

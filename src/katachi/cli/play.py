@@ -82,7 +82,7 @@ def show_layer(game: Game, layer: Layer, more: RenderableType) -> RenderableType
     return Group(Text(), format_board(game.board, game.last_move, layer), told, more)
 
 
-def tell_layer(layer: Layer, size: int) -> str:
+def describe_layer(layer: Layer, size: int) -> str:
     """What a layer is, and its numbers farthest from 0: ``Search visits: D4 120 visits, E5 31 visits``."""
     order = np.argsort(-np.abs(np.nan_to_num(layer.values)), kind="stable")[:NUMBERS_SHOWN].tolist()
     told = [f"{format_vertex(point, size)} {layer.tell(point)}" for point in order if layer.tell(point)]
@@ -265,7 +265,7 @@ class TerminalGame:
         layer = self._find_layer() if self._layer_name else None
         self.console.print(format_board(self.game.board, self.game.last_move, layer))
         if layer is not None:
-            self._say(tell_layer(layer, self.game.size))
+            self._say(describe_layer(layer, self.game.size))
         elif self._layer_name:
             self._say(f"{self.player.name} has nothing to say about {self._layer_name}.")
 

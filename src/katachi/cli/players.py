@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from katachi.cli._options import AsJson
-from katachi.players.specs import RatingTable, ShippedPlayer, SpecError, read_spec, shipped_players
+from katachi.players.specs import BundledPlayer, RatingTable, SpecError, bundled_players, read_spec
 
 app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 
@@ -26,7 +26,7 @@ def players(
     """
     if context.invoked_subcommand is not None:
         return
-    shipped = shipped_players()
+    shipped = bundled_players()
     if as_json:
         typer.echo(json.dumps({"players": [_to_json(player) for player in shipped]}))
         return
@@ -35,7 +35,7 @@ def players(
         typer.echo(f"{player.name:{width}}  {player.description}{_format_rating(player.rating)}")
 
 
-def _to_json(player: ShippedPlayer) -> dict[str, Any]:
+def _to_json(player: BundledPlayer) -> dict[str, Any]:
     return player._asdict() | {"rating": player.rating and player.rating.model_dump()}
 
 
@@ -53,7 +53,7 @@ def show(name: Annotated[str, typer.Argument(help="A shipped name.", metavar="NA
     Example:
       katachi players show alp
     """
-    if name not in {player.name for player in shipped_players()}:
+    if name not in {player.name for player in bundled_players()}:
         read_spec(name)  # says which name is near, unless it is a file
         raise SpecError(f"{name} is a file already")
     typer.echo(read_spec(name)[0], nl=False)

@@ -355,8 +355,8 @@ def _networks() -> None:
         _winograd.transform_input_gradients(tiles, 8, boards, 0, 1, 4, 8, scratch)
     _normalizing.sum_squares(boards, 8, np.zeros(16))
     _normalizing.scale_and_rectify(boards, np.zeros(16, dtype=np.float32), boards, boards)
-    _normalizing.sum_slopes(boards, boards, boards, 8, np.zeros(16))
-    _normalizing.spread_slopes(boards, boards, boards, np.zeros(24, dtype=np.float32), boards, boards)
+    _normalizing.sum_gradients(boards, boards, boards, 8, np.zeros(16))
+    _normalizing.spread_gradients(boards, boards, boards, np.zeros(24, dtype=np.float32), boards, boards)
 
 
 def _territory() -> None:

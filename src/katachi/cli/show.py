@@ -120,10 +120,10 @@ def _draw_kernels(models: Sequence[str], count: int) -> Picture:
 def _draw_policy(name: str, model: Evaluator, game: Game) -> Picture:
     from katachi.cli._compiling import prepare_kernels
     from katachi.cli._page import format_policy_page
-    from katachi.policy.drawing import draw_policy, judge_position, show_policy
+    from katachi.policy.drawing import draw_policy, evaluate_position, show_policy
 
     prepare_kernels()
-    position, title = judge_position(model, game), f"What {name} would play"
+    position, title = evaluate_position(model, game), f"What {name} would play"
     return Picture(
         lambda: draw_policy(position),
         lambda rows: format_policy_page(title, position, rows),
@@ -136,13 +136,13 @@ def _draw_territory(name: str, model: TerritoryEvaluator, game: Game) -> Picture
     from katachi.cli._compiling import prepare_kernels
     from katachi.cli._page import format_territory_page
     from katachi.cli.play import show_layer
-    from katachi.policy.drawing import judge_position, show_moves
+    from katachi.policy.drawing import evaluate_position, show_moves
 
     prepare_kernels()
     layer = ownership_by(game, name, model)
     if layer is None:
         raise TypeError(f"{name} tells no territory")
-    position, title = judge_position(model, game), f"Whose each point will be, by {name}"
+    position, title = evaluate_position(model, game), f"Whose each point will be, by {name}"
     picture = draw_layer(game.board, layer, game.last_move)
     return Picture(
         lambda: picture,

@@ -129,11 +129,11 @@ def cnn(
     from katachi.cli._training import require_torch, training_folder
 
     require_torch()
-    from katachi.cli._cnn_training import read_cnn_training, read_run, train_and_show
+    from katachi.cli._policy_training import read_policy_training, read_run, train_and_show
 
     options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
     if resume is None:
-        settings = read_cnn_training(file, options, change or [])
+        settings = read_policy_training(file, options, change or [])
     else:
         settings = read_run(resume, given=[file, run, change, *options.values()])
     folder = run or resume or training_folder(f"cnn-{settings.size or 'any'}", settings)

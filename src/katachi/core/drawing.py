@@ -326,7 +326,7 @@ def _marks(values: NDArray[np.float64]) -> str:
     )
 
 
-# Shapes for the terminal: the largest weights of each set side by side; ``X`` is the mover, ``O`` the enemy.
+# Shapes for the terminal: the largest weights of each set side by side; ``X`` is the mover, ``O`` the opponent.
 
 _STYLES = {"X": "bold cyan", "O": "bold yellow", ".": "dim"}
 

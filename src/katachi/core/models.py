@@ -26,10 +26,10 @@ from katachi.core.disk import sync_folder, write_atomically
 from katachi.core.weights import WEIGHTS, format_tensors, format_weights, parse_tensors
 from katachi.crbm.evaluator import CrbmCard, SavedCrbm, describe_crbm
 from katachi.go.rules import Rules
-from katachi.policy.config import CnnConfig
-from katachi.policy.evaluator import CnnCard, describe_cnn, name_files
+from katachi.policy.config import PolicyConfig
+from katachi.policy.evaluator import PolicyCard, describe_policy, name_files
 from katachi.shapes.model import FORMAT, LinearCard, LinearModel, describe_linear
-from katachi.territory.evaluator import DagRnnCard, Territory, describe_dag_rnn, format_territory
+from katachi.territory.evaluator import Territory, TerritoryCard, describe_territory_card, format_territory
 
 # The kinds of models. A new one is a card class in the union below; nothing else has to know it.
 #
@@ -41,7 +41,7 @@ from katachi.territory.evaluator import DagRnnCard, Territory, describe_dag_rnn,
 #     count_weights(read)             how large it is
 #     build(read, options)            the evaluator; ``read`` gives a file's content, options are the kind's own
 
-ModelCard = LinearCard | CnnCard | CrbmCard | DagRnnCard
+ModelCard = LinearCard | PolicyCard | CrbmCard | TerritoryCard
 
 _CARDS: TypeAdapter[ModelCard] = TypeAdapter(Annotated[ModelCard, Field(discriminator="kind")])
 
@@ -59,7 +59,7 @@ def parse_card(text: bytes) -> ModelCard:
 CARD: Final = "model.json"
 MAX_CARD_BYTES: Final = 1 << 20
 MAX_BYTES: Final = 1 << 30  # of any other file
-SHIPPED: Final = Path(str(resources.files("katachi"))) / "pretrained"
+PRETRAINED: Final = Path(str(resources.files("katachi"))) / "pretrained"
 
 
 # Saving
@@ -75,9 +75,9 @@ def save_linear(path: Path | str, model: LinearModel, card: LinearCard, *, repla
     _save(Path(path), card, {WEIGHTS: content}, replace)
 
 
-def save_cnn(
+def save_policy(
     path: Path | str,
-    config: CnnConfig,
+    config: PolicyConfig,
     onnx: bytes,
     int8: bytes | None = None,
     weights: Mapping[str, NDArray[Any]] | None = None,
@@ -88,7 +88,7 @@ def save_cnn(
 ) -> None:
     """Write a network as ``_save`` does: what play needs, and its weights if training is to go on."""
     contents = name_files(onnx, int8, None if weights is None else format_tensors(weights))
-    _save(Path(path), describe_cnn(config, contents, training, metrics), contents, replace)
+    _save(Path(path), describe_policy(config, contents, training, metrics), contents, replace)
 
 
 def save_crbm(
@@ -106,7 +106,7 @@ def save_crbm(
     _save(Path(path), describe_crbm(crbm, content, training, value_training, metrics), {WEIGHTS: content}, replace)
 
 
-def save_dag_rnn(
+def save_territory(
     path: Path | str,
     territory: Territory,
     points: float,
@@ -118,7 +118,7 @@ def save_dag_rnn(
 ) -> None:
     """Write a DAG-RNN as ``_save`` does; ``TerritoryEvaluator`` says what points and temperature are."""
     content = format_territory(territory)
-    card = describe_dag_rnn(territory, content, points, temperature, training, metrics)
+    card = describe_territory_card(territory, content, points, temperature, training, metrics)
     _save(Path(path), card, {WEIGHTS: content}, replace)
 
 
@@ -208,11 +208,11 @@ def load_crbm(path: Path | str) -> tuple[SavedCrbm, CrbmCard]:
         return saved.card.read_crbm(saved.read), saved.card
 
 
-def load_dag_rnn(path: Path | str) -> tuple[Territory, DagRnnCard]:
+def load_territory(path: Path | str) -> tuple[Territory, TerritoryCard]:
     """Read a DAG-RNN and its card; raises ModelError if it is of another kind."""
     saved = open_model(path)
     with _blaming(path):
-        if not isinstance(saved.card, DagRnnCard):
+        if not isinstance(saved.card, TerritoryCard):
             raise ModelError(f"this model is a {saved.card.kind}, but a dag_rnn is needed")
         return saved.card.read_territory(saved.read), saved.card
 
@@ -238,9 +238,9 @@ def is_model(path: Path) -> bool:
     return (path / CARD).is_file()
 
 
-def shipped_models() -> list[Path]:
+def pretrained_models() -> list[Path]:
     """The directories of the models that come with katachi, in the order of the alphabet."""
-    return sorted(path for path in SHIPPED.iterdir() if is_model(path))
+    return sorted(path for path in PRETRAINED.iterdir() if is_model(path))
 
 
 def find_model(name: str) -> Path:
@@ -248,8 +248,8 @@ def find_model(name: str) -> Path:
 
     Raises ModelError if there is none of them.
     """
-    if name and Path(name).name == name and is_model(SHIPPED / name):
-        return SHIPPED / name
+    if name and Path(name).name == name and is_model(PRETRAINED / name):
+        return PRETRAINED / name
     path = Path(name)
     for place in (path, path / "model", path / "model-1"):
         if is_model(_present(place)):
@@ -307,7 +307,7 @@ def describe_card(card: ModelCard) -> list[tuple[str, str]]:
     return [(word, value) for word, value in rows if value]
 
 
-def tell_model(path: Path) -> dict[str, Any]:
+def model_to_json(path: Path) -> dict[str, Any]:
     """A model as a JSON object: what its card says, and how large it is."""
     saved = open_model(path)
     card = saved.card

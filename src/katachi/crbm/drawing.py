@@ -1,7 +1,7 @@
 """The kernels of a convolutional RBM as pictures, those that are on most often first.
 
 Each of them in two ways (Largman and Pham, Figures 1 to 3): on wood, where every point shows the state for which it
-has the largest weight; and as three small squares, for own stones, the enemy's and free points, green where a weight
+has the largest weight; and as three small squares, for own stones, the opponent's and free points, green where a weight
 is above the mean of the three and red where it is below. Own stones are black. Kernels of a second layer are drawn as
 the sums of first-layer kernels that they stand for. Several CRBMs are drawn side by side.
 """
@@ -23,7 +23,7 @@ from katachi.crbm.network import orient
 from katachi.go.points import BLACK, EMPTY, WHITE
 
 KERNELS_SHOWN: Final = 24
-STATES: Final = (BLACK, WHITE, EMPTY)  # in the order of the channels: own, enemy, free
+STATES: Final = (BLACK, WHITE, EMPTY)  # in the order of the channels: own, opponent, free
 
 _ACROSS: Final = 4
 _SQUARE: Final = 10  # pixels of a weight
@@ -49,7 +49,7 @@ class DrawnKernel:
 
     number: int
     use: float | None  # how often it is on, if that is known
-    channels: Floats  # [3, k, k], weights of own stones, the enemy's and free points less the mean of the three
+    channels: Floats  # [3, k, k], weights of own stones, the opponent's and free points less the mean of the three
 
     @property
     def strongest(self) -> Shape:
@@ -90,8 +90,8 @@ def _seen_on_board(crbm: SavedCrbm) -> Floats:
 def _as_channels(kernels: Floats, *, liberties: bool) -> Floats:
     """The three channels, stones of all liberties taken together, each less their mean; [kernels, 3, k, k]."""
     if liberties:
-        own, enemy = (kernels[:, first : first + LIBERTY_BINS].mean(axis=1) for first in (0, LIBERTY_BINS))
-        kernels = np.stack([own, enemy, kernels[:, -1]], axis=1)
+        own, opponent = (kernels[:, first : first + LIBERTY_BINS].mean(axis=1) for first in (0, LIBERTY_BINS))
+        kernels = np.stack([own, opponent, kernels[:, -1]], axis=1)
     channels: Floats = kernels - kernels.mean(axis=1, keepdims=True)
     return channels
 

@@ -1,12 +1,12 @@
 """Filters over the small windows of a board: what each of some filters answers at each place, as real features.
 
-A window is read as three planes of zeros and ones: own stones of the player who has just moved, enemy stones, free
+A window is read as three planes of zeros and ones: own stones of the player who has just moved, opponent stones, free
 points. These are the plain baselines of learned features: random filters, principal components, centers of clusters
 (``crbm/winners.py`` finds them). Feature ``place · filters + filter``, places from the upper left.
 
 Point states: each point is in exactly one of a few states, as the player who has just moved sees it.
 
-Three of them (own stone, enemy stone, free), or seven, where stones also tell whether their chain has one liberty,
+Three of them (own stone, opponent stone, free), or seven, where stones also tell whether their chain has one liberty,
 two, or more. As planes they are what unsupervised learning sees of a board: one for each state, and on every point
 one alone of them is 1.
 
@@ -20,7 +20,7 @@ Templates: every small rectangle of stones at every place of the board, each a f
 No weights are shared over symmetries or places, unlike with local shapes (``shapes/features.py``): this is the
 baseline of Largman and Pham, all 2×2 templates at all places of a 9×9 board. Feature ``place · 3^cells + code``; the
 digits of the code, the first cell's the lowest, are 0 for a free point, 1 for a stone of the player who has just
-moved, 2 for an enemy's.
+moved, 2 for an opponent's.
 
 >>> Templates(9).size
 5184
@@ -46,7 +46,7 @@ from katachi.go.points import check_size, format_vertex
 
 _BINS: Final = ("1", "2", "3 or more")
 _OWN: Final = "a stone of the player who has just moved is here"
-_ENEMY: Final = "a stone of the player to move is here"
+_OPPONENT: Final = "a stone of the player to move is here"
 
 
 def _fill_stones(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  # noqa: ARG001
@@ -58,12 +58,12 @@ def _fill_liberties(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  
 
 
 _FREE: Final = PlaneKind("free", "no stone is here")
-STONES: Final = PlaneSet("stones", (PlaneKind("own", _OWN), PlaneKind("enemy", _ENEMY), _FREE), _fill_stones)
+STONES: Final = PlaneSet("stones", (PlaneKind("own", _OWN), PlaneKind("enemy", _OPPONENT), _FREE), _fill_stones)
 STONES_WITH_LIBERTIES: Final = PlaneSet(
     "stones with liberties",
     (
         PlaneKind("own liberties", f"{_OWN}, and its chain has this many liberties", _BINS),
-        PlaneKind("enemy liberties", f"{_ENEMY}, and its chain has this many liberties", _BINS),
+        PlaneKind("enemy liberties", f"{_OPPONENT}, and its chain has this many liberties", _BINS),
         _FREE,
     ),
     _fill_liberties,
@@ -114,7 +114,7 @@ class Templates:
     def active(self, board: Board) -> tuple[Ints, Floats]:
         """The template at each place."""
         check_board_size(board.size, self.board_size)
-        digits = (-board.to_play * board.stones.astype(np.int64)) % _STATES  # −1, the enemy's, becomes 2
+        digits = (-board.to_play * board.stones.astype(np.int64)) % _STATES  # −1, the opponent's, becomes 2
         grid = digits.reshape(board.size, board.size)
         windows = np.lib.stride_tricks.sliding_window_view(grid, (self.side, self.side))
         codes = np.tensordot(windows, self._powers, axes=2).ravel()

@@ -2,14 +2,14 @@
 
 The energy of a layer is E(v, h) = −Σ h · (kernels ⋆ v) − Σ b·h − Σ a·v, with ½(v − a)² in place of the last term
 where visible units are real; ⋆ is correlation, so that a kernel lies on the board as it is drawn. All that learning
-needs follows from the *free energy* F(v) = −log Σ_h e^(−E): the slope of mean F(data) − mean F(reconstruction) is
+needs follows from the *free energy* F(v) = −log Σ_h e^(−E): the gradient of mean F(data) − mean F(reconstruction) is
 that of contrastive divergence, also where eight orientations share one kernel.
 
 Players do not need torch: ``crbm/evaluator.py`` computes the same features.
 
 What a convolutional RBM is made of: visible units, kernels, how hidden units share them, and weights.
 
-Largman and Pham: a board is three channels, of which one is 1 on every point (own stone, enemy stone, free); a
+Largman and Pham: a board is three channels, of which one is 1 on every point (own stone, opponent stone, free); a
 *kernel* looks at every k×k window of it, and each window has a hidden unit for each kernel. The hidden units are the
 features.
 

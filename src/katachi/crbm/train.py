@@ -27,7 +27,7 @@ from katachi.core.models import load_crbm, save_crbm
 from katachi.core.training import MetricLine, TrainingError, TrainingRun, load_first_weights, name_weights, weights_of
 from katachi.crbm.evaluator import SavedCrbm, mean_use
 from katachi.crbm.network import Crbm, CrbmConfig, CrbmLayer, Weights
-from katachi.data.batches import Batch, Batches, tell_training
+from katachi.data.batches import Batch, Batches, describe_training
 from katachi.data.dataset import Dataset
 from katachi.sgf.files import Split
 
@@ -146,12 +146,12 @@ class ContrastiveLearner:
 
     @torch.no_grad()
     def _descend(self) -> None:
-        """A step against the slopes, with momentum."""
+        """A step against the gradients, with momentum."""
         momentum = self.settings.momentum_at(self.step)
         for name, tensor in self.crbm.learned.items():
             if tensor.grad is not None:
-                slope = tensor.grad + self.settings.decay * tensor if name.endswith("kernels") else tensor.grad
-                self._velocities[name].mul_(momentum).sub_(slope, alpha=self.settings.step_size)
+                gradient = tensor.grad + self.settings.decay * tensor if name.endswith("kernels") else tensor.grad
+                self._velocities[name].mul_(momentum).sub_(gradient, alpha=self.settings.step_size)
                 tensor.add_(self._velocities[name])
                 tensor.grad = None
 
@@ -194,7 +194,7 @@ class ContrastiveLearner:
 
 
 def contrast(layer: CrbmLayer, visible: Tensor, against: Tensor) -> Tensor:
-    """The free energy of boards less that of others, means; its slopes are those of contrastive divergence."""
+    """The free energy of boards less that of others, means; its gradients are those of contrastive divergence."""
     gap: Tensor = layer.free_energy(visible).mean() - layer.free_energy(against).mean()
     return gap
 
@@ -323,7 +323,7 @@ def _save(
     path: Path, learner: ContrastiveLearner, batches: Batches, held_out: Boards, last: MetricLine, command: str
 ) -> None:
     settings = learner.settings
-    training = tell_training(settings, batches.dataset, batches.games, learner.positions, last, command)
+    training = describe_training(settings, batches.dataset, batches.games, learner.positions, last, command)
     metrics = {
         name.replace("_", " "): Metric(value=value, unit=_UNITS.get(name, ""), positions=len(held_out))
         for name, value in last.values.items()

@@ -227,7 +227,7 @@ def student_interval(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values) - half), float(np.mean(values) + half)
 
 
-def tell_winners(
+def predict_winners(
     features: FeatureSet,
     boards: WinnerBoards,
     *,

@@ -78,7 +78,7 @@ class Batch(NamedTuple):
     plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
     owners: NDArray[
         np.int8
-    ]  # [B, n²], +1 the mover's point, −1 the enemy's, 0 neither, or NO_LABEL; [B, 0] unless asked
+    ]  # [B, n²], +1 the mover's point, −1 the opponent's, 0 neither, or NO_LABEL; [B, 0] unless asked
 
     def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
         """Some of the positions."""
@@ -263,7 +263,7 @@ AnyBatches = Batches | MixedBatches
 # What the card of a model tells of a training on a set of games: enough to do it again.
 
 
-def tell_training(
+def describe_training(
     settings: BaseModel, dataset: Dataset, games: int, positions: int, last: MetricLine, command: str
 ) -> Training:
     """How a model learned from games of a set; ``last`` is the last line of its run."""

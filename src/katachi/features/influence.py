@@ -1,8 +1,8 @@
 """Influence: how far the stones of each color make themselves felt, by four rules, with their constants.
 
 - ``exact`` and ``stringent`` (after Chen 2002, as Wu and Baldi 2006 use it): every stone emits an amount, which spreads
-  over neighboring points and decays at every step; amounts add up. In the first any enemy stone blocks; in the second
-  an enemy stone blocks only what comes from weaker groups than its own (``features/influence.py`` says what is weaker).
+  over neighboring points and decays at every step; amounts add up. In the first any opponent stone blocks; in the second
+  an opponent stone blocks only what comes from weaker groups than its own (``features/influence.py`` says what is weaker).
 - ``bouzy`` (Bouzy 2003): dilations let every color grow where the other is not, erosions then take away what nothing
   surrounds.
 - ``zobrist`` (Zobrist 1970): every point adds the signs of its neighbors to its own number, again and again.
@@ -20,10 +20,10 @@ array([[0.  , 0.  , 0.25, 0.  , 0.  ],
        [0.  , 0.25, 0.5 , 0.25, 0.  ],
        [0.  , 0.  , 0.25, 0.  , 0.  ]], dtype=float32)
 
-Groups of a board: chains, or chains that are loosely connected, with their eyes, liberties and weakest enemies.
+Groups of a board: chains, or chains that are loosely connected, with their eyes, liberties and weakest opponents.
 
-- A *loose group* joins chains that no single enemy stone can keep apart: they have two liberties in common, or one on
-  which an enemy stone would stand alone with one liberty or none.
+- A *loose group* joins chains that no single opponent stone can keep apart: they have two liberties in common, or one on
+  which an opponent stone would stand alone with one liberty or none.
 - A *true eye* is an empty region of at most seven points with one color around it: a single point whose diagonals are
   held (a simple eye), or a larger region whose chains belong to one loose group. It is an eye of every group around it.
 - Liberties of order 1 are the usual ones; those of order *k* are the empty points that touch one of order *k* − 1 and
@@ -72,7 +72,7 @@ class Group:
     color: int
     eyes: int
     liberties: tuple[int, ...]  # of order 1 to 4
-    weakest_enemies: tuple[int, ...]  # the first points of the weakest adjacent enemy group, and of the next
+    weakest_opponents: tuple[int, ...]  # the first points of the weakest adjacent opponent group, and of the next
 
 
 def find_groups(board: Board, kind: GroupKind = "chain") -> list[Group]:
@@ -91,9 +91,9 @@ def _describe(
     board: Board, work: NDArray[Any], members: dict[int, list[int]], first: dict[int, int]
 ) -> Iterator[Group]:
     for name, points in members.items():
-        enemies = tuple(first[enemy] for enemy in work["weakest"][name].tolist() if enemy != OFF)
+        opponents = tuple(first[opponent] for opponent in work["weakest"][name].tolist() if opponent != OFF)
         liberties = tuple(work["liberties"][name].tolist())
-        yield Group(tuple(points), board[points[0]], int(work["eyes"][name]), liberties, enemies)
+        yield Group(tuple(points), board[points[0]], int(work["eyes"][name]), liberties, opponents)
 
 
 def true_eyes(board: Board) -> NDArray[np.int8]:
@@ -117,7 +117,7 @@ _MOST_STEPS: Final = 100
 
 
 class ChenInfluence(BaseModel):
-    """Stones that radiate until an enemy stone blocks them."""
+    """Stones that radiate until an opponent stone blocks them."""
 
     model_config = _FROZEN
 

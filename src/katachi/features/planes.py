@@ -6,7 +6,7 @@
 - ``mover``: everything as the player to move sees it, without his rank.
 
 Legal is what simple ko and the ban on suicide allow. Planes about moves are 0 where the move is illegal; the
-enemy's moves are judged as if it were his turn. "3" means exactly 3, "4 or more" is the last bin of its kind.
+opponent's moves are judged as if it were his turn. "3" means exactly 3, "4 or more" is the last bin of its kind.
 
 >>> board = Board.parse(". X O / X O . / . . .")
 >>> planes = PLANES["maddison-9"]

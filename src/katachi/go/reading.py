@@ -75,7 +75,7 @@ def read_ladder(board: Board, point: int, *, attacker_first: bool = True) -> Lad
 
 
 def is_ladder_capture(board: Board, point: int) -> bool:
-    """Whether the chain at a point is captured if the enemy moves first: in a ladder, or at once if it is in atari."""
+    """Whether the chain at a point is captured if the opponent moves first: in a ladder, or at once if it is in atari."""
     return read_ladder(board, point).captured is True
 
 
@@ -110,7 +110,7 @@ def _is_playable(board: Board, move: int, color: int | None) -> bool:
 class Life(NamedTuple):
     """What is unconditionally alive: stones of the color, and the vital regions around them, both [n²].
 
-    The enemy cannot make an eye in a vital region, so that enemy stones there are dead.
+    The opponent cannot make an eye in a vital region, so that opponent stones there are dead.
     """
 
     stones: NDArray[np.bool_]
@@ -125,6 +125,6 @@ def unconditional_life(board: Board, color: int) -> Life:
 
 
 def unconditionally_alive(board: Board, color: int) -> NDArray[np.bool_]:
-    """All points that are a color's whatever the enemy plays: alive stones and their vital regions, [n²]."""
+    """All points that are a color's whatever the opponent plays: alive stones and their vital regions, [n²]."""
     alive = unconditional_life(board, color)
     return alive.stones | alive.regions

@@ -12,9 +12,9 @@ chain lives or dies as a whole: one of its points is enough to name it.
 
 Which stones are dead, alive or in seki when a game has ended: an estimate.
 
-Benson's theorem decides what it can, exactly: unconditionally alive chains are alive, enemy stones in their vital
+Benson's theorem decides what it can, exactly: unconditionally alive chains are alive, opponent stones in their vital
 regions are dead. Playouts decide the rest (``go/kernels/playouts.py`` says how they keep from breaking a seki): a
-chain is dead if its points end up as the enemy's more often than not, and in seki if it mostly survives without two
+chain is dead if its points end up as the opponent's more often than not, and in seki if it mostly survives without two
 eyes beside points that neither side can take. Bent four in the corner looks like a seki and is dead by convention.
 
 >>> board = Board.parse('''

@@ -109,9 +109,9 @@ class LineSplitter:
             yield self._take()
 
     def _keep(self, part: bytes) -> None:
-        room = self._limit - len(self._kept)
-        self._too_long |= len(part) > room
-        self._kept += part[:room]
+        workspace = self._limit - len(self._kept)
+        self._too_long |= len(part) > workspace
+        self._kept += part[:workspace]
 
     def _take(self) -> Line:
         line = Line(bytes(self._kept), self._too_long)

@@ -129,12 +129,12 @@ def numbered(items: Iterable[str]) -> str:
     return "\n".join(f"{number}. {text}" for number, text in enumerate(items, start=1))
 
 
-def row_table(rows: Iterable[Row], yardstick: str) -> str:
+def row_table(rows: Iterable[Row], baseline: str) -> str:
     """Rows as ``what | yardstick | ours (interval) | run``."""
     cells = (
         (row.what, format_value(row.published), format_estimate(row.ours, row.interval), f"`{row.run}`") for row in rows
     )
-    return table(("what", yardstick, "ours (95 %)", "run"), cells)
+    return table(("what", baseline, "ours (95 %)", "run"), cells)
 
 
 def wrap(text: str) -> str:
@@ -179,20 +179,20 @@ def format_document(experiment: Experiment, results: Mapping[str, Json], picture
     parts = [
         f"# {experiment.title}",
         experiment.head(results),
-        _comparison(experiment.rows(results), experiment.yardstick),
+        _comparison(experiment.rows(results), experiment.baseline),
         *tables,
         f"*This page is made by `katachi reproduce {experiment.name} --write-docs docs`.*",
     ]
     return wrap("\n\n".join(part.strip() for part in parts)) + "\n"
 
 
-def _comparison(rows: Sequence[Row], yardstick: str) -> str:
+def _comparison(rows: Sequence[Row], baseline: str) -> str:
     """Every figure that the yardstick gives, but for those that are counted and come out the same."""
     published = [row for row in rows if row.published is not None]
     differing = [row for row in published if row.interval is not None or row.ours != row.published]
     same = len(published) - len(differing)
-    note = f"Beside these, counts of the {yardstick} that are the same here: {same}." if same else ""
-    return f"## {yardstick.capitalize()} and ours\n\n{row_table(differing, yardstick)}\n{note}"
+    note = f"Beside these, counts of the {baseline} that are the same here: {same}." if same else ""
+    return f"## {baseline.capitalize()} and ours\n\n{row_table(differing, baseline)}\n{note}"
 
 
 def _section(table: Table, results: Json, pictures: Path) -> str:

@@ -267,7 +267,7 @@ class Experiment:
     title: str
     tables: tuple[Table, ...]
     head: Callable[[Mapping[str, Json]], str]
-    yardstick: str = "paper"  # where the figures come from that ours stand beside
+    baseline: str = "paper"  # where the figures come from that ours stand beside
     write_cards: Callable[[Mapping[str, Json], Path], list[str]] | None = None  # into files of whom it is about
 
     def find(self, name: str) -> Iterable[Table]:

@@ -55,7 +55,7 @@ from katachi.core.contracts import Evaluator, Limit, Player, Search
 from katachi.core.models import CARD, find_model, load_model
 from katachi.players.search_player import SearchPlayer
 from katachi.players.specs import PlayerSpec, SpecError
-from katachi.policy.evaluator import CnnOptions
+from katachi.policy.evaluator import PolicyOptions
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch, PolicySearch
 from katachi.search.settings import (
@@ -82,7 +82,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class EvaluatorTable(CnnOptions):
+class EvaluatorTable(PolicyOptions):
     """What judges, and the options of its kind of model."""
 
     model: str = Field(min_length=1)

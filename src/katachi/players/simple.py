@@ -1,13 +1,13 @@
 """The simple players: random, average liberty and influence. Each looks one move ahead and breaks ties at random.
 
 They never fill their own simple eyes and never commit suicide. They pass when no other move is left, or when the
-opponent has just passed and the board as it stands is won, even if every point that is nobody's were the enemy's.
+opponent has just passed and the board as it stands is won, even if every point that is nobody's were the opponent's.
 What they value is no probability; for display it is squashed into one by a logistic.
 
 >>> game = Game(size=5)
 >>> game.play(12)
 >>> game.play(7)
->>> AlpPlayer(seed=1).decide(game, Limit()).move  # two stones in line, away from the enemy, have six liberties
+>>> AlpPlayer(seed=1).decide(game, Limit()).move  # two stones in line, away from the opponent, have six liberties
 17
 """
 
@@ -94,7 +94,7 @@ class RandomPlayer(OnePlyPlayer):
 
 
 class AlpPlayer(OnePlyPlayer):
-    """The average liberty player: mean liberties of its own chains less those of the enemy's (Silver et al. 2007)."""
+    """The average liberty player: mean liberties of its own chains less those of the opponent's (Silver et al. 2007)."""
 
     kind = "alp"
 

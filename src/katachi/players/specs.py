@@ -31,7 +31,7 @@ from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, Ran
 
 MAX_SPEC_BYTES: Final = 1_000_000
 _GTP_PREFIX: Final = "gtp:"
-_SHIPPED_NAME: Final = re.compile(r"[\w-]+")
+_BUNDLED_NAME: Final = re.compile(r"[\w-]+")
 
 
 class SpecError(ValueError):
@@ -140,7 +140,7 @@ def read_spec(text: str) -> tuple[str, str]:
     shipped = resources.files("katachi.players") / "shipped" / f"{text}.toml"
     path = Path(text)
     try:
-        if _SHIPPED_NAME.fullmatch(text) and shipped.is_file():
+        if _BUNDLED_NAME.fullmatch(text) and shipped.is_file():
             return shipped.read_text(encoding="utf-8"), text
         if path.is_file():
             return _read_file(path), text
@@ -148,7 +148,7 @@ def read_spec(text: str) -> tuple[str, str]:
         raise SpecError(f"{text}: {error}") from None
     if path.suffix == ".toml":
         raise SpecError(f"{text}: there is no such file")
-    raise SpecError(f"no player is called {text!r}; {_nearest(text, (p.name for p in shipped_players()))}")
+    raise SpecError(f"no player is called {text!r}; {_nearest(text, (p.name for p in bundled_players()))}")
 
 
 def _read_file(path: Path) -> str:
@@ -157,19 +157,19 @@ def _read_file(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-class ShippedPlayer(NamedTuple):
+class BundledPlayer(NamedTuple):
     name: str
     kind: str
     description: str
     rating: RatingTable | None
 
 
-def shipped_players() -> list[ShippedPlayer]:
+def bundled_players() -> list[BundledPlayer]:
     """What comes with katachi, in the order of the alphabet, but numbers by their size."""
     folder = resources.files("katachi.players") / "shipped"
     names = (file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
     specs = [(name, parse_spec(*read_spec(name))) for name in sorted(names, key=_natural_order)]
-    return [ShippedPlayer(name, spec.kind, spec.description, spec.rating) for name, spec in specs]
+    return [BundledPlayer(name, spec.kind, spec.description, spec.rating) for name, spec in specs]
 
 
 def _natural_order(name: str) -> list[tuple[str, int]]:
@@ -180,7 +180,7 @@ def _natural_order(name: str) -> list[tuple[str, int]]:
 def default_player(size: int) -> str:
     """The name of the player that learned local shapes on boards of a size, or else of the average liberty player."""
     name = f"shapes-{size}"
-    return name if any(player.name == name for player in shipped_players()) else AlpPlayer.kind
+    return name if any(player.name == name for player in bundled_players()) else AlpPlayer.kind
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ planes → layer 0 → … → layer L−1 → policy: logits of n² points, for
                                  → ownership: for each point, the logit that it will be the mover's
 ```
 
->>> paper = CnnConfig.maddison(layers=12, filters=128)
+>>> paper = PolicyConfig.maddison(layers=12, filters=128)
 >>> paper.parameter_count(), paper.connection_count(), paper.unit_count()
 (2294738, 627966720, 554496)
 """
@@ -33,7 +33,7 @@ Shape = tuple[int, ...]
 _STATISTICS: Final = ("mean", "variance")  # of a normalized layer: followed in training, not learned by gradients
 
 
-class CnnConfig(BaseModel):
+class PolicyConfig(BaseModel):
     """A network without its weights; the defaults are our own for a CPU."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -24,8 +24,8 @@ from katachi.policy.kernels.convolutions import (
     TILE,
     WINDOW,
     scale_and_rectify,
-    spread_slopes,
-    sum_slopes,
+    spread_gradients,
+    sum_gradients,
     sum_squares,
     transform_input_gradients,
     transform_inputs,
@@ -82,30 +82,30 @@ class _Normalization(torch.autograd.Function):
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        """Slopes: gain / deviation · (g − mean(g) − z · mean(gz)), g those before ReLU, z = (x − mean) / deviation."""
+        """Gradients: gain / deviation · (g − mean(g) − z · mean(gz)), g those before ReLU, z = (x − mean) / deviation."""
         boards, result, gain, mean, deviation = context.saved_tensors
-        slopes, results, flat = flatten(gradients[0]), flatten(result), flatten(boards)
+        outer, results, flat = flatten(gradients[0]), flatten(result), flatten(boards)
         own = np.zeros(2 * gain.numel())
-        sum_slopes(slopes, results, flat, gain.numel(), own)
+        sum_gradients(outer, results, flat, gain.numel(), own)
         totals = own.copy()
         _sum_over_processes(totals, 0)
         # Gradients of weights are of this process's share: whoever trains sums them, like all others.
-        own_slope, own_product = _center(own, mean, deviation)
-        slope, product = (total / context.count for total in _center(totals, mean, deviation))
+        own_gradient, own_product = _center(own, mean, deviation)
+        gradient, product = (total / context.count for total in _center(totals, mean, deviation))
         scale = gain / deviation
-        table = torch.cat([scale, -scale * product / deviation, scale * (product * mean / deviation - slope)])
+        table = torch.cat([scale, -scale * product / deviation, scale * (product * mean / deviation - gradient)])
         out = torch.empty_like(_rows(boards))
         added = torch.empty_like(out) if context.needs_input_grad[3] else None
         to_added = _NOTHING if added is None else added.view(-1).numpy()
-        spread_slopes(slopes, results, flat, table.float().numpy(), out.view(-1).numpy(), to_added)
+        spread_gradients(outer, results, flat, table.float().numpy(), out.view(-1).numpy(), to_added)
         back = None if added is None else added.permute(0, 3, 1, 2)
-        return out.permute(0, 3, 1, 2), own_product.float(), own_slope.float(), back
+        return out.permute(0, 3, 1, 2), own_product.float(), own_gradient.float(), back
 
 
 def _center(totals: NDArray[np.float64], mean: Tensor, deviation: Tensor) -> tuple[Tensor, Tensor]:
     """From the sums of g and g · x to those of g and g · z."""
-    slope, product = torch.from_numpy(totals).view(2, -1)
-    return slope, (product - mean * slope) / deviation
+    gradient, product = torch.from_numpy(totals).view(2, -1)
+    return gradient, (product - mean * gradient) / deviation
 
 
 def _sum_over_processes(totals: NDArray[np.float64], count: int) -> int:

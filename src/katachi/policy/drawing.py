@@ -63,7 +63,7 @@ class PositionPolicy:
         return [LikelyMove(format_vertex(move, self.game.size), float(self.policy[move])) for move in moves]
 
 
-def judge_position(evaluator: Evaluator, game: Game) -> PositionPolicy:
+def evaluate_position(evaluator: Evaluator, game: Game) -> PositionPolicy:
     """Ask an evaluator about the position of a game."""
     black_wins, policy = evaluator.evaluate([game.board])
     return PositionPolicy(game, policy[0], float(black_wins[0]))

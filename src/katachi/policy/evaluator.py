@@ -23,7 +23,7 @@ from katachi.core.weights import WEIGHTS
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board
 from katachi.go.points import BLACK, Symmetry
-from katachi.policy.config import CnnConfig
+from katachi.policy.config import PolicyConfig
 from katachi.policy.planes import PLANES
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _list(names: Mapping[str, object]) -> str:
 MAX_THREADS: Final = 256
 
 
-class CnnOptions(Strict):
+class PolicyOptions(Strict):
     """How a network is asked."""
 
     rank: int | None = Field(default=None, ge=1, le=HIGHEST_RANK)  # dan of the player to imitate; None is the highest
@@ -115,10 +115,10 @@ class CnnOptions(Strict):
     threads: int = Field(default=1, ge=1, le=MAX_THREADS)  # that work on one batch
 
 
-class CnnEvaluator:
+class PolicyEvaluator:
     """A network with a policy, and perhaps a value. May be asked from several threads at once."""
 
-    def __init__(self, config: CnnConfig, network: OnnxNetwork, options: CnnOptions) -> None:
+    def __init__(self, config: PolicyConfig, network: OnnxNetwork, options: PolicyOptions) -> None:
         """Raises ModelError if the network is not that of the configuration, or knows no ranks and is given one."""
         self.config = config
         self.options = options
@@ -172,7 +172,7 @@ class CnnEvaluator:
                 raise WrongBoardSize(f"this network judges {wanted}, not {board.size}×{board.size}")
 
 
-class CnnOwnershipEvaluator(CnnEvaluator):
+class PolicyOwnershipEvaluator(PolicyEvaluator):
     """A network that also says who will own each point. Meets ``OwnershipEvaluator``."""
 
     def ownership(self, boards: Sequence[Board]) -> Floats:
@@ -184,20 +184,20 @@ class CnnOwnershipEvaluator(CnnEvaluator):
         return black
 
 
-def knows_ranks(config: CnnConfig) -> bool:
+def knows_ranks(config: PolicyConfig) -> bool:
     """Whether a network is told the rank of the player to move, by its planes or otherwise."""
     return config.rank_embedding or any(kind.title == "rank" for kind in PLANES[config.planes].kinds)
 
 
-def open_cnn(config: CnnConfig, onnx: bytes, options: CnnOptions | None = None) -> CnnEvaluator:
+def open_policy(config: PolicyConfig, onnx: bytes, options: PolicyOptions | None = None) -> PolicyEvaluator:
     """The evaluator of a network in an ONNX file; raises ModelError if that is damaged, or not what it should be."""
-    options = options or CnnOptions()
+    options = options or PolicyOptions()
     network = OnnxNetwork(onnx, options.threads)
-    evaluator = CnnOwnershipEvaluator if config.ownership else CnnEvaluator
+    evaluator = PolicyOwnershipEvaluator if config.ownership else PolicyEvaluator
     return evaluator(config, network, options)
 
 
-def _arrays(config: CnnConfig) -> tuple[dict[str, Shape], dict[str, Shape]]:
+def _arrays(config: PolicyConfig) -> tuple[dict[str, Shape], dict[str, Shape]]:
     """The arrays that must go in and come out of a network, with their shapes."""
     size = config.size
     points = size * size if size else None
@@ -240,12 +240,12 @@ ONNX: Final = "model.onnx"
 INT8: Final = "model.int8.onnx"
 
 
-class CnnCard(Strict):
+class PolicyCard(Strict):
     """Everything about a network but its weights."""
 
     format: Literal[1] = FORMAT
     kind: Literal["cnn"] = "cnn"
-    config: CnnConfig
+    config: PolicyConfig
     planes_digest: Hex
     training: Training = Training()
     metrics: dict[str, Metric] = Field(default_factory=dict)
@@ -270,8 +270,8 @@ class CnnCard(Strict):
         """How many parameters the network has."""
         return self.config.parameter_count()
 
-    def build(self, read: ReadFile, options: Mapping[str, Any]) -> CnnEvaluator:
-        """The network as an evaluator with these options (see ``CnnOptions``)."""
+    def build(self, read: ReadFile, options: Mapping[str, Any]) -> PolicyEvaluator:
+        """The network as an evaluator with these options (see ``PolicyOptions``)."""
         chosen = _parse_options(options)
         name = ONNX if chosen.precision == "fp32" else INT8
         if name not in self.files:
@@ -279,17 +279,17 @@ class CnnCard(Strict):
         today = PLANES[self.config.planes].digest
         if today != self.planes_digest:
             raise ModelError(f"its planes have the digest {self.planes_digest}, but {today} today")
-        return open_cnn(self.config, read(name), chosen)
+        return open_policy(self.config, read(name), chosen)
 
 
-def describe_cnn(
-    config: CnnConfig,
+def describe_policy(
+    config: PolicyConfig,
     contents: Mapping[str, bytes],
     training: Training | None = None,
     metrics: Mapping[str, Metric] | None = None,
-) -> CnnCard:
+) -> PolicyCard:
     """The card of a network that is kept in these files."""
-    return CnnCard(
+    return PolicyCard(
         config=config,
         planes_digest=PLANES[config.planes].digest,
         training=training or Training(),
@@ -304,10 +304,10 @@ def name_files(onnx: bytes, int8: bytes | None, weights: bytes | None) -> dict[s
     return {name: content for name, content in contents.items() if content is not None}
 
 
-def _parse_options(options: Mapping[str, Any]) -> CnnOptions:
-    for option in options.keys() - CnnOptions.model_fields.keys():
+def _parse_options(options: Mapping[str, Any]) -> PolicyOptions:
+    for option in options.keys() - PolicyOptions.model_fields.keys():
         raise ModelError(f"{option} is no option of a cnn")
     try:
-        return CnnOptions.model_validate(dict(options))
+        return PolicyOptions.model_validate(dict(options))
     except ValidationError as error:
         raise ModelError(explain(error)) from None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from katachi.core.contracts import Floats
-from katachi.policy.config import EPSILON, CnnConfig
+from katachi.policy.config import EPSILON, PolicyConfig
 
 _OPSET: Final = 17
 _IR_VERSION: Final = 8
@@ -30,7 +30,7 @@ _OWNERSHIP: Final = "ownership"
 _IN_FLOATS: Final = tuple(f"{head}.{step}" for head in (_POLICY, _OWNERSHIP) for step in ("convolved", "biased"))
 
 
-def export_onnx(config: CnnConfig, weights: Mapping[str, Floats]) -> bytes:
+def export_onnx(config: PolicyConfig, weights: Mapping[str, Floats]) -> bytes:
     """The bytes of the ONNX file of a network."""
     return bytes(_Graph(config, fold_weights(config, weights)).build().SerializeToString())
 
@@ -38,7 +38,7 @@ def export_onnx(config: CnnConfig, weights: Mapping[str, Floats]) -> bytes:
 # Folding
 
 
-def fold_weights(config: CnnConfig, weights: Mapping[str, Floats]) -> dict[str, Floats]:
+def fold_weights(config: PolicyConfig, weights: Mapping[str, Floats]) -> dict[str, Floats]:
     """The weights of the same network without normalization and with symmetric filters written out.
 
     Every layer has a ``weight`` and a ``bias``; ``ranks`` are added to that of layer 0.
@@ -72,7 +72,7 @@ def _symmetrize(array: Floats) -> Floats:
 class _Graph:
     """The nodes of a network, one after another."""
 
-    def __init__(self, config: CnnConfig, weights: Mapping[str, Floats]) -> None:
+    def __init__(self, config: PolicyConfig, weights: Mapping[str, Floats]) -> None:
         self._config = config
         self._weights = weights
         self._nodes: list[NodeProto] = []

@@ -20,8 +20,8 @@ from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import Dataset
 from katachi.features.planes import PlaneSet
 from katachi.go.points import WHITE, Symmetry
-from katachi.policy.config import CnnConfig
-from katachi.policy.evaluator import CnnCard, OnnxNetwork
+from katachi.policy.config import PolicyConfig
+from katachi.policy.evaluator import OnnxNetwork, PolicyCard
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
 from katachi.sgf.record import format_grade
@@ -34,7 +34,7 @@ _AT_ONCE: Final = 128  # positions
 _SEED: Final = 1  # of the order in which held-out positions are taken
 
 
-class Foretold(NamedTuple):
+class Predicted(NamedTuple):
     """N moves that were played, and what was thought of them before."""
 
     places: NDArray[np.int64]  # [N], how many moves were held likelier
@@ -42,9 +42,9 @@ class Foretold(NamedTuple):
     ranks: NDArray[np.int8]  # [N], the mover's dan, 0 if unknown
     plies: NDArray[np.int16]  # [N], how many moves were made before
 
-    def only(self, chosen: NDArray[np.bool_]) -> Foretold:
+    def only(self, chosen: NDArray[np.bool_]) -> Predicted:
         """Some of them."""
-        return Foretold._make(array[chosen] for array in self)
+        return Predicted._make(array[chosen] for array in self)
 
     def tally(self) -> dict[str, Any]:
         """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n likeliest."""
@@ -64,13 +64,13 @@ class Foretold(NamedTuple):
         }
 
 
-_NOTHING: Final = Foretold._make(np.zeros(0, dtype) for dtype in (np.int64, np.float32, np.int8, np.int16))
+_NOTHING: Final = Predicted._make(np.zeros(0, dtype) for dtype in (np.int64, np.float32, np.int8, np.int16))
 
 
-class Foreteller:
+class Predictor:
     """A network that is asked about batches."""
 
-    def __init__(self, config: CnnConfig, network: OnnxNetwork) -> None:
+    def __init__(self, config: PolicyConfig, network: OnnxNetwork) -> None:
         self.config = config
         self.planes: PlaneSet = PLANES[config.planes]
         self._network = network
@@ -79,7 +79,7 @@ class Foreteller:
     def open(cls, path: Path, threads: int = 1, precision: str = "fp32") -> Self:
         """The network of a model; raises ModelError if it is of another kind, damaged, or has no such precision."""
         saved = open_model(path)
-        if not isinstance(saved.card, CnnCard):
+        if not isinstance(saved.card, PolicyCard):
             raise ModelError(f"{path}: this model is a {saved.card.kind}, but a cnn is needed")
         evaluator = saved.card.build(saved.read, {"threads": threads, "precision": precision})
         return cls(evaluator.config, evaluator.network)
@@ -100,21 +100,21 @@ class Foreteller:
             if not count:
                 return
 
-    def foretell(
+    def predict(
         self, batches: Iterable[Batch], rank: int | None = None, symmetries: Collection[Symmetry] = (Symmetry.IDENTITY,)
-    ) -> Foretold:
+    ) -> Predicted:
         """What is thought of all that was played, where every mover is taken for one of a rank, or for what he is.
 
         Of several symmetries of a position, the likelihoods are averaged.
         """
-        found = [_NOTHING, *(self._foretell(batch, rank, symmetries) for batch in batches)]
-        return Foretold._make(np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        found = [_NOTHING, *(self._predict(batch, rank, symmetries) for batch in batches)]
+        return Predicted._make(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
-    def _foretell(self, batch: Batch, rank: int | None, symmetries: Collection[Symmetry]) -> Foretold:
+    def _predict(self, batch: Batch, rank: int | None, symmetries: Collection[Symmetry]) -> Predicted:
         seen = [self._log_likelihoods(batch, rank, symmetry) for symmetry in symmetries]
         likely: Floats = np.logaddexp.reduce(seen) - np.log(np.float32(len(seen)))
         played = likely[np.arange(batch.moves.size), batch.moves]
-        return Foretold((likely > played[:, None]).sum(axis=1), -played, batch.ranks, batch.plies)
+        return Predicted((likely > played[:, None]).sum(axis=1), -played, batch.ranks, batch.plies)
 
     def _log_likelihoods(self, batch: Batch, rank: int | None, symmetry: Symmetry) -> Floats:
         """Of all points, [B, n²], when the network sees the boards in a symmetry; −∞ where a move is illegal."""
@@ -134,11 +134,11 @@ class Foreteller:
     def _inputs(self, batch: Batch, rank: int | None) -> dict[str, NDArray[Any]]:
         planes, ranks = batch.planes, batch.ranks.astype(np.int64)
         if rank is not None:
-            planes, ranks = tell_rank(planes, self.planes, rank), np.full_like(ranks, rank)
+            planes, ranks = describe_rank(planes, self.planes, rank), np.full_like(ranks, rank)
         return {"planes": planes} | ({"rank": ranks} if self.config.rank_embedding else {})
 
 
-def tell_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[np.uint8]:
+def describe_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[np.uint8]:
     """Planes [B, C, n, n] of the same positions in which every mover has a rank; without planes for it, as they are."""
     told = planes.copy()
     for number, name in enumerate(kind.names):

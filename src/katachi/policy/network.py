@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import conv2d, linear, relu
 
-from katachi.policy.config import CnnConfig, is_learned
+from katachi.policy.config import PolicyConfig, is_learned
 from katachi.policy.convolutions import Statistics, convolve, normalize, normalize_batch
 
 # Filters and bias maps that look the same in all eight symmetries of the board (Maddison et al. 2014, section 3.2).
@@ -60,10 +60,10 @@ class Prediction(NamedTuple):
     ownership: Tensor | None  # [B, n²], the logit that a point will be the mover's
 
 
-class Cnn:
+class PolicyNetwork:
     """A network with its weights."""
 
-    def __init__(self, config: CnnConfig, weights: Mapping[str, NDArray[np.float32]]) -> None:
+    def __init__(self, config: PolicyConfig, weights: Mapping[str, NDArray[np.float32]]) -> None:
         """Take weights by name; raises ValueError if they are not those of the configuration."""
         shapes = {name: tuple(array.shape) for name, array in weights.items()}
         if shapes != config.weight_shapes():
@@ -76,7 +76,7 @@ class Cnn:
         self.weights = {name: torch.tensor(weights[name]).requires_grad_(is_learned(name)) for name in shapes}
 
     @classmethod
-    def new(cls, config: CnnConfig, seed: int) -> Self:
+    def new(cls, config: PolicyConfig, seed: int) -> Self:
         """A network that has learned nothing: all moves are equally likely, or nearly."""
         random = torch.Generator().manual_seed(seed)
         return cls(config, {name: _begin(config, name, random).numpy() for name in config.weight_shapes()})
@@ -157,7 +157,7 @@ class Cnn:
         return linear(relu(hidden), self.weights["value.output"], self.weights["value.output_bias"])[:, 0]
 
 
-def _begin(config: CnnConfig, name: str, random: torch.Generator) -> Tensor:
+def _begin(config: PolicyConfig, name: str, random: torch.Generator) -> Tensor:
     """The first weights of a name.
 
     Those of the paper's network are the paper's; else filters keep the size of what they are given (He et al. 2015),
@@ -178,7 +178,7 @@ def _begin(config: CnnConfig, name: str, random: torch.Generator) -> Tensor:
     return first_of_orbits(begun) if config.symmetric and begun.ndim == 4 else begun
 
 
-def _ends_block(config: CnnConfig, name: str) -> bool:
+def _ends_block(config: PolicyConfig, name: str) -> bool:
     """Whether weights belong to the second layer of a residual block."""
     first, _, rest = name.partition(".")
     layer = rest.partition(".")[0]

@@ -25,7 +25,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from katachi.core.cards import Metric
 from katachi.core.contracts import Floats
 from katachi.core.disk import write_atomically
-from katachi.core.models import load_weights, save_cnn
+from katachi.core.models import load_weights, save_policy
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import (
     MetricLine,
@@ -36,15 +36,15 @@ from katachi.core.training import (
     step_share,
     weights_of,
 )
-from katachi.data.batches import AnyBatches, Batch, Batches, MixedBatches, tell_training
+from katachi.data.batches import AnyBatches, Batch, Batches, MixedBatches, describe_training
 from katachi.data.dataset import NO_LABEL, Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE, format_color, format_vertex
-from katachi.policy.config import CnnConfig
+from katachi.policy.config import PolicyConfig
 from katachi.policy.convolutions import Products, products_type
 from katachi.policy.evaluator import OnnxNetwork
 from katachi.policy.export import export_onnx, quantize_onnx
-from katachi.policy.network import Cnn, Prediction
+from katachi.policy.network import PolicyNetwork, Prediction
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
 
@@ -144,7 +144,7 @@ def sum_over_processes(tensors: Iterable[Tensor]) -> None:
             distributed.all_reduce(tensor)
 
 
-def tell_all(something: Any) -> Any:
+def broadcast(something: Any) -> Any:
     """What the first process has, in every process."""
     if not is_shared():
         return something
@@ -175,7 +175,7 @@ TOP: Final = (1, 5, 10)
 _AT_ONCE: Final = 128  # held-out positions
 
 
-class CnnTraining(CnnConfig):
+class PolicyTraining(PolicyConfig):
     """A network, and how it learns."""
 
     data: str  # the folder of a set of games
@@ -208,9 +208,9 @@ class CnnTraining(CnnConfig):
         return "any" if size is None else size
 
     @property
-    def config(self) -> CnnConfig:
+    def config(self) -> PolicyConfig:
         """The network alone."""
-        return CnnConfig(**{name: getattr(self, name) for name in CnnConfig.model_fields})
+        return PolicyConfig(**{name: getattr(self, name) for name in PolicyConfig.model_fields})
 
     @property
     def steps(self) -> int:
@@ -235,13 +235,17 @@ class Losses(NamedTuple):
 class Learner:
     """A network that learns batch by batch; the same batches give the same weights to the last bit on one thread."""
 
-    def __init__(self, settings: CnnTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
+    def __init__(self, settings: PolicyTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
         """Begin with the given weights or with new ones; raises ValueError if they do not fit."""
         self.settings = settings
         self.step = 0
-        self._take(Cnn.new(settings.config, settings.seed) if weights is None else Cnn(settings.config, weights))
+        self._take(
+            PolicyNetwork.new(settings.config, settings.seed)
+            if weights is None
+            else PolicyNetwork(settings.config, weights)
+        )
 
-    def _take(self, net: Cnn) -> None:
+    def _take(self, net: PolicyNetwork) -> None:
         """Learn with a network, of which the optimizers remember nothing yet."""
         self.net = net
         self.net.products = products_type(self.settings.products)
@@ -287,7 +291,7 @@ class Learner:
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state; raises ValueError if it is not one of these settings."""
-        self._take(Cnn(self.settings.config, weights_of(state)))
+        self._take(PolicyNetwork(self.settings.config, weights_of(state)))
         try:
             self.step = int(state["step"][0])
             for name, key, moment in self._moments():
@@ -308,7 +312,7 @@ class Learner:
                     memory["step"] = torch.tensor(float(self.step))
 
 
-def _new_optimizers(settings: CnnTraining, net: Cnn) -> list[torch.optim.Optimizer]:
+def _new_optimizers(settings: PolicyTraining, net: PolicyNetwork) -> list[torch.optim.Optimizer]:
     if settings.optimizer == "sgd":
         return [torch.optim.SGD(net.learned.values(), lr=settings.step_size)]
     by_muon = [name for name in net.learned if settings.optimizer == "muon" and _is_hidden(name)]
@@ -334,7 +338,7 @@ def _is_hidden(name: str) -> bool:
 class _Positions:
     """A batch as tensors."""
 
-    def __init__(self, settings: CnnTraining, batch: Batch) -> None:
+    def __init__(self, settings: PolicyTraining, batch: Batch) -> None:
         self.planes = torch.from_numpy(batch.planes)
         self.moves = torch.from_numpy(batch.moves)
         self.ranks = torch.from_numpy(batch.ranks.astype(np.int64))
@@ -376,7 +380,7 @@ class _Positions:
         return int(((prediction.ownership * self._owners > 0) & owned).sum()), int(owned.sum())
 
 
-def foretell(learner: Learner, batch: Batch) -> Tensor:
+def predict(learner: Learner, batch: Batch) -> Tensor:
     """The logits of what would be played, [B, n²]; illegal points are −∞ if they are masked."""
     positions = _Positions(learner.settings, batch)
     with torch.no_grad():
@@ -482,8 +486,8 @@ def save_trained(path: Path, learner: Learner, batches: AnyBatches, last: Metric
     real = batches.positions(Split.TRAINING, _CALIBRATING)
     _check(learner, onnx, real.only(slice(_CHECKED)))
     int8 = quantize_onnx(onnx, real.planes, real.ranks.astype(np.int64))
-    training = tell_training(settings, batches.dataset, batches.games, learner.positions, last, command)
-    save_cnn(path, settings.config, onnx, int8, learner.net.arrays(), training, _metrics(last), replace=True)
+    training = describe_training(settings, batches.dataset, batches.games, learner.positions, last, command)
+    save_policy(path, settings.config, onnx, int8, learner.net.arrays(), training, _metrics(last), replace=True)
     model = json.dumps(str(path.resolve()))
     spec = f'kind = "search"\nname = "cnn"\n[evaluator]\nmodel = {model}\n[search]\nkind = "policy"\n'
     write_atomically(path.with_name("player.toml"), spec)
@@ -530,7 +534,7 @@ _SHOWN_MOVES = 5
 def draw_positions(learner: Learner, held_out: Batch, count: int) -> str:
     """Text with the first positions of a batch; planes are all that is known of them."""
     some = held_out.only(slice(count))
-    logits = foretell(learner, some)
+    logits = predict(learner, some)
     shares = torch.softmax(logits, dim=1).numpy()
     names = PLANES[learner.settings.planes].names
     drawn = [_draw(some, names, number, shares[number]) for number in range(len(some.moves))]
@@ -540,10 +544,10 @@ def draw_positions(learner: Learner, held_out: Batch, count: int) -> str:
 def _draw(batch: Batch, names: tuple[str, ...], number: int, shares: Floats) -> str:
     board = _board(batch, names, number)
     likeliest = np.argsort(-shares, kind="stable")[:_SHOWN_MOVES]
-    foretold = ", ".join(f"{format_vertex(int(point), board.size)} {shares[point]:.1%}" for point in likeliest)
+    predicted = ", ".join(f"{format_vertex(int(point), board.size)} {shares[point]:.1%}" for point in likeliest)
     move = int(batch.moves[number])
     played = f"{format_color(int(batch.colors[number]))} played {format_vertex(move, board.size)} ({shares[move]:.1%})"
-    return f"{board}\n{played}; likeliest: {foretold}"
+    return f"{board}\n{played}; likeliest: {predicted}"
 
 
 def _board(batch: Batch, names: tuple[str, ...], number: int) -> Board:
@@ -553,8 +557,8 @@ def _board(batch: Batch, names: tuple[str, ...], number: int) -> Board:
     if "black" in names:
         black, white = (np.flatnonzero(planes[names.index(stones)]) for stones in ("black", "white"))
     else:
-        own, enemy = (np.flatnonzero(planes[names.index(stones)]) for stones in ("own", "enemy"))
-        black, white = (own, enemy) if color == BLACK else (enemy, own)
+        own, opponent = (np.flatnonzero(planes[names.index(stones)]) for stones in ("own", "enemy"))
+        black, white = (own, opponent) if color == BLACK else (opponent, own)
     board = Board(batch.planes.shape[-1])
     board.place(black=black.tolist(), white=white.tolist(), to_play=color)
     return board
@@ -581,8 +585,8 @@ Ticker = Callable[[int, Losses], None]
 def _ignore(positions: int, losses: Losses) -> None: ...
 
 
-def train_cnn(
-    settings: CnnTraining,
+def train_policy(
+    settings: PolicyTraining,
     directory: Path,
     watch: Watcher,
     command: str = "",
@@ -603,7 +607,7 @@ def train_cnn(
             return
         with TrainingRun(directory, settings) as run:
             run.restore(learner)
-            tell_all(run.state)
+            broadcast(run.state)
             for line in run.lines:
                 watch(line)
             if not learner.is_finished:
@@ -614,7 +618,7 @@ def train_cnn(
 
 def _help(learner: Learner, batches: AnyBatches, workers: int) -> None:
     """Learn along with the process that keeps the run."""
-    state = tell_all(None)
+    state = broadcast(None)
     if state is not None:
         learner.load_state_dict(state)
     stream = batches.stream(learner.step, workers)
@@ -622,7 +626,7 @@ def _help(learner: Learner, batches: AnyBatches, workers: int) -> None:
         learner.update(next(stream))
 
 
-def open_batches(settings: CnnTraining) -> AnyBatches:
+def open_batches(settings: PolicyTraining) -> AnyBatches:
     """The batches of a training, of all sizes of the set if the network takes any; raises DatasetError if none."""
     dataset = Dataset.open(settings.data)
     sizes = dataset.sizes if settings.size is None else [settings.size]

@@ -68,13 +68,13 @@ def passes_before(game: Game) -> int:
 
 
 def is_won(game: Game) -> bool:
-    """Whether counting now would win, even if every point that is nobody's were the enemy's."""
+    """Whether counting now would win, even if every point that is nobody's were the opponent's."""
     open_points = int(np.count_nonzero(area(game.board) == EMPTY))
     return game.score() * game.to_play > open_points
 
 
 def is_won_without_dead_stones(game: Game) -> bool:
-    """Whether counting now would win once dead stones are taken off, even if all that is not sure were the enemy's.
+    """Whether counting now would win once dead stones are taken off, even if all that is not sure were the opponent's.
 
     An estimate by playouts says which stones are dead (``go/scoring.py``); points are counted by area.
     """

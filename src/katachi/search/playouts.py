@@ -41,7 +41,7 @@ class FusedShapes(NamedTuple):
     """The 3×3 windows of a board, and what each adds to the logit of the player who has just moved."""
 
     board_size: int
-    cells: NDArray[np.uint16]  # [W, 9] cell i counts 3^i: 0 empty, 1 the mover's, 2 the enemy's
+    cells: NDArray[np.uint16]  # [W, 9] cell i counts 3^i: 0 empty, 1 the mover's, 2 the opponent's
     class_of: NDArray[np.int64]  # [W]
     values: NDArray[np.float64]  # [classes, 3^9] by code
 
@@ -60,7 +60,7 @@ def fuse_shapes(evaluator: Evaluator | None) -> FusedShapes:
 # it, its tactics, its distances to the last two moves. Its probability is its share of the strength of all moves
 # (generalised Bradley–Terry, Coulom 2007).
 
-SHIPPED: Final = "patterns"
+PRETRAINED: Final = "patterns"
 WEIGHTS: Final = "weights.safetensors"
 
 
@@ -95,7 +95,7 @@ def save_move_weights(folder: Path, weights: MoveWeights) -> None:
 
 def load_move_weights(folder: Path | None = None) -> MoveWeights:
     """Read weights, without a folder those that ship; raises MoveWeightsError."""
-    folder = folder or Path(str(resources.files("katachi"))) / "pretrained" / SHIPPED
+    folder = folder or Path(str(resources.files("katachi"))) / "pretrained" / PRETRAINED
     try:
         tensors = load((folder / WEIGHTS).read_bytes())
     except (OSError, SafetensorError, ValueError) as error:
@@ -126,7 +126,7 @@ def new_playouts(
     ``weights`` are those of the shipped file if they are not given. Where shapes choose moves, the evaluator must be a
     model of local shapes, and the records are for boards of its size; raises ValueError if it is none.
     """
-    playouts = np.repeat(_shipped_record() if weights is None else _weighted_record(weights), count)
+    playouts = np.repeat(_bundled_record() if weights is None else _weighted_record(weights), count)
     playouts["random"] = [random_state(s) for s in np.random.SeedSequence(seed).generate_state(count, np.uint64)]
     switches = settings.model_dump()
     for name, is_on in switches.items():
@@ -163,7 +163,7 @@ def run_informed_playouts(
 
 
 @cache
-def _shipped_record() -> NDArray[Any]:
+def _bundled_record() -> NDArray[Any]:
     return _weighted_record(load_move_weights())
 
 

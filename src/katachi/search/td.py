@@ -43,7 +43,7 @@ from katachi.search.settings import TdSearchSettings
 # The memory of TD search: a weight for everything that can stand in each small window of one board.
 #
 # *Short-term memory* learns about one game, in which no corner is like another. So its weights are not shared: every
-# window has its own, for every way in which its points can be empty, the mover's or the enemy's. *Long-term memory* is
+# window has its own, for every way in which its points can be empty, the mover's or the opponent's. *Long-term memory* is
 # what a model of local shapes has learned from many games. It needs no table beside the other: short-term memory begins
 # with the value that the model gives to each 3×3 window (``search/playouts.py``), and from then on learns; the value of
 # a board is the sum of both all the time (Dyna-2: Silver, Sutton and Müller 2008).
@@ -152,7 +152,7 @@ class TdSearch:
         self._long_term = None if evaluator is None else fuse_shapes(evaluator)
         self._settings = settings or TdSearchSettings()
         self._playouts = new_playouts(self._settings.playouts, 1, seed=0, evaluator=evaluator)
-        self._room = None if self._long_term is None else self._new_room(self._long_term.board_size)
+        self._workspace = None if self._long_term is None else self._new_workspace(self._long_term.board_size)
         self._steps: list[Step] = []
         self._rules: Rules | None = None
         self._slice = 1
@@ -183,9 +183,9 @@ class TdSearch:
     @property
     def memory(self) -> TdMemory:
         """What was learned so far, for others to search with; raises ValueError if there was neither model nor game."""
-        if self._room is None:
+        if self._workspace is None:
             raise ValueError("there is no memory without a model before the first game")
-        return self._room.memory
+        return self._workspace.memory
 
     def adapt(self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None) -> None:
         """Learn about a game's position until the limit is reached or ``stop`` is set."""
@@ -195,8 +195,8 @@ class TdSearch:
     def _results(
         self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None, seconds_between: float
     ) -> Iterator[PlayoutResult]:
-        for room in self._run(game, limit, rng, stop, seconds_between):
-            yield room.result(game, rng)
+        for workspace in self._run(game, limit, rng, stop, seconds_between):
+            yield workspace.result(game, rng)
 
     def _run(
         self,
@@ -205,51 +205,51 @@ class TdSearch:
         rng: np.random.Generator,
         stop: Event | None,
         seconds_between: float = float("inf"),
-    ) -> Iterator[_Room]:
+    ) -> Iterator[_Workspace]:
         """Simulate and learn; yields from time to time and at the end."""
         begun = time.monotonic()
         deadline = float("inf") if limit.seconds is None else begun + limit.seconds
         report_due = begun + seconds_between
         left = self._quota(limit)
-        room = self._begin(game, rng)
+        workspace = self._begin(game, rng)
         while left > 0:
-            left -= self._run_slice(game, room, left)
+            left -= self._run_slice(game, workspace, left)
             now = time.monotonic()
             if now >= deadline or (stop is not None and stop.is_set()):
                 break
             if now >= report_due:
                 report_due = now + seconds_between
-                yield room
-        yield room
+                yield workspace
+        yield workspace
 
     def _quota(self, limit: Limit) -> int:
         if limit.simulations is not None:
             return max(1, limit.simulations)
         return self._settings.simulations if limit.seconds is None else _ENDLESS
 
-    def _run_slice(self, game: Game, room: _Room, most: int) -> int:
+    def _run_slice(self, game: Game, workspace: _Workspace, most: int) -> int:
         """Some milliseconds of simulations; how many that is, is learned from the last slice. Returns how many."""
         count = min(self._slice, most)
         start = time.perf_counter()
-        room.run(game, self._playouts, count)
+        workspace.run(game, self._playouts, count)
         elapsed = max(time.perf_counter() - start, 1e-6)
         self._slice = int(np.clip(count * _SLICE_SECONDS / elapsed, 1, 4 * count))
         return count
 
-    def _begin(self, game: Game, rng: np.random.Generator) -> _Room:
+    def _begin(self, game: Game, rng: np.random.Generator) -> _Workspace:
         """Room for a game, its memory as it was if the game has gone on since the last time."""
-        if self._room is None or self._room.memory.board_size != game.size:
-            self._room = self._new_room(game.size)
+        if self._workspace is None or self._workspace.memory.board_size != game.size:
+            self._workspace = self._new_workspace(game.size)
         elif not (self._settings.reuse and self._has_gone_on(game)):
-            self._room.memory.forget()
+            self._workspace.memory.forget()
         self._steps, self._rules = game.steps, game.rules
         self._playouts["random"] = random_state(rng.integers(1 << 63, dtype=np.uint64))
         self._playouts["reply"] = OFF
-        self._room.begin(game, rng)
-        return self._room
+        self._workspace.begin(game, rng)
+        return self._workspace
 
-    def _new_room(self, board_size: int) -> _Room:
-        return _Room(board_size, self._settings, self._long_term)
+    def _new_workspace(self, board_size: int) -> _Workspace:
+        return _Workspace(board_size, self._settings, self._long_term)
 
     def _has_gone_on(self, game: Game) -> bool:
         """Whether this is the game of the last call, a move or two later: every game begins with the empty board."""
@@ -257,7 +257,7 @@ class TdSearch:
         return self._rules == game.rules and 0 < len(steps) - count <= 2 and steps[:count] == self._steps
 
 
-class _Room:
+class _Workspace:
     """What simulations on boards of one size need: a memory, a simulator, boards to play on."""
 
     def __init__(self, board_size: int, settings: TdSearchSettings, long_term: FusedShapes | None) -> None:
@@ -269,10 +269,10 @@ class _Room:
         self._simulator["learned_plies"] = settings.learned_plies
         self._simulator["step"] = settings.step_size / windows
         self._simulator["learned_windows"] = windows
-        self._stands = np.zeros((self._most_stands(settings.learned_plies), 4), dtype=np.int32)
+        self._spans = np.zeros((self._most_spans(settings.learned_plies), 4), dtype=np.int32)
         self._boards, self._spare = Board(board_size).record, Board(board_size).record
 
-    def _most_stands(self, plies: int) -> int:
+    def _most_spans(self, plies: int) -> int:
         """Each ply puts down a stone, which may be taken later, as may those that stood there before."""
         changes = 2 * plies + self.memory.board_size**2
         return 2 * (self.memory.learned_windows + changes * self.memory.most_contacts)
@@ -296,7 +296,7 @@ class _Room:
             self._spare,
             playouts,
             self.memory.parameters,
-            self._stands,
+            self._spans,
             simulations,
         )
 

@@ -221,7 +221,7 @@ def dead_chain(stones: Stones, point: int, size: int) -> set[int]:
 
 
 def after_any_move(stones: Stones, move: int, color: int, size: int) -> Stones:
-    """The stones after a move as SGF executes it: put the stone, take the enemy's dead chains, then one's own."""
+    """The stones after a move as SGF executes it: put the stone, take the opponent's dead chains, then one's own."""
     after = stones.copy()
     after[move] = color
     for near in neighbors(move, size):

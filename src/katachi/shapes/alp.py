@@ -22,8 +22,8 @@ from katachi.shapes.self_play import (
     new_game,
     new_liberty_game,
     new_liberty_shapes,
-    new_room,
     new_shapes,
+    new_workspace,
     untie,
 )
 from katachi.shapes.sets import ShapeSet
@@ -38,12 +38,12 @@ def count_liberty_wins(
     eye_rule: int,
     rest: tuple[Any, ...],
 ) -> NDArray[np.float64]:
-    """The wins as Black and as White, [2]; ``rest`` are the enemy, three boards, games, random plies and komi."""
+    """The wins as Black and as White, [2]; ``rest`` are the opponent, three boards, games, random plies and komi."""
     features, weights = _with_local_shapes(features, weights.astype(np.float64))
     if any(s.is_hashed for s in features.basic.sets) or not can_fuse_liberties(features.liberty):
         game = new_liberty_game(features, cascade=False)
         game["random"], game["eye_rule"] = seed, eye_rule
-        unfused = (new_liberty_shapes(features, 1), new_room(features), weights, game)
+        unfused = (new_liberty_shapes(features, 1), new_workspace(features), weights, game)
         found: NDArray[np.float64] = count_unfused_liberty_wins(*unfused, *rest)
         return found
     player, liberties = _fused_liberty_player(features, weights)

@@ -103,7 +103,7 @@ def _make_shape(part: ShapeFeatures, shape_set: ShapeSet, entry: int) -> Shape:
 
 
 def _cell(digit: int, states: int) -> Cell:
-    """States are empty, then the mover's stones, then as many of the enemy's, each by its liberties."""
+    """States are empty, then the mover's stones, then as many of the opponent's, each by its liberties."""
     if digit == 0:
         return Cell(EMPTY)
     per_color = (states - 1) // 2

@@ -5,7 +5,7 @@ weights[canonical[base + code]]``, or ``expanded[base + code]`` after ``expanded
 
 Local shapes: every rectangle of the board as a feature (Silver, Sutton and Müller 2007, section 4).
 
-Shapes are seen by the player who has **just moved**: his stones are ``X`` and code 1, the enemy's ``O`` and code 2;
+Shapes are seen by the player who has **just moved**: his stones are ``X`` and code 1, the opponent's ``O`` and code 2;
 so a board that White has just moved on is looked at with the colors inverted. Shapes up to 3×3 have a weight each,
 larger ones are hashed into bins. ``shapes/sets.py`` says what the sets are, ``shapes/features.py`` how weights are
 numbered.
@@ -377,7 +377,7 @@ class LocalShapes(ShapeFeatures):
     """
 
     kind = "local shapes"
-    states = 3  # empty, the mover's, the enemy's
+    states = 3  # empty, the mover's, the opponent's
 
     def __init__(self, board_size: int, sets: Sequence[ShapeSet], *, bins: int = 100_000, tied: bool = False) -> None:
         super().__init__(board_size, sets, bins)

@@ -284,14 +284,14 @@ def _states(cells: list[int]) -> NDArray[np.int64]:
         // window_kernels.DIGITS ** np.arange(window_kernels.CELLS)
         % window_kernels.DIGITS
     )
-    is_enemy = digits > window_kernels.ENEMY
-    own = np.where(is_enemy, digits - window_kernels.ENEMY, digits)
+    is_opponent = digits > window_kernels.OPPONENT
+    own = np.where(is_opponent, digits - window_kernels.OPPONENT, digits)
     beyond = np.where(own > 3, own - 4, own - 1)  # liberties outside the window
     states = []
     for i in cells:
         outside = beyond[:, i] + (own[:, i] > 3) * (_OPPOSITE[i] not in cells)
         outside = outside + sum(np.int64(digits[:, k] == 0) for k in _ADJACENT[i] if k not in cells)
-        state = 1 + np.minimum(outside, _MOST) + 3 * is_enemy[:, i]
+        state = 1 + np.minimum(outside, _MOST) + 3 * is_opponent[:, i]
         states.append(np.where(digits[:, i] == 0, 0, state))
     return np.stack(states, axis=1)
 

@@ -17,7 +17,7 @@ from katachi.go.kernels.board import OFF, SIMPLE_EYES, SINGLE_POINT_EYES, new_bo
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
 from katachi.shapes.kernels.liberty import READING
-from katachi.shapes.kernels.liberty_online_td import LibertyRoom, train_liberties_online
+from katachi.shapes.kernels.liberty_online_td import LibertyWorkspace, train_liberties_online
 from katachi.shapes.kernels.liberty_player import LIBERTIES, LIBERTY_TABLE
 from katachi.shapes.kernels.liberty_table_td import LIBERTY_LEARNER, train_with_liberties
 from katachi.shapes.kernels.liberty_windows import POSITION
@@ -142,8 +142,8 @@ class FastSelfPlay:
 
     def train(self, games: int) -> None:
         tables = (self.tables.record, self.tables.canonical, self._inverse)
-        room = (self.learner, self.player, self._boards)
-        train_fast(self.run, *room, tables, self.weights, self.averages, *self.levels, games)
+        workspace = (self.learner, self.player, self._boards)
+        train_fast(self.run, *workspace, tables, self.weights, self.averages, *self.levels, games)
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {**_common_state(self), "random": self.player["random"].copy(), "fused": self._tables_in_use().copy()}
@@ -200,8 +200,8 @@ class OnlineSelfPlay:
         return _played(self.game, "explored").astype(np.bool_)
 
     def train(self, games: int) -> None:
-        room = (self.game, self._boards)
-        train_online(self.run, self.shapes, self.weights, self.averages, *room, games)
+        workspace = (self.game, self._boards)
+        train_online(self.run, self.shapes, self.weights, self.averages, *workspace, games)
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {**_common_state(self), "random": self.game["random"].copy()}
@@ -216,8 +216,8 @@ def new_shapes(features: LocalShapes, move_cap: int, inverse: NDArray[np.uint32]
     tables, tracker = features.tables, features.tracker()
     afterstates, placements = move_cap // 2 + 1, tables.placement_set.size + tables.keyed_set.size
     active = np.zeros((2, afterstates, placements), dtype=np.uint32)
-    slopes = np.zeros((2, afterstates, len(features.sets)))
-    return Shapes(tables.record, tracker.record, tracker.keys, tables.canonical, inverse, active, slopes)
+    gradients = np.zeros((2, afterstates, len(features.sets)))
+    return Shapes(tables.record, tracker.record, tracker.keys, tables.canonical, inverse, active, gradients)
 
 
 def new_game(features: LocalShapes, *, cascade: bool) -> NDArray[Any]:
@@ -299,8 +299,8 @@ class FastLibertySelfPlay(FastSelfPlay):
 
     def train(self, games: int) -> None:
         shapes = (self.tables.record, self.tables.canonical, self.levels, self.windows, self.steps)
-        room = (self.learner, self._follower, self.player, self.liberties, self._positions, self._boards)
-        train_with_liberties(self.run, *room, shapes, self.weights, self.averages, games)
+        workspace = (self.learner, self._follower, self.player, self.liberties, self._positions, self._boards)
+        train_with_liberties(self.run, *workspace, shapes, self.weights, self.averages, games)
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {**super().state(), "liberty_fused": self._liberty_tables_in_use().copy()}
@@ -325,27 +325,27 @@ class OnlineLibertySelfPlay(OnlineSelfPlay):
         self.shapes = new_liberty_shapes(features, int(run["move_cap"][0]))
         self.game = new_liberty_game(features, cascade=cascade)
         self.game["random"], self.game["eye_rule"] = seed, run["eye_rule"]
-        self._room = new_room(features)
+        self._workspace = new_workspace(features)
         self._boards = new_boards(3, features.board_size)
 
     def train(self, games: int) -> None:
-        room = (self.game, self._boards)
-        train_liberties_online(self.run, self.shapes, self._room, self.weights, self.averages, *room, games)
+        workspace = (self.game, self._boards)
+        train_liberties_online(self.run, self.shapes, self._workspace, self.weights, self.averages, *workspace, games)
 
 
 def new_liberty_shapes(features: CombinedShapes, move_cap: int) -> Shapes:
     """``new_shapes`` with room for both kinds."""
     afterstates = move_cap // 2 + 1
     active = np.zeros((2, afterstates, int(features.active_counts.sum())), dtype=np.uint32)
-    slopes = np.zeros((2, afterstates, len(features.sets)))
-    return new_shapes(features.basic, 1)._replace(active=active, slopes=slopes)
+    gradients = np.zeros((2, afterstates, len(features.sets)))
+    return new_shapes(features.basic, 1)._replace(active=active, gradients=gradients)
 
 
-def new_room(features: CombinedShapes) -> LibertyRoom:
+def new_workspace(features: CombinedShapes) -> LibertyWorkspace:
     """The liberty shapes, and room to read them."""
     liberty = features.liberty
     entries = np.zeros(int(liberty.active_counts.sum()), dtype=np.int64)
-    return LibertyRoom(liberty.record, np.zeros(1, dtype=READING), entries, features.basic.size)
+    return LibertyWorkspace(liberty.record, np.zeros(1, dtype=READING), entries, features.basic.size)
 
 
 def new_liberty_game(features: CombinedShapes, *, cascade: bool) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """Sets of local shapes: which rectangles, shared how, and how many shapes there are.
 
-A *local shape* fixes every point of a rectangle as empty, the mover's or the enemy's. A *set* is all shapes of one
+A *local shape* fixes every point of a rectangle as empty, the mover's or the opponent's. A *set* is all shapes of one
 size, wherever the rectangle lies on the board: an oblong one lies both ways. Location independent sets (LI) share a
 weight over the whole board and its eight symmetries, location dependent ones (LD) over the symmetries alone
 (Silver, Sutton and Müller 2007, section 4).
@@ -11,10 +11,10 @@ weight over the whole board and its eight symmetries, location dependent ones (L
 >>> small.is_as_general_as(ShapeSet.parse("LD 3x3"))
 True
 
-Local shapes in words and as small diagrams: ``X`` is the mover's stone, ``O`` the enemy's, ``.`` an empty point.
+Local shapes in words and as small diagrams: ``X`` is the mover's stone, ``O`` the opponent's, ``.`` an empty point.
 
 >>> count_stones([1, 2])
-'one stone of the mover and one of the enemy'
+'one stone of the mover and one of the opponent'
 >>> where, drawing = draw_shape(ShapeSet.parse("LD 2x1"), ["X", "O"], x=1, y=0)
 >>> print(where)
 1 from the left edge and 0 from the top
@@ -194,7 +194,7 @@ def _cycles(order: NDArray[np.int64]) -> list[int]:
 # Which local shapes share a weight: those that symmetry makes equal are all numbered like the least of them.
 #
 # The *code* of a shape is a number in base 3, cell by cell in the frame of its window: 0 empty, 1 the mover's stone, 2
-# the enemy's; the first cell counts 1, the next 3. The weights of a set are numbered class by class, a *class* being a
+# the opponent's; the first cell counts 1, the next 3. The weights of a set are numbered class by class, a *class* being a
 # place as far from the corner (``y · across + x``), and within it by code. Larger shapes have Zobrist keys instead.
 
 _KEY_SEED: Final = 2007  # fixed, so that bins mean the same in every process and on every disk
@@ -273,7 +273,7 @@ def _tie(shape_set: ShapeSet, entries: NDArray[np.int64]) -> tuple[NDArray[np.in
 
 @cache
 def key_words(width: int, height: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The Zobrist words of a size: by cell and stone (mover's, enemy's), [area, 2], and by place, [y, x].
+    """The Zobrist words of a size: by cell and stone (mover's, opponent's), [area, 2], and by place, [y, x].
 
     They depend on neither the board's size nor the other sets, so that bins survive the growing of a board.
     """
@@ -301,14 +301,14 @@ def draw_shape(shape_set: ShapeSet, cells: list[str], x: int, y: int) -> tuple[s
 
 def count_stones(digits: list[int]) -> str:
     """How many stones of whom, from digits as in a code."""
-    own, enemy = digits.count(1), digits.count(2)
-    if not own + enemy:
+    own, opponent = digits.count(1), digits.count(2)
+    if not own + opponent:
         return "empty"
-    if not enemy:
+    if not opponent:
         return f"{_stones(own)} of the mover"
     if not own:
-        return f"{_stones(enemy)} of the enemy"
-    return f"{_stones(own)} of the mover and {_NUMBERS[enemy]} of the enemy"
+        return f"{_stones(opponent)} of the enemy"
+    return f"{_stones(own)} of the mover and {_NUMBERS[opponent]} of the enemy"
 
 
 def _stones(count: int) -> str:

@@ -144,14 +144,14 @@ FORMAT: Final = 1
 PROPENSITY: Final = "propensity"  # the name of the table among the weights
 
 
-class DagRnnOptions(Strict):
+class TerritoryOptions(Strict):
     """How a network is asked."""
 
     komi: float = Field(default=DEFAULT_KOMI, ge=-1000, le=1000)
     temperature: float | None = Field(default=None, gt=0, le=1e6)  # of expected areas; None is what the card says
 
 
-class DagRnnCard(Strict):
+class TerritoryCard(Strict):
     """Everything about a network but its weights."""
 
     format: Literal[1] = FORMAT
@@ -190,7 +190,7 @@ class DagRnnCard(Strict):
         return self.config.parameter_count(self.inputs.d)
 
     def build(self, read: ReadFile, options: Mapping[str, Any]) -> TerritoryEvaluator:
-        """The network as an evaluator with these options (see ``DagRnnOptions``)."""
+        """The network as an evaluator with these options (see ``TerritoryOptions``)."""
         chosen = _parse_options(options)
         territory = self.read_territory(read)
         return TerritoryEvaluator(territory, chosen.komi, self.points, chosen.temperature or self.temperature)
@@ -212,16 +212,16 @@ def format_territory(territory: Territory) -> bytes:
     return format_tensors({**territory.net.arrays(), PROPENSITY: table})
 
 
-def describe_dag_rnn(
+def describe_territory_card(
     territory: Territory,
     content: bytes,
     points: float,
     temperature: float,
     training: Training | None = None,
     metrics: Mapping[str, Metric] | None = None,
-) -> DagRnnCard:
+) -> TerritoryCard:
     """The card of a network that is kept in a file with this content."""
-    return DagRnnCard(
+    return TerritoryCard(
         config=territory.net.config,
         inputs=territory.net.inputs,
         inputs_digest=territory.net.inputs.digest,
@@ -233,10 +233,10 @@ def describe_dag_rnn(
     )
 
 
-def _parse_options(options: Mapping[str, Any]) -> DagRnnOptions:
-    for option in options.keys() - DagRnnOptions.model_fields.keys():
+def _parse_options(options: Mapping[str, Any]) -> TerritoryOptions:
+    for option in options.keys() - TerritoryOptions.model_fields.keys():
         raise ModelError(f"{option} is no option of a dag_rnn")
     try:
-        return DagRnnOptions.model_validate(dict(options))
+        return TerritoryOptions.model_validate(dict(options))
     except ValidationError as error:
         raise ModelError(explain(error)) from None

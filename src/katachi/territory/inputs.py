@@ -1,9 +1,9 @@
 """Point inputs: what a network is told of each point of a board and of its neighborhood (Wu and Baldi 2006).
 
 Of the point and of those around it: its stone, the influence of both colors, its propensity. Of the group that the
-point's stone belongs to: eyes, liberties of order 1 to 4, and the weakest and the second weakest adjacent enemy group.
+point's stone belongs to: eyes, liberties of order 1 to 4, and the weakest and the second weakest adjacent opponent group.
 All numbers are from 0 to 1, the propensity from −1 to 1. Neighbors off the board are all zeros, and so is what is told
-of groups where no stone is; of an enemy group that is not there, ``none`` is 1. Whose turn it is, is not told; but
+of groups where no stone is; of an opponent group that is not there, ``none`` is 1. Whose turn it is, is not told; but
 ``exchange`` makes of a board's inputs those of the board with its colors exchanged, and whoever shows all boards as
 one of the players sees them has told it.
 
@@ -12,7 +12,7 @@ turned its neighborhoods turn too: ``flip`` makes of its inputs those of the tur
 
 >>> inputs = PointInputs()
 >>> inputs.d, inputs.names[0], inputs.names[-1]
-(69, 'black', 'second weakest enemy: eyes')
+(69, 'black', 'second weakest opponent: eyes')
 >>> board = Board.parse(". X . / X O . / . . .")
 >>> encoded = inputs.encode([board])[0]
 >>> dict(zip(inputs.names, encoded[4].tolist()))["liberties of order 1"]
@@ -227,7 +227,7 @@ class InputPart(NamedTuple):
 
 
 _OTHER: Final = {"black": "white", "white": "black", "Black": "White", "White": "Black"}
-_ENEMY: Final = ("black", "white", "none", "liberties", "eyes")
+_OPPONENT: Final = ("black", "white", "none", "liberties", "eyes")
 _PARTS: Final = (
     InputPart("stone", "which stone is there", ("black", "white", "empty"), of_places=True),
     InputPart(
@@ -240,8 +240,8 @@ _PARTS: Final = (
         "of the group: 1 for 8 of order 1, for 16 of a higher one",
         tuple(f"liberties of order {order}" for order in range(1, ORDERS + 1)),
     ),
-    InputPart("weakest enemy", "the weakest adjacent enemy group", tuple(f"weakest enemy: {of}" for of in _ENEMY)),
-    InputPart("second weakest enemy", "the next", tuple(f"second weakest enemy: {of}" for of in _ENEMY)),
+    InputPart("weakest enemy", "the weakest adjacent enemy group", tuple(f"weakest enemy: {of}" for of in _OPPONENT)),
+    InputPart("second weakest enemy", "the next", tuple(f"second weakest enemy: {of}" for of in _OPPONENT)),
 )
 
 

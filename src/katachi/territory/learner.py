@@ -324,17 +324,17 @@ class TerritoryLearner:
         step_size = self.settings.step_size_at(self.step)
         self.step += 1
         if self.settings.optimizer == "sgd":
-            change = step_size * gradient.slopes
+            change = step_size * gradient.gradients
         else:
-            change = step_size * self._adam(gradient.slopes / np.float32(len(batch.inputs)))
+            change = step_size * self._adam(gradient.gradients / np.float32(len(batch.inputs)))
         self.net.load((self.net.weights - change).astype(np.float32))
         return Losses(len(batch.inputs), gradient.ownership, gradient.moves)
 
-    def _adam(self, slopes: Floats) -> Floats:
+    def _adam(self, gradients: Floats) -> Floats:
         """The direction in which Adam goes."""
         first, second = _BETAS
-        self._mean += np.float32(1 - first) * (slopes - self._mean)
-        self._square += np.float32(1 - second) * (slopes * slopes - self._square)
+        self._mean += np.float32(1 - first) * (gradients - self._mean)
+        self._square += np.float32(1 - second) * (gradients * gradients - self._square)
         mean = self._mean / np.float32(1 - first**self.step)
         square = self._square / np.float32(1 - second**self.step)
         return np.asarray(mean / (np.sqrt(square) + np.float32(_TINY)))
@@ -366,9 +366,9 @@ class TerritoryLearner:
             raise ValueError(f"it is not of these settings: {error} is missing") from None
 
 
-def _sum(gradients: Iterable[Gradient]) -> Gradient:
-    slopes, ownership, moves = zip(*gradients, strict=True)
-    return Gradient(np.sum(slopes, axis=0, dtype=np.float32), sum(ownership), sum(moves))
+def _sum(parts: Iterable[Gradient]) -> Gradient:
+    gradients, ownership, moves = zip(*parts, strict=True)
+    return Gradient(np.sum(gradients, axis=0, dtype=np.float32), sum(ownership), sum(moves))
 
 
 # What is known of held-out positions

@@ -177,7 +177,7 @@ def promise_logits(territory: Territory, board: Board) -> Doubles:
     return np.where(board.legal_moves()[:-1], logits, -np.inf)
 
 
-def judge_moves(
+def evaluate_moves(
     territory: Territory,
     dataset: Dataset,
     asked: Asked,

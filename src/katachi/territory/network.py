@@ -259,11 +259,11 @@ def make_memory(net: Layout, grid: Grid, weights: int) -> Memory:
         logits=_zeros(points * net.outputs),
         scratch=_zeros(2 * FLIPS * max(BLOCK * net.hidden, net.channels)),
         turned=_zeros(weights),
-        unit_slopes=_zeros((points * FLIPS + 1) * net.hidden),
-        end_slopes=_zeros(points * FLIPS * net.ends),
-        state_slopes=_zeros(frame * FLIPS * net.channels),
+        unit_gradients=_zeros((points * FLIPS + 1) * net.hidden),
+        end_gradients=_zeros(points * FLIPS * net.ends),
+        state_gradients=_zeros(frame * FLIPS * net.channels),
         spectrum=_zeros(FLIPS * (points + 1) * net.hidden),
-        seen_slopes=_zeros((points + 1) * FLIPS * sweeps * net.channels),
+        seen_gradients=_zeros((points + 1) * FLIPS * sweeps * net.channels),
     )
 
 
@@ -434,13 +434,13 @@ def _copy(to: int, come_from: int, order: Ints) -> Shares:
 
 # Dag rnn
 
-_LOGISTIC_GAIN: Final = 4.0  # of Glorot's uniform distribution: the slope of a logistic unit is a quarter at most
+_LOGISTIC_GAIN: Final = 4.0  # of Glorot's uniform distribution: the gradient of a logistic unit is a quarter at most
 
 
 class Gradient(NamedTuple):
-    """The sum over some boards of the slopes of the loss, and of the loss."""
+    """The sum over some boards of the gradients of the loss, and of the loss."""
 
-    slopes: Floats  # of all weights, one after another
+    gradients: Floats  # of all weights, one after another
     ownership: float  # relative entropy, over all points
     moves: float  # −log p of what was played, if there are policies
 
@@ -455,7 +455,7 @@ class DagRnn:
         self._layout = DagRnnLayout(config, np.stack([inputs.flip_order(symmetry) for symmetry in Symmetry]))
         if {name: array.shape for name, array in weights.items()} != self._layout.shapes:
             raise ValueError("these weights are not those of this network: their names or shapes differ")
-        self._room = threading.local()
+        self._workspace = threading.local()
         self.load(np.concatenate([weights[name].ravel() for name in self._layout.shapes]).astype(np.float32))
 
     @classmethod
@@ -512,7 +512,7 @@ class DagRnn:
         if targets.shape != (len(boards), size * size) or targets.dtype != np.float32:
             raise ValueError(f"the targets of these boards are an array [{len(boards)}, {size * size}] of float32")
         played = np.full(len(boards), -1) if moves is None else moves
-        slopes, losses = np.zeros(self._layout.kernel_count, dtype=np.float32), np.zeros(2)
+        gradients, losses = np.zeros(self._layout.kernel_count, dtype=np.float32), np.zeros(2)
         add_gradient(
             self._layout.net,
             grid,
@@ -522,15 +522,15 @@ class DagRnn:
             played,
             np.float32(policy_loss),
             memory,
-            slopes,
+            gradients,
             losses,
         )
-        return Gradient(self._layout.from_kernels(slopes), *losses.tolist())
+        return Gradient(self._layout.from_kernels(gradients), *losses.tolist())
 
     def _prepare(self, size: int) -> tuple[Grid, Memory]:
         """The tables of a board size, and room to work in, of which each thread has its own."""
         grid = make_grid(size)
-        rooms: dict[int, Memory] = self._room.__dict__.setdefault("rooms", {})
+        rooms: dict[int, Memory] = self._workspace.__dict__.setdefault("rooms", {})
         if size not in rooms:
             rooms[size] = make_memory(self._layout.net, grid, self._layout.kernel_count)
         return grid, rooms[size]

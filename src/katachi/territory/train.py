@@ -22,10 +22,10 @@ from katachi.core.cards import Metric, Training, provenance
 from katachi.core.contracts import Doubles, Floats
 from katachi.core.disk import write_atomically
 from katachi.core.evaluators import after, moves_of
-from katachi.core.models import load_weights, save_dag_rnn
+from katachi.core.models import load_weights, save_territory
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import MetricLine, TrainingRun, load_first_weights
-from katachi.data.batches import tell_training
+from katachi.data.batches import describe_training
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
@@ -45,7 +45,7 @@ from katachi.territory.learner import (
     fit_points,
     validate,
 )
-from katachi.territory.measure import judge_moves, pick_moves
+from katachi.territory.measure import evaluate_moves, pick_moves
 
 # Training a DAG-RNN on disk: the loop with its checkpoints and measurements, the model and its player.
 #
@@ -97,9 +97,9 @@ def train_territory(
         _train(learner, run, batches, held_out, settings.evaluate_every, machine.workers, watch, tick)
         territory = Territory(learner.net, propensity)
         last = run.lines[-1]
-        training = tell_training(settings, batches.dataset, batches.games, learner.positions, last, command)
+        training = describe_training(settings, batches.dataset, batches.games, learner.positions, last, command)
         points, temperature = fit_points(learner.net, held_out), _fit_temperature(territory, batches)
-        save_dag_rnn(directory / "model", territory, points, temperature, training, _metrics(last), replace=True)
+        save_territory(directory / "model", territory, points, temperature, training, _metrics(last), replace=True)
         write_player(directory)
         run.finish()
 
@@ -178,7 +178,7 @@ def _fit_temperature(territory: Territory, batches: TerritoryBatches) -> float:
     """The temperature by which moves of validation games are likeliest."""
     count = _AFTERSTATES // batches.size**2
     asked = pick_moves(batches.dataset, batches.games_of(Split.VALIDATION), count, seed=0)
-    return judge_moves(territory, batches.dataset, asked).fit_temperature()
+    return evaluate_moves(territory, batches.dataset, asked).fit_temperature()
 
 
 def write_player(directory: Path) -> None:
@@ -324,7 +324,7 @@ def train_bootstrap(
             data="self-play",
             settings=settings.model_dump(mode="json"),
         )
-        save_dag_rnn(
+        save_territory(
             directory / "model",
             Territory(learner.net, _NO_PROPENSITY),
             _POINTS,

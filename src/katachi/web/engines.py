@@ -22,18 +22,18 @@ from threading import Event, Thread
 from typing import Any, Final, NamedTuple, Protocol
 
 from katachi.analysis.batches import describe_game
-from katachi.analysis.explaining import judge_turn, link_turns
+from katachi.analysis.explaining import evaluate_turn, link_turns
 from katachi.analysis.judges import Judges, at_rank, turns_of
 from katachi.analysis.layers import Layer, layers_of
 from katachi.analysis.records import GameRecord, PositionRecord
 from katachi.analysis.report import strip
 from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer
-from katachi.core.models import open_model, shipped_models
+from katachi.core.models import open_model, pretrained_models
 from katachi.go.game import Game, Play, Step
 from katachi.go.rules import Rules
 from katachi.players.asking import find_evaluator, watch_analyses, watch_decisions
 from katachi.players.specs import load_player
-from katachi.policy.evaluator import CnnEvaluator, knows_ranks
+from katachi.policy.evaluator import PolicyEvaluator, knows_ranks
 from katachi.sgf import parse_sgf
 from katachi.web import texts
 
@@ -189,7 +189,7 @@ class LayersJob:
     def run(self, report: Reporter, stop: Event) -> Seen:
         player = load_prepared(self.player, self.position.size)
         evaluators = _at_rank(find_judges(player, self.player, self.position.size), self.rank)
-        networks = (one for one in evaluators.values() if isinstance(one, CnnEvaluator))
+        networks = (one for one in evaluators.values() if isinstance(one, PolicyEvaluator))
         has_ranks = any(knows_ranks(network.config) for network in networks)
         game = self.position.replay()
         analysis = Analysis(())
@@ -220,7 +220,7 @@ class ReviewJob:
         positions: list[PositionRecord] = []
         told = 0
         for turn in turns_of(record):
-            position = judge_turn(judges, turn)
+            position = evaluate_turn(judges, turn)
             positions.append(link_turns(positions[-1], position) if positions else position)
             if report.is_due:
                 report(tuple(positions[told:]))
@@ -247,7 +247,7 @@ def find_judges(player: Player, spec: str, size: int) -> dict[str, Evaluator]:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _shipped(size: int) -> dict[str, Evaluator]:
-    saved = {path.name: open_model(path) for path in shipped_models()}
+    saved = {path.name: open_model(path) for path in pretrained_models()}
     return {name: model.load() for name, model in saved.items() if model.card.board_size == size}
 
 
@@ -255,7 +255,7 @@ def _at_rank(evaluators: dict[str, Evaluator], rank: int | None) -> dict[str, Ev
     if rank is None:
         return evaluators
     return {
-        name: at_rank(evaluator, rank) if isinstance(evaluator, CnnEvaluator) else evaluator
+        name: at_rank(evaluator, rank) if isinstance(evaluator, PolicyEvaluator) else evaluator
         for name, evaluator in evaluators.items()
     }
 

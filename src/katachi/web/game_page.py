@@ -15,7 +15,7 @@ from starlette.requests import Request
 from katachi.analysis.judges import count_turns
 from katachi.analysis.layers import KINDS, Layer, ownership_of, priors_of, visits_of, wins_of
 from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes
-from katachi.analysis.report import tell_position, tell_value
+from katachi.analysis.report import describe_position, describe_value
 from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
 from katachi.sgf import Node, SgfError, format_sgf
@@ -26,8 +26,8 @@ from katachi.web.sessions import Session
 from katachi.web.table import (
     BoardElement,
     Look,
-    Offer,
     OpenRecord,
+    Opponent,
     Phase,
     Picture,
     Seats,
@@ -237,16 +237,16 @@ class JudgeChoice:
     """A field with everybody who plays on boards of this size."""
 
     def __init__(self, session: Session, on_change: Callable[[], None]) -> None:
-        self._offers = session.house.offers
+        self._opponents = session.application.opponents
         size = session.table.opened.size
-        names = [offer.name for offer in self._offers.values() if offer.plays(size)]
+        names = [opponent.name for opponent in self._opponents.values() if opponent.plays(size)]
         field = select(names, _USUAL if _USUAL in names else names[0], texts.JUDGE)
         field.on_value_change(on_change)
         self._field = field
 
     @property
-    def offer(self) -> Offer:
-        return self._offers[str(self._field.value)]
+    def opponent(self) -> Opponent:
+        return self._opponents[str(self._field.value)]
 
 
 # Layers as spots on the board: which color a number has, in maps that color-blind people can read too.
@@ -378,7 +378,7 @@ class LayerPanel:
         table = self._session.table
         wanted = self._kind is not None and not table.is_players_turn
         position = Position.of(table.opened.game)
-        asked = (position, self._judge.offer, self._rank.value) if wanted else ()
+        asked = (position, self._judge.opponent, self._rank.value) if wanted else ()
         if asked == self._asked:
             return
         self.stop()
@@ -387,8 +387,8 @@ class LayerPanel:
             self._asking = asyncio.create_task(self._ask(position, asked))
 
     async def _ask(self, position: Position, asked: tuple[object, ...]) -> None:
-        offer = self._judge.offer
-        job = LayersJob(offer.spec, position, Limit(seconds=_SECONDS), int(self._rank.value))
+        opponent = self._judge.opponent
+        job = LayersJob(opponent.spec, position, Limit(seconds=_SECONDS), int(self._rank.value))
 
         def take(seen: Seen) -> None:
             if self._asked is asked:  # what comes late is about another position
@@ -397,9 +397,9 @@ class LayerPanel:
                 self._refresh_all()
 
         try:
-            take(await self._session.house.engines.run(job, take))
+            take(await self._session.application.engines.run(job, take))
         except EngineError as error:
-            self._notice = texts.PLAYER_FAILED.format(player=offer.name, reason=error)
+            self._notice = texts.PLAYER_FAILED.format(player=opponent.name, reason=error)
             self._refresh_all()
 
     def stop(self) -> None:
@@ -505,7 +505,7 @@ def _is_mistake(position: PositionRecord) -> bool:
 def _describe(position: PositionRecord) -> str:
     move = position.move
     first = "" if move is None else f"{move.number} {move.move}: "
-    return first + tell_value(position.black_wins, position.black_lead).rstrip(".")
+    return first + describe_value(position.black_wins, position.black_lead).rstrip(".")
 
 
 # The review of a game: its graph, its biggest mistakes, and what is said of the move on the board.
@@ -554,12 +554,12 @@ class ReviewPanel:
         self._panel.set_visibility(True)
 
     async def _ask(self, record: str) -> None:
-        offer = self._judge.offer
+        opponent = self._judge.opponent
         try:
-            review = await self._session.house.engines.run(ReviewJob(offer.spec, record), self._take)
+            review = await self._session.application.engines.run(ReviewJob(opponent.spec, record), self._take)
         except EngineError as error:
             self._asking = None
-            self._notice = texts.PLAYER_FAILED.format(player=offer.name, reason=error)
+            self._notice = texts.PLAYER_FAILED.format(player=opponent.name, reason=error)
             self._refresh_all()
             return
         self._session.review = review
@@ -604,7 +604,7 @@ class ReviewPanel:
         self._graph.show(self._positions, self._turns, turn)
         done, turns = len(self._positions), self._turns
         self._progress.set_text(self._notice or ("" if done >= turns else texts.REVIEWED.format(done=done, all=turns)))
-        self._words.set_text("" if turn is None else "\n".join(tell_position(self._positions[turn])))
+        self._words.set_text("" if turn is None else "\n".join(describe_position(self._positions[turn])))
         self._save.set_visibility(self._session.review is not None)
 
     def _turn_of(self, node: Node) -> int | None:

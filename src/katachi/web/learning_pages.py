@@ -16,7 +16,7 @@ from katachi.web.sessions import (
     PUPIL,
     SHAPES,
     SIZE,
-    House,
+    App,
     LessonSettings,
     Section,
     describe_model,
@@ -35,29 +35,29 @@ from katachi.web.widgets import (
     quiet_button,
     read_curves,
     show_error,
-    visitor_of,
+    user_of,
 )
 
 _GAMES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 
 
-def build_lesson_page(house: House, request: Request) -> None:
+def build_lesson_page(application: App, request: Request) -> None:
     """Everything on the page."""
     with page_frame(request, texts.LEARN_PAGE, here="/learn"), ui.element("main").classes("k-main"):
         ui.label(texts.LEARN_TITLE).classes("k-title")
         ui.label(texts.LEARN_LEAD).classes("k-soft")
         with ui.element("div").classes("k-columns"):
-            view = LessonView(house, visitor_of(request))
+            view = LessonView(application, user_of(request))
     ui.context.client.on_delete(view.close)
 
 
 class LessonView:
     """One browser's view of its visitor's lesson."""
 
-    def __init__(self, house: House, visitor: str) -> None:
-        self._house = house
-        self._visitor = visitor
-        self._lesson = house.lessons.of(visitor)
+    def __init__(self, application: App, user: str) -> None:
+        self._house = application
+        self._user = user
+        self._lesson = application.lessons.of(user)
         with ui.element("section").classes("k-card k-stack"):
             self._build_sliders()
             self._build_buttons()
@@ -76,10 +76,10 @@ class LessonView:
         self._size_text = ui.label().classes("k-small")
         self._size = ui.slider(min=1, max=max(SHAPES), value=2, step=1).props("snap markers")
         for slider in (self._games, self._step, self._size):
-            slider.on_value_change(self._tell_sliders)
-        self._tell_sliders()
+            slider.on_value_change(self._describe_sliders)
+        self._describe_sliders()
 
-    def _tell_sliders(self) -> None:
+    def _describe_sliders(self) -> None:
         self._games_text.set_text(texts.LESSON_GAMES.format(games=_GAMES[int(self._games.value)]))
         self._step_text.set_text(texts.LESSON_STEP.format(step=self._step.value))
         self._size_text.set_text(texts.LESSON_SHAPES.format(size=int(self._size.value)))
@@ -95,15 +95,15 @@ class LessonView:
         settings = LessonSettings(
             games=_GAMES[int(self._games.value)], step_size=float(self._step.value), largest=int(self._size.value)
         )
-        self._house.lessons.begin(self._visitor, settings)
+        self._house.lessons.begin(self._user, settings)
 
     def _end(self) -> None:
-        self._house.lessons.stop(self._visitor)
+        self._house.lessons.stop(self._user)
         self.refresh()
 
     def _play_pupil(self) -> None:
         try:
-            session = self._house.begin(self._visitor, TableSettings(player=PUPIL, seats=Seats.BLACK, size=SIZE))
+            session = self._house.begin(self._user, TableSettings(player=PUPIL, seats=Seats.BLACK, size=SIZE))
         except TableError as error:
             ui.notify(str(error), type="warning")
             return
@@ -114,7 +114,7 @@ class LessonView:
         lesson = self._lesson
         self._begin.set_enabled(not lesson.is_running)
         self._stop.set_visibility(lesson.is_running)
-        self._play.set_enabled(self._house.lessons.offer(self._visitor) is not None)
+        self._play.set_enabled(self._house.lessons.opponent(self._user) is not None)
         self._status.set_text(lesson.notice or self._describe())
         points = tuple((float(one.games), one.wins) for one in lesson.progress)
         self._curve.set_content(draw_chart([Curve(texts.WINS_AGAINST_ALP, points)] if points else []))

@@ -93,7 +93,7 @@ def _own_names() -> tuple[str, ...]:
     return (name, f"{name}.local")
 
 
-class Gate:
+class AuthMiddleware:
     """Lets an application see the requests that may be served, and tells the others why not."""
 
     def __init__(self, app: ASGIApp, address: Address, token: str) -> None:
@@ -116,7 +116,7 @@ class Gate:
             await _refuse(scope, send, 403, texts.NO_TOKEN)
         elif scope["type"] == "websocket":
             await self.app(scope, receive, send)
-        elif read_visitor(_cookies(headers)) is None:
+        elif read_user(_cookies(headers)) is None:
             await self._admit(scope, headers, send)
         else:
             await _Exchange(self.app, receive, send).run(scope, headers)
@@ -137,10 +137,10 @@ class Gate:
         query = [(key, value) for key, value in _query(scope) if key != TOKEN_KEY]
         path = quote("/" + scope["path"].lstrip("/"))  # two slashes at the beginning would name another server
         target = path + (f"?{urlencode(query)}" if query else "")
-        visitor = read_visitor(_cookies(headers)) or secrets.token_hex(16)
+        user = read_user(_cookies(headers)) or secrets.token_hex(16)
         cookies = [
             _format_cookie(self._cookie, self._token, _COOKIE_SECONDS["token"]),
-            _format_cookie(VISITOR_COOKIE, visitor, _COOKIE_SECONDS["visitor"]),
+            _format_cookie(VISITOR_COOKIE, user, _COOKIE_SECONDS["visitor"]),
         ]
         await _answer(send, 303, "", [("location", target), *(("set-cookie", cookie) for cookie in cookies)])
 
@@ -186,10 +186,10 @@ class _Exchange:
         await self._send(message)
 
 
-def read_visitor(cookies: dict[str, str]) -> str | None:
+def read_user(cookies: dict[str, str]) -> str | None:
     """Who is there: a number that a browser was given with the token, None if it has none."""
-    visitor = cookies.get(VISITOR_COOKIE, "")
-    return visitor if _VISITOR.fullmatch(visitor) else None
+    user = cookies.get(VISITOR_COOKIE, "")
+    return user if _VISITOR.fullmatch(user) else None
 
 
 def _query(scope: Scope) -> list[tuple[str, str]]:

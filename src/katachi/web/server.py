@@ -30,12 +30,12 @@ from katachi.web.learning_pages import (
     build_run_page,
     build_runs_page,
 )
-from katachi.web.security import TOKEN_KEY, Address, Gate
-from katachi.web.sessions import House
+from katachi.web.security import TOKEN_KEY, Address, AuthMiddleware
+from katachi.web.sessions import App
 from katachi.web.start_page import build_start_page
-from katachi.web.store import Shelf
-from katachi.web.table import TableError, check_settings, list_offers
-from katachi.web.widgets import show_error, visitor_of
+from katachi.web.store import GameStore
+from katachi.web.table import TableError, check_settings, list_opponents
+from katachi.web.widgets import show_error, user_of
 
 _ICON: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="12" cy="16" r="10" fill="#17171a"/>'
@@ -63,24 +63,24 @@ class ServerSettings:
 
 def serve(settings: ServerSettings, announce: Callable[[Address, str], None]) -> None:
     """Serve until Ctrl-C. ``announce`` is told the address and the URL to open once the server listens."""
-    shelf = Shelf(settings.data)
+    store = GameStore(settings.data)
     lock = _lock(settings.data)
     try:
-        _run(settings, shelf, announce)
+        _run(settings, store, announce)
     finally:
         lock.release()
 
 
-def _run(settings: ServerSettings, shelf: Shelf, announce: Callable[[Address, str], None]) -> None:
+def _run(settings: ServerSettings, store: GameStore, announce: Callable[[Address, str], None]) -> None:
     listener = _listen(settings)
     address = Address(settings.host, listener.getsockname()[1])
-    house = House(shelf, list_offers(settings.player), EnginePool(max(2, os.cpu_count() or 1)))
-    token = shelf.token()
-    start = {} if settings.player is None else {"player": next(iter(house.offers))}
+    application = App(store, list_opponents(settings.player), EnginePool(max(2, os.cpu_count() or 1)))
+    token = store.token()
+    start = {} if settings.player is None else {"player": next(iter(application.opponents))}
     url = address.url("/new" if start else "/", **start, **{TOKEN_KEY: token})
-    app = build_app(house, settings.runs, lambda: announce(address, url))
+    app = build_app(application, settings.runs, lambda: announce(address, url))
     config = uvicorn.Config(
-        Gate(app, address, token),
+        AuthMiddleware(app, address, token),
         log_level="error",
         access_log=False,
         proxy_headers=False,
@@ -117,18 +117,18 @@ def _listen(settings: ServerSettings) -> socket.socket:
     raise ServeError(f"cannot listen at {settings.host}, port {wanted[-1]}: {reason}; choose another with --port")
 
 
-def build_app(house: House, runs: Path, on_start: Callable[[], None]) -> FastAPI:
+def build_app(application: App, runs: Path, on_start: Callable[[], None]) -> FastAPI:
     """All pages behind one application, not yet behind the gate."""
 
     @asynccontextmanager
     async def live(_: FastAPI) -> AsyncIterator[None]:
         on_start()
         yield
-        await house.close()
+        await application.close()
 
     app = FastAPI(openapi_url=None, lifespan=live)
-    _add_pages(house)
-    _add_pages_about_learning(house, runs)
+    _add_pages(application)
+    _add_pages_about_learning(application, runs)
     ui.run_with(
         app,
         title="katachi",
@@ -142,15 +142,15 @@ def build_app(house: House, runs: Path, on_start: Callable[[], None]) -> FastAPI
     return app
 
 
-def _add_pages(house: House) -> None:
+def _add_pages(application: App) -> None:
     @ui.page("/", response_timeout=_SECONDS_TO_BUILD)
     async def start(request: Request) -> None:
-        await build_start_page(house, request)
+        await build_start_page(application, request)
 
     @ui.page("/game/{name}")
     def game(request: Request, name: str) -> None:
         try:
-            session = house.find(visitor_of(request), name)
+            session = application.find(user_of(request), name)
         except TableError as error:
             show_error(request, error)
             return
@@ -160,9 +160,9 @@ def _add_pages(house: House) -> None:
     async def new(request: Request, player: str, size: int = 9, seats: str = "black") -> Response:
         """Begin a game by its address alone, as the command line and bookmarks do."""
         try:
-            offer = house.offers.get(player)
-            size = offer.size if offer is not None and offer.size is not None else size
-            session = house.begin(visitor_of(request), check_settings(player=player, size=size, seats=seats))
+            opponent = application.opponents.get(player)
+            size = opponent.size if opponent is not None and opponent.size is not None else size
+            session = application.begin(user_of(request), check_settings(player=player, size=size, seats=seats))
         except TableError as error:
             return Response(str(error), status_code=400, media_type="text/plain")
         return RedirectResponse(f"/game/{session.name}", status_code=303)
@@ -171,7 +171,7 @@ def _add_pages(house: House) -> None:
     async def record(request: Request, name: str, kind: str) -> Response:
         """The record as a file, with the review in it if that is asked for and there is one."""
         try:
-            session = house.find(visitor_of(request), name)
+            session = application.find(user_of(request), name)
         except TableError as error:
             return Response(str(error), status_code=404, media_type="text/plain")
         record = session.table.opened.record
@@ -181,7 +181,7 @@ def _add_pages(house: House) -> None:
         return Response(format_sgf(record).encode(), media_type="application/x-go-sgf", headers=headers)
 
 
-def _add_pages_about_learning(house: House, runs: Path) -> None:
+def _add_pages_about_learning(application: App, runs: Path) -> None:
     @ui.page("/models")
     def models(request: Request) -> None:
         build_models_page(request)
@@ -200,4 +200,4 @@ def _add_pages_about_learning(house: House, runs: Path) -> None:
 
     @ui.page("/learn")
     def learn(request: Request) -> None:
-        build_lesson_page(house, request)
+        build_lesson_page(application, request)

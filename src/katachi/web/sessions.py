@@ -25,14 +25,14 @@ from katachi.core.cards import Metric, Training
 from katachi.core.contracts import Analysis, Decision, Floats, Limit, LinearEvaluator
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import describe_shape, draw_shape, format_weight
-from katachi.core.models import describe_card, load_crbm, open_model, save_linear, shipped_models
+from katachi.core.models import describe_card, load_crbm, open_model, pretrained_models, save_linear
 from katachi.crbm.drawing import NamedCrbm, draw_kernels
 from katachi.crbm.evaluator import CrbmCard
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.go.rules import Rules
 from katachi.go.scoring import estimate_status
-from katachi.policy.drawing import draw_policy, judge_position
+from katachi.policy.drawing import draw_policy, evaluate_position
 from katachi.sgf import SgfGame
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.drawing import largest_shapes
@@ -40,8 +40,8 @@ from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.model import LinearModel, describe_linear
 from katachi.web import texts
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Reporter, Review
-from katachi.web.store import Shelf, format_table
-from katachi.web.table import Offer, Phase, Table, TableError, TableSettings, check_settings
+from katachi.web.store import GameStore, format_table
+from katachi.web.table import Opponent, Phase, Table, TableError, TableSettings, check_settings
 from katachi.web.widgets import draw_chart, read_curves
 
 # What a shipped model has learned, as pictures: shapes, kernels, or moves on the empty board, and its curves.
@@ -75,7 +75,7 @@ class Learned(NamedTuple):
 
 def model_names() -> list[str]:
     """The models that ship."""
-    return [path.name for path in shipped_models()]
+    return [path.name for path in pretrained_models()]
 
 
 def describe_model(name: str) -> str:
@@ -84,7 +84,7 @@ def describe_model(name: str) -> str:
 
 
 def _find(name: str) -> Path:
-    for path in shipped_models():
+    for path in pretrained_models():
         if path.name == name:
             return path
     raise TableError(texts.NO_MODEL)
@@ -111,7 +111,7 @@ def _draw_kind(name: str, path: Path) -> Learned:
     if isinstance(model, LinearEvaluator):
         return Learned(name, texts.SHAPES_LEAD, card, _draw_shapes(model))
     game = Game(saved.card.board_size or _USUAL_SIZE)
-    figure = Figure(draw_policy(judge_position(model, game)))
+    figure = Figure(draw_policy(evaluate_position(model, game)))
     return Learned(name, texts.POLICY_LEAD, card, (Section(texts.EMPTY_BOARD, (figure,)),))
 
 
@@ -270,20 +270,20 @@ class Lesson:
 class Lessons:
     """The lessons by visitor."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, store: GameStore) -> None:
+        self._store = store
         self._teacher = EnginePool(1)
         self._lessons: dict[str, Lesson] = {}
 
-    def of(self, visitor: str) -> Lesson:
-        return self._lessons.setdefault(visitor, Lesson())
+    def of(self, user: str) -> Lesson:
+        return self._lessons.setdefault(user, Lesson())
 
-    def begin(self, visitor: str, settings: LessonSettings) -> None:
+    def begin(self, user: str, settings: LessonSettings) -> None:
         """Teach a new pupil; the one before is forgotten."""
-        self.stop(visitor)
-        lesson = self.of(visitor)
+        self.stop(user)
+        lesson = self.of(user)
         lesson.progress, lesson.notice = [], ""
-        job = LessonJob(settings, self._shelf.pupil_folder(visitor))
+        job = LessonJob(settings, self._store.pupil_folder(user))
         lesson.task = asyncio.create_task(self._teach(lesson, job))
         lesson.tell()
 
@@ -296,17 +296,17 @@ class Lessons:
             lesson.task = None
             lesson.tell()
 
-    def stop(self, visitor: str) -> None:
+    def stop(self, user: str) -> None:
         """End a lesson; what the pupil knows by then stays."""
-        lesson = self.of(visitor)
+        lesson = self.of(user)
         if lesson.task is not None:
             lesson.task.cancel()
             lesson.task = None
 
-    def offer(self, visitor: str) -> Offer | None:
+    def opponent(self, user: str) -> Opponent | None:
         """The pupil of a visitor as it is now, to be played against."""
-        player = find_pupil(self._shelf.pupil_folder(visitor))
-        return None if player is None else Offer(PUPIL, str(player), texts.PUPIL, size=5)
+        player = find_pupil(self._store.pupil_folder(user))
+        return None if player is None else Opponent(PUPIL, str(player), texts.PUPIL, size=5)
 
     def close(self) -> None:
         self._teacher.close()
@@ -321,10 +321,10 @@ MOST_OPEN: Final = 200  # sessions that are kept in memory though nobody watches
 class Session:
     """A table and what goes on at it. ``notice`` is what its people should be told, ``analysis`` what was thought."""
 
-    visitor: str
+    user: str
     name: str
     table: Table
-    house: House
+    application: App
     notice: str = ""
     analysis: Analysis | None = None
     review: Review | None = None
@@ -390,12 +390,12 @@ class Session:
     async def _think(self) -> None:
         table = self.table
         game = table.opened.game
-        offer = self.house.find_offer(self.visitor, table.settings.player)
-        if offer is None:
+        opponent = self.application.find_opponent(self.user, table.settings.player)
+        if opponent is None:
             self._say(texts.PLAYER_GONE.format(player=table.settings.player))
             return
         seconds = table.clock.seconds_for_move(game.to_play, size=game.size, moves=len(game.moves) // 2)
-        job = DecideJob(offer.spec, Position.of(game), Limit(seconds=seconds))
+        job = DecideJob(opponent.spec, Position.of(game), Limit(seconds=seconds))
         task = self._thinking
 
         def show(analysis: Analysis) -> None:
@@ -404,9 +404,9 @@ class Session:
                 self.tell()
 
         try:
-            decision = await self.house.engines.run(job, show)
+            decision = await self.application.engines.run(job, show)
         except EngineError as error:
-            self._say(texts.PLAYER_FAILED.format(player=offer.name, reason=error))
+            self._say(texts.PLAYER_FAILED.format(player=opponent.name, reason=error))
             return
         self._take(decision)
 
@@ -480,14 +480,14 @@ class Session:
             while self._unsaved:
                 self._unsaved = False
                 content = format_table(self.table)
-                await asyncio.to_thread(self.house.shelf.save, self.visitor, self.name, content)
+                await asyncio.to_thread(self.application.store.save, self.user, self.name, content)
         except (OSError, TableError) as error:
             self.notice = texts.NOT_SAVED.format(reason=error)
             self.tell()
         finally:
             self._saving = None
             if self.is_deleted:
-                self.house.shelf.delete(self.visitor, self.name)
+                self.application.store.delete(self.user, self.name)
 
     async def close(self) -> None:
         """Stop what goes on, and wait until everything is on disk."""
@@ -498,57 +498,57 @@ class Session:
             await self._saving
 
 
-class House:
+class App:
     """All open sessions, the engines that think for them, the players on offer and the shelf."""
 
-    def __init__(self, shelf: Shelf, offers: dict[str, Offer], engines: EnginePool) -> None:
-        self.shelf = shelf
-        self.offers = offers
+    def __init__(self, store: GameStore, opponents: dict[str, Opponent], engines: EnginePool) -> None:
+        self.store = store
+        self.opponents = opponents
         self.engines = engines
-        self.lessons = Lessons(shelf)
+        self.lessons = Lessons(store)
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
-    def find_offer(self, visitor: str, player: str) -> Offer | None:
+    def find_opponent(self, user: str, player: str) -> Opponent | None:
         """A player by its name: the visitor's own pupil, or one of those that everybody is offered."""
-        return self.lessons.offer(visitor) if player == PUPIL else self.offers.get(player)
+        return self.lessons.opponent(user) if player == PUPIL else self.opponents.get(player)
 
-    def begin(self, visitor: str, settings: TableSettings) -> Session:
+    def begin(self, user: str, settings: TableSettings) -> Session:
         """Begin a game; raises TableError if its player cannot play it."""
-        offer = self.find_offer(visitor, settings.player)
-        if settings.player and offer is None:
+        opponent = self.find_opponent(user, settings.player)
+        if settings.player and opponent is None:
             raise TableError(texts.PLAYER_GONE.format(player=settings.player))
-        if offer is not None and not offer.plays(settings.size):
-            raise TableError(texts.WRONG_SIZE.format(player=offer.name, size=offer.size))
-        return self._begin(visitor, Table(settings))
+        if opponent is not None and not opponent.plays(settings.size):
+            raise TableError(texts.WRONG_SIZE.format(player=opponent.name, size=opponent.size))
+        return self._begin(user, Table(settings))
 
-    def open_record(self, visitor: str, record: SgfGame) -> Session:
+    def open_record(self, user: str, record: SgfGame) -> Session:
         """Open a record that a visitor has brought; raises TableError if its board is none of ours."""
-        return self._begin(visitor, Table(check_settings(size=record.size), record))
+        return self._begin(user, Table(check_settings(size=record.size), record))
 
-    def _begin(self, visitor: str, table: Table) -> Session:
-        session = self._add(Session(visitor, self.shelf.new_name(), table, self))
+    def _begin(self, user: str, table: Table) -> Session:
+        session = self._add(Session(user, self.store.new_name(), table, self))
         session.go_on()
         return session
 
-    def find(self, visitor: str, name: str) -> Session:
+    def find(self, user: str, name: str) -> Session:
         """A visitor's session, from disk if need be; raises TableError if there is none of his by that name."""
-        session = self._sessions.get((visitor, name))
+        session = self._sessions.get((user, name))
         if session is None:
-            session = self._add(Session(visitor, name, self.shelf.load(visitor, name), self))
+            session = self._add(Session(user, name, self.store.load(user, name), self))
             session.go_on(is_changed=False)
-        self._sessions.move_to_end((visitor, name))
+        self._sessions.move_to_end((user, name))
         return session
 
-    def delete(self, visitor: str, name: str) -> None:
+    def delete(self, user: str, name: str) -> None:
         """Throw a visitor's table away."""
-        session = self._sessions.pop((visitor, name), None)
+        session = self._sessions.pop((user, name), None)
         if session is not None:
             session.stop_thinking()
             session.is_deleted = True  # what is just being written goes, too
-        self.shelf.delete(visitor, name)
+        self.store.delete(user, name)
 
     def _add(self, session: Session) -> Session:
-        self._sessions[session.visitor, session.name] = session
+        self._sessions[session.user, session.name] = session
         self._forget_some()
         return session
 

@@ -14,34 +14,34 @@ from katachi.go.rules import NAMED_RULES
 from katachi.players.specs import default_player
 from katachi.sgf import SgfGame
 from katachi.web import texts
-from katachi.web.sessions import House
+from katachi.web.sessions import App
 from katachi.web.store import MAX_UPLOAD, ListedTable, read_upload
-from katachi.web.table import DEFAULT_RULES, SIZES, Offer, Seats, TableError, TableSettings, check_settings
-from katachi.web.widgets import icon_button, main_button, number, page_frame, quiet_button, select, visitor_of
+from katachi.web.table import DEFAULT_RULES, SIZES, Opponent, Seats, TableError, TableSettings, check_settings
+from katachi.web.widgets import icon_button, main_button, number, page_frame, quiet_button, select, user_of
 
 _USUAL_SIZES: Final = (9, 13, 19)
 
 
-async def build_start_page(house: House, request: Request) -> None:
+async def build_start_page(application: App, request: Request) -> None:
     """Everything on the first page."""
-    visitor = visitor_of(request)
-    tables = await asyncio.to_thread(house.shelf.list_tables, visitor)
+    user = user_of(request)
+    tables = await asyncio.to_thread(application.store.list_tables, user)
     with page_frame(request, "", here="/"), ui.element("main").classes("k-main"):
         ui.label(texts.WELCOME).classes("k-title")
         ui.label(texts.WELCOME_MORE).classes("k-soft")
         with ui.element("div").classes("k-columns"):
-            NewGameForm(house, visitor)
+            NewGameForm(application, user)
             with ui.element("div").classes("k-stack"):
-                _Records(house, visitor)
-                _GameList(house, visitor, tables)
+                _Records(application, user)
+                _GameList(application, user, tables)
 
 
 class NewGameForm:
     """The card where a game is set up."""
 
-    def __init__(self, house: House, visitor: str) -> None:
-        self._house = house
-        self._visitor = visitor
+    def __init__(self, application: App, user: str) -> None:
+        self._house = application
+        self._user = user
         with ui.element("section").classes("k-card k-stack").props('aria-label="new game"'):
             ui.label(texts.NEW_GAME).classes("k-sub")
             self._size = self._build_size()
@@ -55,9 +55,9 @@ class NewGameForm:
             with ui.expansion(texts.MORE_SETTINGS).classes("w-full").props("dense"):
                 self._build_more()
             main_button(texts.BEGIN, self._begin)
-        self._size.on_value_change(self._offer_players)
+        self._size.on_value_change(self._list_players)
         self._player.on_value_change(self._describe)
-        self._offer_players()
+        self._list_players()
 
     def _build_size(self) -> ui.select:
         options = {size: f"{size} × {size}" for size in (*_USUAL_SIZES, *(s for s in SIZES if s not in _USUAL_SIZES))}
@@ -77,27 +77,27 @@ class NewGameForm:
         _show_for(self._seconds, self._time, "byoyomi", "fischer")
         _show_for(self._periods, self._time, "byoyomi")
 
-    def _offer_players(self) -> None:
+    def _list_players(self) -> None:
         """Offer those who play on the chosen board, and the handicaps that it has places for."""
         size = int(self._size.value)
-        offers = [offer for offer in self._house.offers.values() if offer.plays(size)]
-        default = _choose_default(offers, size)
-        chosen = self._player.value if self._player.value in {offer.name for offer in offers} else default
-        self._player.set_options({offer.name: _title(offer) for offer in offers}, value=chosen)
+        opponents = [opponent for opponent in self._house.opponents.values() if opponent.plays(size)]
+        default = _choose_default(opponents, size)
+        chosen = self._player.value if self._player.value in {opponent.name for opponent in opponents} else default
+        self._player.set_options({opponent.name: _title(opponent) for opponent in opponents}, value=chosen)
         most = max_fixed_handicap(size)
         self._handicap.set_options([0, *range(2, most + 1)], value=min(int(self._handicap.value), most))
         self._describe()
 
     def _describe(self) -> None:
-        offer = self._house.offers.get(self._player.value)
-        self._about.set_text(offer.description if offer else "")
+        opponent = self._house.opponents.get(self._player.value)
+        self._about.set_text(opponent.description if opponent else "")
 
     def _suit_komi(self) -> None:
         self._komi.value = 0.5 if self._handicap.value else 7.5
 
     def _begin(self) -> None:
         try:
-            session = self._house.begin(self._visitor, self._read())
+            session = self._house.begin(self._user, self._read())
         except TableError as error:
             ui.notify(str(error), type="warning")
             return
@@ -127,24 +127,24 @@ def _show_for(field: ui.number, time: ui.select, *kinds: str) -> None:
     field.bind_visibility_from(time, "value", backward=lambda kind: kind in kinds)
 
 
-def _choose_default(offers: list[Offer], size: int) -> str:
+def _choose_default(opponents: list[Opponent], size: int) -> str:
     """A player that a beginner can beat, if there is one, else whoever learned on this board."""
-    names = [offer.name for offer in offers]
+    names = [opponent.name for opponent in opponents]
     return next((name for name in ("level-3", default_player(size)) if name in names), names[0])
 
 
-def _title(offer: Offer) -> str:
-    is_level = offer.name.startswith("level-")
-    name = texts.LEVEL.format(number=offer.name.removeprefix("level-")) if is_level else offer.name
-    return f"{name} · Elo {offer.rating.value}" if offer.rating else name
+def _title(opponent: Opponent) -> str:
+    is_level = opponent.name.startswith("level-")
+    name = texts.LEVEL.format(number=opponent.name.removeprefix("level-")) if is_level else opponent.name
+    return f"{name} · Elo {opponent.rating.value}" if opponent.rating else name
 
 
 class _Records:
     """Where a file is dropped, or an empty board is taken."""
 
-    def __init__(self, house: House, visitor: str) -> None:
-        self._house = house
-        self._visitor = visitor
+    def __init__(self, application: App, user: str) -> None:
+        self._house = application
+        self._user = user
         with ui.element("section").classes("k-card k-stack").props('aria-label="records"'):
             ui.label(texts.RECORDS).classes("k-sub")
             self._upload = (
@@ -181,23 +181,23 @@ class _Records:
 
     def _open(self, record: SgfGame) -> None:
         try:
-            session = self._house.open_record(self._visitor, record)
+            session = self._house.open_record(self._user, record)
         except TableError as error:
             ui.notify(str(error), type="warning")
             return
         ui.navigate.to(f"/game/{session.name}")
 
     def _open_empty(self) -> None:
-        session = self._house.begin(self._visitor, TableSettings(seats=Seats.BOTH, size=int(self._size.value)))
+        session = self._house.begin(self._user, TableSettings(seats=Seats.BOTH, size=int(self._size.value)))
         ui.navigate.to(f"/game/{session.name}")
 
 
 class _GameList:
     """The games that a visitor has, with the way back to each."""
 
-    def __init__(self, house: House, visitor: str, tables: list[ListedTable]) -> None:
-        self._house = house
-        self._visitor = visitor
+    def __init__(self, application: App, user: str, tables: list[ListedTable]) -> None:
+        self._house = application
+        self._user = user
         with ui.element("section").classes("k-card").props('aria-label="your games"'):
             ui.label(texts.YOUR_GAMES).classes("k-sub")
             with ui.element("div").classes("k-games"):
@@ -215,5 +215,5 @@ class _GameList:
             icon_button("close", texts.DELETE, lambda: self._delete(table.name, row))
 
     def _delete(self, name: str, row: ui.element) -> None:
-        self._house.delete(self._visitor, name)
+        self._house.delete(self._user, name)
         row.delete()

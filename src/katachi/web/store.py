@@ -52,7 +52,7 @@ class SavedTable(NamedTuple):
     state: str
 
 
-class Shelf:
+class GameStore:
     """Tables on disk, by visitor and name."""
 
     def __init__(self, folder: Path) -> None:
@@ -72,18 +72,18 @@ class Shelf:
     def new_name(self) -> str:
         return secrets.token_hex(8)
 
-    def save(self, visitor: str, name: str, content: SavedTable) -> None:
+    def save(self, user: str, name: str, content: SavedTable) -> None:
         """Write both files; each is seen whole or as it was."""
-        folder = self._path(visitor, name)
-        if not folder.exists() and len(self._names(visitor)) >= MOST_TABLES:
+        folder = self._path(user, name)
+        if not folder.exists() and len(self._names(user)) >= MOST_TABLES:
             raise TableError(texts.TOO_MANY_TABLES.format(most=MOST_TABLES))
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / _RECORD, content.record)
         write_atomically(folder / _STATE, content.state)
 
-    def load(self, visitor: str, name: str) -> Table:
+    def load(self, user: str, name: str) -> Table:
         """A table; raises TableError if there is none that can be read."""
-        folder = self._path(visitor, name)
+        folder = self._path(user, name)
         try:
             state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
             return Table.restore(state, load_sgf(folder / _RECORD)[0])
@@ -92,16 +92,16 @@ class Shelf:
         except (OSError, SgfError, ValueError, KeyError, TypeError) as error:
             raise TableError(texts.DAMAGED_TABLE.format(reason=error)) from None
 
-    def delete(self, visitor: str, name: str) -> None:
-        shutil.rmtree(self._path(visitor, name), ignore_errors=True)
+    def delete(self, user: str, name: str) -> None:
+        shutil.rmtree(self._path(user, name), ignore_errors=True)
 
-    def list_tables(self, visitor: str) -> list[ListedTable]:
+    def list_tables(self, user: str) -> list[ListedTable]:
         """The tables of a visitor, the last changed first; what cannot be read is left out."""
-        found = [self._describe(visitor, name) for name in self._names(visitor)]
+        found = [self._describe(user, name) for name in self._names(user)]
         return sorted((one for one in found if one is not None), key=lambda one: -one.changed)
 
-    def _describe(self, visitor: str, name: str) -> ListedTable | None:
-        path = self._path(visitor, name) / _RECORD
+    def _describe(self, user: str, name: str) -> ListedTable | None:
+        path = self._path(user, name) / _RECORD
         try:
             record = load_sgf(path)[0]
             moves = sum(not {"B", "W"}.isdisjoint(node.properties) for node in record.main_line())
@@ -110,23 +110,23 @@ class Shelf:
         except (OSError, SgfError, IndexError):
             return None
 
-    def pupil_folder(self, visitor: str) -> Path:
+    def pupil_folder(self, user: str) -> Path:
         """Where what a visitor teaches is kept; it need not be there."""
-        return self._visitor_folder(visitor) / "pupil"
+        return self._user_folder(user) / "pupil"
 
-    def _names(self, visitor: str) -> list[str]:
-        folder = self._visitor_folder(visitor)
+    def _names(self, user: str) -> list[str]:
+        folder = self._user_folder(user)
         return [path.name for path in folder.iterdir() if _NAME.fullmatch(path.name)] if folder.is_dir() else []
 
-    def _path(self, visitor: str, name: str) -> Path:
+    def _path(self, user: str, name: str) -> Path:
         if not _NAME.fullmatch(name):
             raise TableError(texts.NO_TABLE)
-        return self._visitor_folder(visitor) / name
+        return self._user_folder(user) / name
 
-    def _visitor_folder(self, visitor: str) -> Path:
-        if not _NAME.fullmatch(visitor):
+    def _user_folder(self, user: str) -> Path:
+        if not _NAME.fullmatch(user):
             raise TableError(texts.NO_TABLE)
-        return self._folder / "visitors" / visitor
+        return self._folder / "visitors" / user
 
 
 def format_table(table: Table) -> SavedTable:

@@ -42,7 +42,7 @@ from katachi.go.points import (
 from katachi.go.rules import MAX_KOMI, NAMED_RULES, Rules, Scoring
 from katachi.go.scoring import Status
 from katachi.players.search_spec import SearchSpec
-from katachi.players.specs import PlayerSpec, RatingTable, load_player, parse_spec, read_spec, shipped_players
+from katachi.players.specs import PlayerSpec, RatingTable, bundled_players, load_player, parse_spec, read_spec
 from katachi.search.clock import Clock, TimeControl, TimeLeft, time_after_move
 from katachi.sgf import Node, SgfGame, game_to_tree
 from katachi.sgf.record import replay
@@ -501,7 +501,7 @@ def put(opened: OpenRecord, point: int, color: int) -> None:
     """Make a point black, white or empty; a stone that is there already in that color goes."""
     wanted = opened.game.board.stones.copy()
     wanted[point] = EMPTY if wanted[point] == color else color
-    _check_stands(wanted, opened.size)
+    _check_spans(wanted, opened.size)
     if _is_played(opened):
         opened.node = opened.node.add_child()
     _write_stones(opened, wanted)
@@ -530,7 +530,7 @@ def _is_played(opened: OpenRecord) -> bool:
     return bool(node.children) or not {"B", "W"}.isdisjoint(node.properties)
 
 
-def _check_stands(stones: NDArray[np.int8], size: int) -> None:
+def _check_spans(stones: NDArray[np.int8], size: int) -> None:
     black, white = (np.flatnonzero(stones == color).tolist() for color in (BLACK, WHITE))
     try:
         Board(size).place(black, white)
@@ -589,7 +589,7 @@ def _toggle_label(opened: OpenRecord, point: int) -> None:
 # A visitor chooses by name from this list alone: a spec may run a program, so none is ever taken from a browser.
 
 
-class Offer(NamedTuple):
+class Opponent(NamedTuple):
     """A player that can be chosen: its name here, what ``load_player`` knows it by, and the only size that it plays."""
 
     name: str
@@ -602,25 +602,25 @@ class Offer(NamedTuple):
         return self.size is None or self.size == size
 
 
-def list_offers(named: str | None = None) -> dict[str, Offer]:
+def list_opponents(named: str | None = None) -> dict[str, Opponent]:
     """Everybody, by name, the named player first; raises SpecError if that is none."""
-    offers = [] if named is None else [_offer_named(named)]
-    offers += [
-        Offer(player.name, player.name, player.description, player.rating, _size_of(player.name))
-        for player in shipped_players()
+    opponents = [] if named is None else [_opponent_named(named)]
+    opponents += [
+        Opponent(player.name, player.name, player.description, player.rating, _size_of(player.name))
+        for player in bundled_players()
     ]
-    chosen: dict[str, Offer] = {}
-    for offer in offers:
-        chosen.setdefault(offer.name, offer)
+    chosen: dict[str, Opponent] = {}
+    for opponent in opponents:
+        chosen.setdefault(opponent.name, opponent)
     return chosen
 
 
-def _offer_named(text: str) -> Offer:
+def _opponent_named(text: str) -> Opponent:
     if text.startswith("gtp:"):
-        return Offer(load_player(text).name, text, text.removeprefix("gtp:"))
+        return Opponent(load_player(text).name, text, text.removeprefix("gtp:"))
     spec = parse_spec(*read_spec(text))
     where = str(Path(text).resolve()) if Path(text).is_file() else text
-    return Offer(spec.name or Path(text).stem, where, spec.description, spec.rating, _model_size(spec))
+    return Opponent(spec.name or Path(text).stem, where, spec.description, spec.rating, _model_size(spec))
 
 
 def _size_of(name: str) -> int | None:

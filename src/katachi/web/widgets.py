@@ -17,7 +17,7 @@ from starlette.requests import Request
 from katachi.core.training import METRICS
 from katachi.sgf import SgfError, SgfGame, load_sgf
 from katachi.web import texts
-from katachi.web.security import read_visitor
+from katachi.web.security import read_user
 from katachi.web.table import TableError
 
 # Runs that can be watched: what a training or a match has written so far. They are read and never touched.
@@ -244,11 +244,11 @@ _PAGES: Final = {
 }
 
 
-def visitor_of(request: Request) -> str:
+def user_of(request: Request) -> str:
     """Who asks; the gate lets nobody in who has no number."""
-    visitor = read_visitor(request.cookies)
-    assert visitor is not None
-    return visitor
+    user = read_user(request.cookies)
+    assert user is not None
+    return user
 
 
 @contextmanager

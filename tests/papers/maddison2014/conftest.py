@@ -37,7 +37,7 @@ def make_scope(run: Path, games: Path, monkeypatch) -> MakeScope:
     monkeypatch.setitem(table1.NETS, Budget.SMOKE, Net(2, 4, 256, table1.PLANES))
     monkeypatch.setitem(table2.PLANS, Budget.SMOKE, {TINY: 2})
     monkeypatch.setitem(trend.TREND_NETS, Budget.SMOKE, [TINY, Net(3, 4, 256)])
-    monkeypatch.setattr(nets, "shipped_models", list)
+    monkeypatch.setattr(nets, "pretrained_models", list)
 
     def make(table: str, **changes) -> Scope:
         values = {"watch": lambda _: None, "runs": None, "workers": Workers(), "data": games} | changes

@@ -5,7 +5,7 @@ import json
 from katachi.core.models import find_model, open_model
 from katachi.papers.experiment import Budget
 from katachi.papers.maddison2014 import nets
-from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_shipped, learn, shipped_nets
+from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_pretrained, learn, pretrained_networks
 from katachi.papers.tournaments import require_games
 
 
@@ -41,10 +41,10 @@ def test_a_shipped_network_is_asked_the_same(make_scope, monkeypatch):
     games = require_games(scope)
     main = MAIN[Budget.SMOKE]
     learned = learn([main], games, scope)[main]
-    monkeypatch.setattr(nets, "shipped_models", lambda: [find_model("shapes-5"), learned.model])
-    assert shipped_nets(5) == {"model": learned.model}
-    assert shipped_nets(4) == {}
-    (shipped,) = ask_shipped(games, scope)
+    monkeypatch.setattr(nets, "pretrained_models", lambda: [find_model("shapes-5"), learned.model])
+    assert pretrained_networks(5) == {"model": learned.model}
+    assert pretrained_networks(4) == {}
+    (shipped,) = ask_pretrained(games, scope)
     assert shipped.title == "`model`"
     assert shipped.tested == learned.tested
     assert shipped.positions == open_model(learned.model).card.training.positions == 256

@@ -28,7 +28,7 @@ from katachi.papers.maddison2014 import (
     tables as table5,
 )
 from katachi.papers.maddison2014.nets import MAIN, Net
-from katachi.policy.config import CnnConfig
+from katachi.policy.config import PolicyConfig
 
 TESTED = {"positions": 1000, "loss": 2.5, "top": [400 + 20 * place for place in range(20)]}
 PARTS = {"phases": {"opening": TESTED}, "ranks": {"6d": TESTED, "unknown": TESTED}}
@@ -73,7 +73,7 @@ def test_table1_beside_the_paper(tmp_path):
     assert "| 3×64, symmetric | 1,000,000 | 44.3 | 40 (37 … 43.1) | 2.500 |" in text
     assert "| 6×192 | 49.6 | 49.4 |" in text
     assert "\n8. The paper's larger pair" in text
-    free, symmetric = (CnnConfig.maddison(3, 64, planes=table1.PLANES, symmetric=kind) for kind in (False, True))
+    free, symmetric = (PolicyConfig.maddison(3, 64, planes=table1.PLANES, symmetric=kind) for kind in (False, True))
     assert free.inputs == symmetric.inputs == 9
 
 
@@ -112,9 +112,9 @@ def test_without_gnugo_moves_are_foretold_all_the_same(make_scope, monkeypatch, 
 def test_table2_beside_the_paper(tmp_path):
     pair = {"first": "3x16-1000000", "second": "GNU Go level 10", "games": 200, "wins": 10, "draws": 0}
     results = {"data": DATA, "nets": [NET], "games": 200, "distinct": 200, "seconds": {}, "pairs": [pair]}
-    foretold, won = table2.rows_table2(results)
-    assert (foretold.published, foretold.ours, won.published, won.ours) == (37.5, 40.0, 3.4, 5.0)
-    assert foretold.interval == pytest.approx((37.0, 43.1), abs=0.1)
+    predicted, won = table2.rows_table2(results)
+    assert (predicted.published, predicted.ours, won.published, won.ours) == (37.5, 40.0, 3.4, 5.0)
+    assert predicted.interval == pytest.approx((37.0, 43.1), abs=0.1)
     text = table2.section_table2(results, tmp_path)
     assert "| 3×16 | 1,000,000 | 37.5 | 40 (37 … 43.1) | 48 | 3.4 ± 1.1 | 5 (2.70 … 9) of 200 |" in text
     assert "| Aya, 2014 | 38.8 | 6 ± 1.0 |" in text

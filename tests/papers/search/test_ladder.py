@@ -22,9 +22,9 @@ from katachi.papers.search.strength import (
     section_ladder as section,
 )
 from katachi.players import specs
-from katachi.players.specs import parse_spec, shipped_players
+from katachi.players.specs import bundled_players, parse_spec
 
-SHIPPED = Path(specs.__file__).parent / "shipped"
+PRETRAINED = Path(specs.__file__).parent / "shipped"
 
 RESULTS = {
     "games": 60,
@@ -58,7 +58,7 @@ def test_the_text_comes_from_the_results(tmp_path):
 
 def test_ratings_go_into_the_cards(tmp_path):
     for level in ("level-1", "level-2"):
-        shutil.copy(SHIPPED / f"{level}.toml", tmp_path)
+        shutil.copy(PRETRAINED / f"{level}.toml", tmp_path)
     before = (tmp_path / "level-2.toml").read_text().partition("[rating]")[0]
     assert write_cards({"ladder": RESULTS}, tmp_path) == ["level-1", "level-2"]
     text = (tmp_path / "level-2.toml").read_text()
@@ -78,5 +78,5 @@ def test_what_cannot_be_written(tmp_path):
 
 
 def test_all_levels_ship_and_are_on_the_ladder_in_their_order():
-    assert [player.name for player in shipped_players() if player.name.startswith("level-")] == list(LEVELS)
+    assert [player.name for player in bundled_players() if player.name.startswith("level-")] == list(LEVELS)
     assert [name for name in RUNGS if name in LEVELS] == list(LEVELS)

@@ -70,7 +70,7 @@ def make_scope(run: Path, games: Path, large_games: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(figure2, "PHASES_ASKED", (4, 8))
     monkeypatch.setitem(figure2.MOVES, Budget.SMOKE, 3)
     monkeypatch.setattr(figure3, "QUESTION", Question(7, 8, 11))
-    monkeypatch.setattr(nets, "shipped_models", list)
+    monkeypatch.setattr(nets, "pretrained_models", list)
 
     def make(table: str, **changes: object) -> Scope:
         values = {"watch": lambda _: None, "runs": None, "workers": Workers(), "data": games} | changes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from katachi.core.cards import provenance
-from katachi.core.models import load_dag_rnn
+from katachi.core.models import load_territory
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
@@ -40,7 +40,7 @@ from katachi.papers.wu2006.nets import even_games, learn, require_sets
 from katachi.papers.wu2006.tables import Question
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory
-from katachi.territory.measure import judge_moves
+from katachi.territory.measure import evaluate_moves
 
 
 def test_sets_that_cannot_be_learned_from_are_one_clear_sentence(make_scope, large_games):
@@ -76,7 +76,7 @@ def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     games = sets.of_size(7)
     question = Question(7, 8, 11).pick(games, Split.TEST, 4)
     assert set(question.plies.tolist()) <= {7, 8, 9, 10}
-    judged = judge_moves(load_dag_rnn(net.model)[0], games, question)
+    judged = evaluate_moves(load_territory(net.model)[0], games, question)
     likely = judged.log_likelihoods(asked["temperatures"][0])
     assert asked["moves"] == 4 > moves._BLOCK
     assert asked["mean_log"] == pytest.approx(likely.mean(), abs=1e-3)

@@ -11,7 +11,7 @@ from katachi.go.kernels.board import count_liberties
 from katachi.go.points import EMPTY, MAX_POINTS
 
 OWN: Final = 0
-ENEMY: Final = 1
+OPPONENT: Final = 1
 FREE: Final = 2
 STONE_STATES: Final = 3
 LIBERTY_BINS: Final = 3  # one, two, three or more
@@ -20,7 +20,7 @@ LIBERTY_STATES: Final = 2 * LIBERTY_BINS + 1
 
 @kernel
 def _fill_liberties(b, mover, states):
-    """Own stones by their liberties, then the enemy's, then free points; each chain is counted once."""
+    """Own stones by their liberties, then the opponent's, then free points; each chain is counted once."""
     counts = np.zeros(MAX_POINTS, np.uint8)
     for p in range(np.uint16(b.lines * b.lines)):
         if b.stone[p] == EMPTY:
@@ -40,7 +40,7 @@ def fill_states(b, mover, with_liberties, states):
         return
     for p in range(np.uint16(b.lines * b.lines)):
         stone = b.stone[p]
-        states[p] = FREE if stone == EMPTY else OWN if stone == mover else ENEMY
+        states[p] = FREE if stone == EMPTY else OWN if stone == mover else OPPONENT
 
 
 @kernel

@@ -48,8 +48,8 @@ def learn_game(weights, starts, indices, occurrences, order, successors, rewards
         if np.isnan(target):
             continue
         error = target - value
-        slope = value * (1 - value) if squared else 1.0
-        _change(weights, starts, indices, occurrences, t, step_size * error * slope)
+        gradient = value * (1 - value) if squared else 1.0
+        _change(weights, starts, indices, occurrences, t, step_size * error * gradient)
         errors += error * error
         updates += 1
     return errors, updates

@@ -17,14 +17,14 @@ from katachi.go.kernels.board import NEIGHBORS, OFF, OFF_COLOR, is_own_eye, reco
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, WHITE
 
 # The compiled part of ``features/influence.py``: groups of a board, their eyes, liberties near and far, and their
-# weakest enemies.
+# weakest opponents.
 #
 # Sets of points are rows of bits, one row of the board in a word, with an empty row above and one below; so the points
 # that touch a set are a few shifts, whatever the size of the board. A group is known by the head of one of its chains.
 # Kernels trust their arguments.
 
 ORDERS: Final = 4  # of liberties
-LARGEST_EYE: Final = 7  # points; in a larger region two eyes can be made, or the enemy can live
+LARGEST_EYE: Final = 7  # points; in a larger region two eyes can be made, or the opponent can live
 _ROWS: Final = MAX_SIZE + 2
 _EYE_WEIGHT: Final = 1 << 10  # more than all liberties that there can be
 
@@ -35,7 +35,7 @@ GROUPS: Final = record_dtype(
         ("group", np.uint16, MAX_POINTS),  # of the stone on a point; OFF where there is none
         ("eyes", np.uint16, MAX_POINTS),  # of a group, and so below
         ("liberties", np.uint16, (MAX_POINTS, ORDERS)),
-        ("weakest", np.uint16, (MAX_POINTS, 2)),  # adjacent enemy groups, the weakest first; OFF where there is none
+        ("weakest", np.uint16, (MAX_POINTS, 2)),  # adjacent opponent groups, the weakest first; OFF where there is none
         ("eye", np.int8, MAX_POINTS),  # whose eye a point is part of
         ("joined", np.uint16, MAX_POINTS),  # a forest over the heads of chains that are loosely connected
         ("empty_rows", np.uint32, _ROWS),
@@ -94,7 +94,7 @@ def _share_two(b, g, first, second):
 
 @kernel
 def _is_protected(b, p, color):
-    """Whether an enemy stone on an empty point would stand alone with one liberty or none."""
+    """Whether an opponent stone on an empty point would stand alone with one liberty or none."""
     empty = 0
     for k in range(np.uint16(4)):
         s = b.stone[NEIGHBORS[b.lines, p, k]]
@@ -106,7 +106,7 @@ def _is_protected(b, p, color):
 
 @kernel
 def _join_at(b, g, p, first, second):
-    """Join the chains of two stones of a color that touch an empty point, if no enemy stone can keep them apart."""
+    """Join the chains of two stones of a color that touch an empty point, if no opponent stone can keep them apart."""
     first, second = b.head[first], b.head[second]
     root = _root(g, first)
     other = _root(g, second)
@@ -237,21 +237,21 @@ def strength(g, group):
 
 
 @kernel
-def _meet(g, group, enemy):
-    """Remember an adjacent enemy group if it is one of the two weakest."""
+def _meet(g, group, opponent):
+    """Remember an adjacent opponent group if it is one of the two weakest."""
     first, second = g.weakest[group, 0], g.weakest[group, 1]
-    if enemy in (first, second):
+    if opponent in (first, second):
         return
-    if first == OFF or strength(g, enemy) < strength(g, first):
-        g.weakest[group, 0] = enemy
+    if first == OFF or strength(g, opponent) < strength(g, first):
+        g.weakest[group, 0] = opponent
         g.weakest[group, 1] = first
-    elif second == OFF or strength(g, enemy) < strength(g, second):
-        g.weakest[group, 1] = enemy
+    elif second == OFF or strength(g, opponent) < strength(g, second):
+        g.weakest[group, 1] = opponent
 
 
 @kernel
 def _find_weakest(b, g):
-    """Find the two weakest enemies of every group."""
+    """Find the two weakest opponents of every group."""
     for p in range(np.uint16(b.lines * b.lines)):
         if b.stone[p] != EMPTY:
             for k in range(np.uint16(4)):
@@ -327,7 +327,7 @@ def _number_stones(b, f, color):
 
 @kernel
 def _admit_stronger(b, g, f, color):
-    """Let enemy stones be passed by those stones of a color that are at least as strong."""
+    """Let opponent stones be passed by those stones of a color that are at least as strong."""
     points = np.uint16(b.lines * b.lines)
     for p in range(points):
         if b.stone[p] != -color:

@@ -284,19 +284,19 @@ def is_single_point_eye(b, p, color):
 def is_own_eye(b, p, color):
     """Whether an empty point is a simple eye of a color: all neighbors its own, and the diagonals held.
 
-    The enemy may hold one diagonal, none at the edge (Silver et al. 2007 after Enzenberger).
+    The opponent may hold one diagonal, none at the edge (Silver et al. 2007 after Enzenberger).
     """
     if not is_single_point_eye(b, p, color):
         return False
-    enemies = 0
+    opponents = 0
     off = 0
     for k in range(4):
         s = b.stone[DIAGONALS[b.lines, p, k]]
         if s == -color:
-            enemies += 1
+            opponents += 1
         elif s == OFF_COLOR:
             off = 1
-    return enemies + off < 2
+    return opponents + off < 2
 
 
 SIMPLE_EYES: Final = 0

@@ -2,7 +2,7 @@
 
 Uniformly random playouts fill the shared liberties of a seki and tear up what is settled. These ones do not play
 where Benson's theorem has decided, answer atari and take vital points near the last move, and put a chain of their
-own in atari only as a throw-in or as a *nakade*: a shape that, once captured, leaves the enemy one eye. So a seki is
+own in atari only as a throw-in or as a *nakade*: a shape that, once captured, leaves the opponent one eye. So a seki is
 still there at the end, and a big eye that is dead is not.
 """
 
@@ -97,7 +97,7 @@ def is_nakade(b, p, color, stones):
 
 @kernel
 def vital_point(b, start, color, region):
-    """The point that leaves the enemy one eye in the small empty region at ``start`` which he alone surrounds, or OFF.
+    """The point that leaves the opponent one eye in the small empty region at ``start`` which he alone surrounds, or OFF.
 
     It is the middle of three, of the T, of the cross, of the bulky five and of the rabbity six.
     """
@@ -379,8 +379,8 @@ def _count(boards, first, tally):
     fill_alive(boards, WHITE, alive[2], alive[3])
     for p in range(b.lines * b.lines):
         tally.owned[p] += owner[p]
-        stands = b.stone[p] != EMPTY and b.stone[p] == first.stone[p]
-        if stands and shares[b.head[p]] and not (alive[0, p] or alive[2, p]):
+        spans = b.stone[p] != EMPTY and b.stone[p] == first.stone[p]
+        if spans and shares[b.head[p]] and not (alive[0, p] or alive[2, p]):
             tally.shared[p] += 1
 
 

@@ -216,7 +216,7 @@ def _play(session: Session, color: int, move: int) -> None:
 
 
 def _move_that_cleans_up(session: Session, color: int) -> int:
-    """A liberty of the dead enemy chain nearest to capture, best one that is safe to play on; else a pass."""
+    """A liberty of the dead opponent chain nearest to capture, best one that is safe to play on; else a pass."""
     game = session.game
     dead = [chain[0] for chain in estimate_status(game.board).dead if game.board[chain[0]] == -color]
     legal = game.legal_moves(color)

@@ -19,7 +19,15 @@ from katachi.crbm.drawing import DrawnKernel, NamedCrbm, draw_kernels, rank_kern
 from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.features import Templates
 from katachi.crbm.network import CrbmConfig
-from katachi.crbm.winners import PAPER_FILTERS, Stage, SvmChoice, WinnerAccuracy, baselines, tell_winners, winner_boards
+from katachi.crbm.winners import (
+    PAPER_FILTERS,
+    Stage,
+    SvmChoice,
+    WinnerAccuracy,
+    baselines,
+    predict_winners,
+    winner_boards,
+)
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, estimate, format_interval, format_rounded, format_value, numbered, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs
@@ -214,7 +222,7 @@ def _tell(stage: str, boards: int, folds: int, filters: int, data: str, size: in
     sets: list[FeatureSet] = list(baselines(size, others, filters))
     sets += [load_crbm(path)[0].features() for path in crbms.values()]
     try:
-        return {"sets": [asdict(tell_winners(features, asked, folds=folds, inner_folds=2)) for features in sets]}
+        return {"sets": [asdict(predict_winners(features, asked, folds=folds, inner_folds=2)) for features in sets]}
     except ValueError as error:
         raise ExperimentError(f"{data} has too few test games: {error}") from None
 

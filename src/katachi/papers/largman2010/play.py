@@ -43,7 +43,7 @@ from katachi.papers.tournaments import (
     rounds,
     write_players,
 )
-from katachi.players.specs import shipped_players
+from katachi.players.specs import bundled_players
 from katachi.shapes.model import LinearModel
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
 def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -> CrbmTraining:
     """How a CRBM of this kind learns; real units begin smaller and take smaller steps.
 
-    Slopes are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of them.
+    Gradients are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of them.
     """
     from katachi.crbm.train import CrbmTraining  # torch takes seconds to load
 
@@ -555,7 +555,7 @@ TOURNAMENT_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}  
 
 def measure_tournament(scope: Scope) -> Json:
     """Play all against all; ``--runs`` is the number of games of each pair."""
-    ships = {player.name for player in shipped_players()}
+    ships = {player.name for player in bundled_players()}
     names = [name for name in (*TOURNAMENT_LEARNED, *SIMPLE) if name in ships]
     template = TournamentSettings(players={name: name for name in names}, size=SIZE, jobs=scope.workers.jobs)
 

@@ -12,10 +12,10 @@ import numpy as np
 from katachi.core.training import METRICS
 from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, numbered, plot, share, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_shipped, learn, shipped_nets, top_1
+from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_pretrained, learn, pretrained_networks, top_1
 from katachi.papers.maddison2014.tables import differences, published
 from katachi.papers.tournaments import describe_set, require_games
-from katachi.policy.config import CnnConfig
+from katachi.policy.config import PolicyConfig
 from katachi.policy.measure import TOP
 
 # How many parameters, connections and hidden units the paper's networks have.
@@ -37,7 +37,7 @@ def measure_counts(scope: Scope) -> Json:  # noqa: ARG001 — counting takes no 
 
 
 def _count(layers: int, filters: int) -> Json:
-    net = CnnConfig.maddison(layers, filters)
+    net = PolicyConfig.maddison(layers, filters)
     counts = (net.parameter_count(), net.connection_count(), net.unit_count())
     return dict(zip(COUNTS_PUBLISHED, counts, strict=True))
 
@@ -97,7 +97,7 @@ def measure_curve(scope: Scope) -> Json:
     """The curves of the networks that ship, and of those that this run has learned so far."""
     games = require_games(scope)
     learned = sorted((scope.folder.parent / NETS).glob(f"*-{games.digest}"))
-    folders = {f"`{name}`": path for name, path in shipped_nets(games.size).items()}
+    folders = {f"`{name}`": path for name, path in pretrained_networks(games.size).items()}
     folders |= {path.name.removesuffix(f"-{games.digest}"): path for path in learned}
     curves = {title: _read(path / METRICS) for title, path in folders.items()}
     return {"data": games.describe(), "nets": {title: found for title, found in curves.items() if found}}
@@ -208,7 +208,7 @@ def measure_figure1(scope: Scope) -> Json:
     """Learn and test the network of the budget, and test those that ship."""
     games = require_games(scope)
     main = MAIN[scope.budget]
-    nets = [learn([main], games, scope)[main], *ask_shipped(games, scope)]
+    nets = [learn([main], games, scope)[main], *ask_pretrained(games, scope)]
     return {"data": games.describe(), "nets": [net.to_json() for net in nets]}
 
 
@@ -302,7 +302,8 @@ def measure_trend(scope: Scope) -> Json:
     games = require_games(scope)
     learned = learn(TREND_NETS[scope.budget], games, scope)
     nets = [
-        {"parameters": CnnConfig.maddison(net.layers, net.filters, size=games.size).parameter_count()} | found.to_json()
+        {"parameters": PolicyConfig.maddison(net.layers, net.filters, size=games.size).parameter_count()}
+        | found.to_json()
         for net, found in learned.items()
     ]
     return {"data": games.describe(), "nets": nets}

@@ -18,16 +18,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from katachi.core.models import open_model, shipped_models
+from katachi.core.models import open_model, pretrained_models
 from katachi.papers.documents import Estimate, share
 from katachi.papers.experiment import Budget, Json, Progress, Run, Scope, Workers, do_runs
 from katachi.papers.tournaments import Games
-from katachi.policy.evaluator import ONNX, CnnCard
-from katachi.policy.measure import Foreteller
+from katachi.policy.evaluator import ONNX, PolicyCard
+from katachi.policy.measure import Predictor
 from katachi.sgf.files import Split
 
 if TYPE_CHECKING:
-    from katachi.policy.train import CnnTraining, Losses
+    from katachi.policy.train import Losses, PolicyTraining
 
 NETS: Final = "nets"
 TEST_POSITIONS: Final = {Budget.SMOKE: 1_000, Budget.HOUR: 20_000, Budget.FULL: 50_000}
@@ -81,11 +81,11 @@ class Net:
         """Wider networks take smaller steps."""
         return 0.004 * math.sqrt(16 / self.filters)
 
-    def training(self, games: Games) -> CnnTraining:
+    def training(self, games: Games) -> PolicyTraining:
         """How it learns: as section 3.4 of the paper has it, or in fewer positions."""
-        from katachi.policy.train import CnnTraining  # torch takes seconds to load
+        from katachi.policy.train import PolicyTraining  # torch takes seconds to load
 
-        return CnnTraining.maddison(
+        return PolicyTraining.maddison(
             layers=self.layers,
             filters=self.filters,
             planes=self.planes,
@@ -140,18 +140,20 @@ def learn(nets: Iterable[Net], games: Games, scope: Scope) -> dict[Net, Learned]
     return found
 
 
-def shipped_nets(size: int) -> dict[str, Path]:
+def pretrained_networks(size: int) -> dict[str, Path]:
     """The networks that ship with katachi for a size, by name."""
-    cards = {path: open_model(path).card for path in shipped_models()}
+    cards = {path: open_model(path).card for path in pretrained_models()}
     return {
-        path.name: path for path, card in cards.items() if isinstance(card, CnnCard) and card.board_size in (size, None)
+        path.name: path
+        for path, card in cards.items()
+        if isinstance(card, PolicyCard) and card.board_size in (size, None)
     }
 
 
-def ask_shipped(games: Games, scope: Scope) -> list[Learned]:
+def ask_pretrained(games: Games, scope: Scope) -> list[Learned]:
     """What the networks that ship foretell."""
     folder = scope.folder.parent / NETS
-    return [_ask(name, path, games, folder, scope) for name, path in shipped_nets(games.size).items()]
+    return [_ask(name, path, games, folder, scope) for name, path in pretrained_networks(games.size).items()]
 
 
 def _ask(name: str, path: Path, games: Games, folder: Path, scope: Scope) -> Learned:
@@ -188,17 +190,17 @@ def _learn_and_test(
     threads: int,
     tick: Callable[[int, Losses], None],
 ) -> Json:
-    from katachi.policy.train import Machine, train_cnn
+    from katachi.policy.train import Machine, train_policy
 
     command = "katachi reproduce maddison2014"
-    train_cnn(Net(**net).training(games), path, lambda _: None, command, Machine(threads), tick)
+    train_policy(Net(**net).training(games), path, lambda _: None, command, Machine(threads), tick)
     return _test(test_positions, path / "model", games, threads)
 
 
 def _test(test_positions: int, path: Path, games: Games, threads: int) -> Json:
-    network = Foreteller.open(path, threads)
+    network = Predictor.open(path, threads)
     held_out = network.held_out(games.dataset, Split.TEST, games.size, test_positions)
-    return network.foretell(held_out).tally_all(games.size)
+    return network.predict(held_out).tally_all(games.size)
 
 
 def _ticker(net: Net, scope: Scope) -> Callable[[int, Losses], None]:

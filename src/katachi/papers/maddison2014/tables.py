@@ -18,7 +18,7 @@ from katachi.core.models import open_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs
-from katachi.papers.maddison2014.nets import MAIN, Learned, Net, ask_shipped, learn, shipped_nets, top_1
+from katachi.papers.maddison2014.nets import MAIN, Learned, Net, ask_pretrained, learn, pretrained_networks, top_1
 from katachi.papers.tournaments import (
     Games,
     Pair,
@@ -35,8 +35,8 @@ from katachi.papers.tournaments import (
     rounds,
     write_players,
 )
-from katachi.policy.evaluator import CnnCard, knows_ranks
-from katachi.policy.measure import Foreteller
+from katachi.policy.evaluator import PolicyCard, knows_ranks
+from katachi.policy.measure import Predictor
 from katachi.sgf.files import Split
 
 # How learning differs from the paper's, whatever is measured.
@@ -236,7 +236,7 @@ def measure_table2(scope: Scope) -> Json:
     games = require_games(scope)
     plan = PLANS[scope.budget]
     learned = learn(plan, games, scope)
-    shipped = ask_shipped(games, scope)
+    shipped = ask_pretrained(games, scope)
     results = {"data": games.describe(), "nets": [net.to_json() for net in (*learned.values(), *shipped)]}
     scope.keep(results | count_games([], []))
     playing = [(net, plan[made]) for made, net in learned.items()]
@@ -390,9 +390,9 @@ def measure_table3(scope: Scope) -> Json:
 
 def _table3_choose(games: Games, scope: Scope) -> Learned:
     """A network that ships and knows ranks, or else one that is learned."""
-    for name, path in shipped_nets(games.size).items():
+    for name, path in pretrained_networks(games.size).items():
         card = open_model(path).card
-        if isinstance(card, CnnCard) and knows_ranks(card.config):
+        if isinstance(card, PolicyCard) and knows_ranks(card.config):
             return Learned(f"`{name}`", path, card.training.all_positions, {})
     main = MAIN[scope.budget]
     return learn([main], games, scope)[main]
@@ -413,15 +413,15 @@ def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Ga
 
     ``gained`` is what the highest rank adds to that with the lowest, move by move: mean, low and high.
     """
-    network = Foreteller.open(model, threads)
+    network = Predictor.open(model, threads)
     batches = list(network.held_out(games.dataset, Split.TEST, games.size, positions, ranks))
     if not batches:
         return {"positions": 0}
-    told = {rank: -network.foretell(batches, rank).losses for rank in range(WEAKEST, HIGHEST_RANK + 1)}
+    told = {rank: -network.predict(batches, rank).losses for rank in range(WEAKEST, HIGHEST_RANK + 1)}
     gained, bounds = mean_of_many(told[HIGHEST_RANK] - told[WEAKEST])
     return {
         "positions": told[WEAKEST].size,
-        "own": -float(network.foretell(batches).losses.mean(dtype=float)),
+        "own": -float(network.predict(batches).losses.mean(dtype=float)),
         "told": {str(rank): float(found.mean(dtype=float)) for rank, found in told.items()},
         "gained": [gained, *(bounds or ())],
     }
@@ -594,7 +594,7 @@ def measure_table5(scope: Scope) -> Json:
 
 def _table5_choose(scope: Scope) -> _Network:
     for size in SIZES:
-        for name, path in shipped_nets(size).items():
+        for name, path in pretrained_networks(size).items():
             return _Network(f"`{name}`", path, size)
     if scope.data is None:
         raise ExperimentError("no network ships, and this table learns one from games: give --data SET")

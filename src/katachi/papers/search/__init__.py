@@ -42,6 +42,6 @@ EXPERIMENT: Final = Experiment(
     title="What tree search is worth",
     tables=(DOUBLING_TABLE, ABLATION_TABLE, AGAINST_GNUGO_TABLE, LADDER_TABLE, delayed.TABLE),
     head=head,
-    yardstick="bar",
+    baseline="bar",
     write_cards=write_cards,
 )

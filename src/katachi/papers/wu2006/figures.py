@@ -16,7 +16,7 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.disk import write_atomically
 from katachi.core.evaluators import after
-from katachi.core.models import load_dag_rnn
+from katachi.core.models import load_territory
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, format_color, format_vertex
 from katachi.papers.documents import (
@@ -107,7 +107,7 @@ def _ask(model: Path, scope: Scope) -> Json:
     """What it knows of the labeled set's positions."""
     if not scope.sets:
         return {}
-    known = measure_territory(load_dag_rnn(model)[0], require_sets(scope).labeled, MEASURED[scope.budget])
+    known = measure_territory(load_territory(model)[0], require_sets(scope).labeled, MEASURED[scope.budget])
     found = mean_of_many(100 * known.shares)
     return {"known": {"mean": found.mean, "interval": found.interval}}
 
@@ -262,7 +262,7 @@ def measure_places(scope: Scope) -> Json:
     if games is None:
         raise ExperimentError(f"this figure asks about {LARGE}×{LARGE} games: give such a set by --data, too")
     strong = learn("strong", sets, scope)
-    nets = [*(learn(kind, sets, scope) for kind in PAPERS), strong, strong.judging_by_policy()]
+    nets = [*(learn(kind, sets, scope) for kind in PAPERS), strong, strong.evaluating_by_policy()]
     count = scope.runs or MOVES[scope.budget]
     results: Json = {"data": sets.describe(), "asked of": games.path.name, "nets": []}
     for net in nets:
@@ -358,7 +358,7 @@ def measure_figure3(scope: Scope) -> Json:
     if games is None:
         raise ExperimentError(f"this figure shows a {LARGE}×{LARGE} game: give such a set by --data, too")
     net = learn("mover", sets, scope)
-    territory = load_dag_rnn(net.model)[0]
+    territory = load_territory(net.model)[0]
     asked = QUESTION.pick(games, Split.TEST, TRIED[scope.budget])
     best: Json = {}
     tried = 0

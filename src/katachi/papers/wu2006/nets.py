@@ -16,14 +16,14 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from katachi.core.contracts import Ints
-from katachi.core.models import open_model, shipped_models
+from katachi.core.models import open_model, pretrained_models
 from katachi.core.training import MetricLine
 from katachi.core.weights import WEIGHTS
 from katachi.data.dataset import LABELS, Dataset
 from katachi.papers.experiment import Budget, ExperimentError, Json, Progress, Scope
 from katachi.sgf.files import Split
 from katachi.sgf.record import UNKNOWN, grade_of
-from katachi.territory.evaluator import DagRnnCard
+from katachi.territory.evaluator import TerritoryCard
 from katachi.territory.learner import Losses, TerritoryTraining
 from katachi.territory.network import DagRnnConfig
 from katachi.territory.train import Machine, train_territory
@@ -157,7 +157,7 @@ class Learned:
         name = self.model.parent.name if self.model.name == "model" else self.model.name
         return f"{name}{'-policy' * self.by_policy}-{_digest(self.model)}"
 
-    def judging_by_policy(self) -> Learned:
+    def evaluating_by_policy(self) -> Learned:
         """The same network, asked for its own policies."""
         return replace(self, title=f"{self.title}, by its policies", by_policy=True)
 
@@ -203,11 +203,11 @@ def is_the_papers(net: Json) -> bool:
 def shipped(*, by_policy: bool = False) -> list[Learned]:
     """The territory networks that ship with katachi; asked for their own policies, on request, if they have any."""
     found = []
-    for path in shipped_models():
+    for path in pretrained_models():
         card = open_model(path).card
-        if isinstance(card, DagRnnCard):
+        if isinstance(card, TerritoryCard):
             net = Learned(f"`{path.name}`", path, card.training.all_positions)
-            found.append(net.judging_by_policy() if by_policy and card.config.policy else net)
+            found.append(net.evaluating_by_policy() if by_policy and card.config.policy else net)
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.models import load_dag_rnn
+from katachi.core.models import load_territory
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
@@ -39,7 +39,7 @@ from katachi.territory.measure import (
     Asked,
     JudgedMoves,
     Known,
-    judge_moves,
+    evaluate_moves,
     measure_territory,
     pick_moves,
     promise_areas,
@@ -111,7 +111,7 @@ def ask(net: Learned, question: Question, games: Dataset, count: int, scope: Sco
 def _fit(model: str, data: str, by_policy: bool, question: list[int | None], count: int) -> Json:
     games = Dataset.open(data)
     asked = _question(question).pick(games, Split.VALIDATION, count)
-    judged = judge_moves(load_dag_rnn(Path(model))[0], games, asked, _PROMISES[by_policy])
+    judged = evaluate_moves(load_territory(Path(model))[0], games, asked, _PROMISES[by_policy])
     return {"temperatures": [judged.fit_temperature(mean_of_logs=of_logs) for of_logs in (True, False)]}
 
 
@@ -127,7 +127,7 @@ def _judge(
     games = Dataset.open(data)
     asked = _question(question).pick(games, Split.TEST, count)
     block = Asked(asked.games[first : first + _BLOCK], asked.plies[first : first + _BLOCK])
-    judged = judge_moves(load_dag_rnn(Path(model))[0], games, block, _PROMISES[by_policy])
+    judged = evaluate_moves(load_territory(Path(model))[0], games, block, _PROMISES[by_policy])
     return _moves_tell(judged, temperatures)
 
 
@@ -199,7 +199,7 @@ def measure_points(scope: Scope) -> Json:
 
 
 def _measure(model: str, data: str, count: int) -> Json:
-    territory, games = load_dag_rnn(model)[0], Dataset.open(data)
+    territory, games = load_territory(model)[0], Dataset.open(data)
     every = measure_territory(territory, games, count)
     ended = measure_territory(territory, games, count, ended=True)
     return {
@@ -296,7 +296,7 @@ def _run(net: Learned, games: Dataset, count: int) -> Run:
 
 
 def _compare(model: str, data: str, count: int) -> Json:
-    territory, games = load_dag_rnn(model)[0], Dataset.open(data)
+    territory, games = load_territory(model)[0], Dataset.open(data)
     counts = {"games": 0, "chains": 0, "playouts": 0, "network": 0, "disagree": 0, "network of these": 0}
     for game in games.select(split=Split.TEST, labeled=True)[:count].tolist():
         counts["games"] += 1
@@ -308,7 +308,7 @@ def _compare(model: str, data: str, count: int) -> Json:
 def compare(territory: Territory, board: Board, owned: NDArray[np.int8]) -> Json:
     """How many chains there are, how many of them both judge right, and who is right where they disagree.
 
-    A chain is dead if its points are the enemy's in the end; by a network, if it expects that of them on the whole.
+    A chain is dead if its points are the opponent's in the end; by a network, if it expects that of them on the whole.
     """
     expected = territory.ownership([board])[0]
     by_playouts = set(estimate_status(board, DEFAULT_PLAYOUTS).dead)
@@ -408,7 +408,7 @@ def measure_table2(scope: Scope) -> Json:
     """
     sets = require_sets(scope)
     papers = [learn(kind, sets, scope) for kind in PAPERS]
-    nets = [*papers, learn("strong", sets, scope).judging_by_policy(), *shipped(by_policy=True)]
+    nets = [*papers, learn("strong", sets, scope).evaluating_by_policy(), *shipped(by_policy=True)]
     results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
     for size, question in QUESTIONS.items():
         games = sets.of_size(question.size)

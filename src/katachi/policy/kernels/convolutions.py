@@ -59,8 +59,8 @@ def scale_and_rectify(boards, table, added, out):
 
 
 @kernel
-def sum_slopes(slopes, results, boards, channels, totals):
-    """Add the sums of g and g · x to ``totals``, float64 [2 · channels]; g is the slope where the result is not 0."""
+def sum_gradients(gradients, results, boards, channels, totals):
+    """Add the sums of g and g · x to ``totals``, float64 [2 · channels]; g is the gradient where the result is not 0."""
     part = np.empty(2 * LANES, dtype=np.float32)
     rows = boards.size // channels
     for first in range(0, rows, _ROWS):
@@ -69,7 +69,7 @@ def sum_slopes(slopes, results, boards, channels, totals):
             total = products = spread(_ZERO)
             for row in range(first, last):
                 at = row * channels + channel
-                g = where_positive(load(results, at), load(slopes, at))
+                g = where_positive(load(results, at), load(gradients, at))
                 total = total + g
                 products = products + g * load(boards, at)
             store(part, 0, total)
@@ -80,12 +80,12 @@ def sum_slopes(slopes, results, boards, channels, totals):
 
 
 @kernel
-def spread_slopes(slopes, results, boards, table, out, out_added):
+def spread_gradients(gradients, results, boards, table, out, out_added):
     """Of every g and x of a channel a · g + b · x + c, the three in ``table``; g itself to ``out_added``, if any."""
     channels = table.size // 3
     for at in range(0, boards.size, channels):
         for channel in range(0, channels, LANES):
-            g = where_positive(load(results, at + channel), load(slopes, at + channel))
+            g = where_positive(load(results, at + channel), load(gradients, at + channel))
             if out_added.size:
                 store(out_added, at + channel, g)
             x = load(table, channels + channel) * load(boards, at + channel)

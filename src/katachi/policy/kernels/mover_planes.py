@@ -1,6 +1,6 @@
-"""The compiled planes as the player to move sees them: what is his, what each move does for him, and for the enemy.
+"""The compiled planes as the player to move sees them: what is his, what each move does for him, and for the opponent.
 
-The conventions are those of ``policy/kernels/maddison_planes.py``. A move of the enemy is judged as if it were his
+The conventions are those of ``policy/kernels/maddison_planes.py``. A move of the opponent is judged as if it were his
 turn now.
 """
 
@@ -20,9 +20,9 @@ from katachi.policy.kernels.maddison_planes import mark_bin, played_at
 
 _ONES: Final = 0
 _OWN: Final = 1
-_ENEMY: Final = 2
+_OPPONENT: Final = 2
 _OWN_LIBERTIES: Final = 3
-_ENEMY_LIBERTIES: Final = 7
+_OPPONENT_LIBERTIES: Final = 7
 _AGES: Final = 11
 _KO: Final = 19
 _LEGAL: Final = 20
@@ -30,12 +30,12 @@ _OWN_EYE: Final = 21
 _LIBERTIES_AFTER: Final = 22
 _CAPTURES: Final = 28
 _SELF_ATARI: Final = 32
-_ENEMY_LIBERTIES_AFTER: Final = 36
-_ENEMY_CAPTURES: Final = 40
+_OPPONENT_LIBERTIES_AFTER: Final = 36
+_OPPONENT_CAPTURES: Final = 40
 _CATCHES: Final = 44
 _SAVES: Final = 45
 _RUNS_IN_VAIN: Final = 46
-_ENEMY_CATCHES: Final = 47
+_OPPONENT_CATCHES: Final = 47
 
 BINS: Final = 4  # of counts
 LIBERTY_AFTER_BINS: Final = 6
@@ -49,8 +49,8 @@ def _mark_stones(b, chains, planes):
             planes[_OWN, p] = 1
             mark_bin(planes, _OWN_LIBERTIES, BINS, chains.counts[b.head[p]], p)
         elif b.stone[p] != EMPTY:
-            planes[_ENEMY, p] = 1
-            mark_bin(planes, _ENEMY_LIBERTIES, BINS, chains.counts[b.head[p]], p)
+            planes[_OPPONENT, p] = 1
+            mark_bin(planes, _OPPONENT_LIBERTIES, BINS, chains.counts[b.head[p]], p)
     for ago in range(1, RECENT + 1):
         p = played_at(b, ago)
         if p != OFF:
@@ -79,8 +79,8 @@ def _mark_moves(b, chains, planes):
             _mark_own_move(b, chains, p, planes)
         if illegality(b, p, -b.to_play, False) == LEGAL:
             liberties, _, taken = look_ahead(b, chains, p, -b.to_play)
-            mark_bin(planes, _ENEMY_LIBERTIES_AFTER, BINS, liberties, p)
-            mark_bin(planes, _ENEMY_CAPTURES, BINS, taken, p)
+            mark_bin(planes, _OPPONENT_LIBERTIES_AFTER, BINS, liberties, p)
+            mark_bin(planes, _OPPONENT_CAPTURES, BINS, taken, p)
 
 
 @kernel
@@ -97,4 +97,4 @@ def fill_mover(records, out):
         _mark_moves(b, chains, planes)
         mark_catches(b, chains, boards, frames, b.to_play, planes[_CATCHES])
         mark_flights(b, chains, boards, frames, planes[_SAVES], planes[_RUNS_IN_VAIN])
-        mark_catches(b, chains, boards, frames, -b.to_play, planes[_ENEMY_CATCHES])
+        mark_catches(b, chains, boards, frames, -b.to_play, planes[_OPPONENT_CATCHES])

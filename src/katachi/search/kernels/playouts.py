@@ -80,7 +80,7 @@ def _is_caught_after(b, boards, frames, move, stone):
 
 @kernel
 def _weigh_attack(b, boards, frames, stone, strengths):
-    """Strengthen the moves that catch an enemy chain of two liberties."""
+    """Strengthen the moves that catch an opponent chain of two liberties."""
     if list_liberties(b, stone, frames[0].moves) != 2:
         return
     first, second = frames[0].moves[0], frames[0].moves[1]  # a reading writes over them
@@ -119,7 +119,7 @@ def weigh_ladders(b, boards, frames, strengths):
 # The groups are the 3×3 pattern around it (its code), its tactics, and its distances to the last move and to the one
 # before that. Any record with a field ``seen`` that ``search/kernels/patterns.py`` has filled will do.
 
-# What a move does to chains is one of these, and ATARI is added if it leaves an enemy chain one liberty.
+# What a move does to chains is one of these, and ATARI is added if it leaves an opponent chain one liberty.
 TAKES: Final = 1
 TAKES_LAST: Final = 2  # the stone just played
 SAVES: Final = 3
@@ -143,7 +143,7 @@ def _saves(b, p, color):
 
 @kernel
 def gives_atari(b, p, color):
-    """Whether a move leaves an enemy chain that has more than one liberty with one."""
+    """Whether a move leaves an opponent chain that has more than one liberty with one."""
     for k in range(np.uint64(4)):
         q = NEIGHBORS[b.lines, p, k]
         if b.stone[q] != -color or is_atari(b.liberties[b.head[q]]):
@@ -236,7 +236,7 @@ def fill_pattern_prior(boards, playouts, out):
 # The value of shapes in playouts: of a few random moves the one after which the shapes promise most.
 #
 # Each 3×3 window of the board has an *entry* in the table for either view: its code in base 3, 1 for the viewer's
-# stones and 2 for the enemy's, behind the first entry of its class. A move is worth what its stone changes in the
+# stones and 2 for the opponent's, behind the first entry of its class. A move is worth what its stone changes in the
 # windows that hold its point, for the one who makes it; what it takes is left out of account, as captures are another
 # part's affair.
 
@@ -304,7 +304,7 @@ def _reply(b, playout, last, color):
 
 @kernel
 def _may_be_eye(view, color):
-    """Whether an empty point may lie in a small empty region that the enemy surrounds: a quick look before a search."""
+    """Whether an empty point may lie in a small empty region that the opponent surrounds: a quick look before a search."""
     return touching_empty(view) and not touching_stones(view, color) and count_empty(view) <= _MOST_AROUND
 
 

@@ -42,7 +42,7 @@ from katachi.search.kernels.playouts import learn_replies, play_out
 # All parameters come in the pair that compiled evaluators have. The integers hold a header, the first weight of each
 # window, where the contacts of each point begin, and the contacts: a window and the power of three at which the point
 # counts there. The numbers are the weights. The *entry* of a window is the weight in use: its first weight plus its
-# code in base 3, with digits 0 for an empty point, 1 for a stone of the player who has just moved, 2 for an enemy's.
+# code in base 3, with digits 0 for an empty point, 1 for a stone of the player who has just moved, 2 for an opponent's.
 # Entries are kept for two views, [2, windows]: in view 0 Black has just moved, in view 1 White.
 #
 # Kernels trust their arguments.
@@ -196,7 +196,7 @@ SIMULATOR: Final = record_dtype(
         ("afterstates", np.uint32, 2),
         ("logits", np.float64, (2, MAX_OWN_PLIES)),
         ("sums", np.float64, (2, MAX_OWN_PLIES + 1)),  # of the changes by the afterstates before each
-        ("stands", np.uint32),
+        ("spans", np.uint32),
         # work space
         ("work", np.int32, (2, MAX_WINDOWS)),
         ("best", np.uint16, MAX_POINTS),
@@ -214,23 +214,23 @@ def _begin(s, parameters):
         for w in range(s.learned_windows):
             s.since[view, w] = 0
     s.afterstates[:] = 0
-    s.stands = 0
+    s.spans = 0
 
 
 @kernel
-def _end_stand(s, stands, view, w):
+def _end_span(s, spans, view, w):
     """Write down which weight was in use in a window, and in which afterstates, if there were any."""
     if s.since[view, w] < s.afterstates[view]:
-        stands[s.stands, 0] = s.entries[view, w]
-        stands[s.stands, 1] = view
-        stands[s.stands, 2] = s.since[view, w]
-        stands[s.stands, 3] = s.afterstates[view]
-        s.stands += np.uint32(1)
+        spans[s.spans, 0] = s.entries[view, w]
+        spans[s.spans, 1] = view
+        spans[s.spans, 2] = s.since[view, w]
+        spans[s.spans, 3] = s.afterstates[view]
+        s.spans += np.uint32(1)
         s.since[view, w] = s.afterstates[view]
 
 
 @kernel
-def _change_point(s, parameters, stands, p, color, sign):
+def _change_point(s, parameters, spans, p, color, sign):
     """Let a stone of a color come to a point, or go if ``sign`` is −1, in all windows that hold it."""
     ints, weights = parameters
     contacts = np.uint64(ints[CONTACTS_AT])
@@ -240,7 +240,7 @@ def _change_point(s, parameters, stands, p, color, sign):
         w, power = np.uint64(ints[at]), sign * ints[at + np.uint64(1)]
         for view in range(np.uint8(2)):
             if w < s.learned_windows:
-                _end_stand(s, stands, view, w)
+                _end_span(s, spans, view, w)
             old = s.entries[view, w]
             new = old + (power if view == view_of(color) else 2 * power)
             s.entries[view, w] = new
@@ -248,7 +248,7 @@ def _change_point(s, parameters, stands, p, color, sign):
 
 
 @kernel
-def _play(s, b, parameters, stands, move):
+def _play(s, b, parameters, spans, move):
     """Play a move, or a pass if it is OFF, and remember the board after it if it is to be learned from."""
     color = b.to_play
     if move == OFF:
@@ -256,9 +256,9 @@ def _play(s, b, parameters, stands, move):
     else:
         before = b.empty_count - np.uint16(1)
         play_stone(b, move, color)
-        _change_point(s, parameters, stands, move, color, np.int32(1))
+        _change_point(s, parameters, spans, move, color, np.int32(1))
         for i in range(before, b.empty_count):  # what was taken stands at the end of the list
-            _change_point(s, parameters, stands, b.empties[i], -color, np.int32(-1))
+            _change_point(s, parameters, spans, b.empties[i], -color, np.int32(-1))
     if s.afterstates[0] + s.afterstates[1] < s.learned_plies:
         view = view_of(color)
         s.logits[view, s.afterstates[view]] = s.logit[view]
@@ -303,14 +303,14 @@ def _count_area(s, b):
 
 
 @kernel
-def _simulate(s, boards, spare, playout, parameters, stands):
+def _simulate(s, boards, spare, playout, parameters, spans):
     """Play from ``boards[0]``, which is the root, to the end; returns Black's area less White's."""
     _begin(s, parameters)
     passes = s.passes
     move = OFF
     for ply in range(s.guided_plies):
         move = _choose(s, boards, spare, parameters, ply == 0)
-        _play(s, boards[0], parameters, stands, move)
+        _play(s, boards[0], parameters, spans, move)
         passes = passes + np.uint8(1) if move == OFF else np.uint8(0)
         if ply == 0:
             s.visits[move] += 1
@@ -323,7 +323,7 @@ def _simulate(s, boards, spare, playout, parameters, stands):
         learn_replies(playout, np.int8(1) if area > s.komi else np.int8(-1))
     learned = s.afterstates[0] + s.afterstates[1]
     for i in range(min(playout.plies, s.learned_plies - learned)):
-        _play(s, spare[0], parameters, stands, playout.moves[i])
+        _play(s, spare[0], parameters, spans, playout.moves[i])
     s.owner[:] = playout.owner
     return area
 
@@ -340,31 +340,31 @@ def _sum_changes(s, view, reward):
 
 
 @kernel
-def _learn(s, weights, stands, black_wins):
+def _learn(s, weights, spans, black_wins):
     """Learn from the afterstates of a simulation."""
     _sum_changes(s, np.uint8(0), black_wins)
     _sum_changes(s, np.uint8(1), 1.0 - black_wins)
     for view in range(np.uint8(2)):
         for w in range(np.uint64(s.learned_windows)):
-            _end_stand(s, stands, view, w)
-    for i in range(s.stands):
-        sums = s.sums[np.uint8(stands[i, 1])]
-        change = sums[np.uint32(stands[i, 3])] - sums[np.uint32(stands[i, 2])]
-        weights[np.uint64(stands[i, 0])] += np.float32(change)
+            _end_span(s, spans, view, w)
+    for i in range(s.spans):
+        sums = s.sums[np.uint8(spans[i, 1])]
+        change = sums[np.uint32(spans[i, 3])] - sums[np.uint32(spans[i, 2])]
+        weights[np.uint64(spans[i, 0])] += np.float32(change)
 
 
 @kernel
-def run_simulations(simulators, roots, boards, spare, playouts, parameters, stands, count):
+def run_simulations(simulators, roots, boards, spare, playouts, parameters, spans, count):
     """Run so many simulations from ``roots[0]`` and learn from each; ``boards`` and ``spare`` are to play on.
 
-    ``stands`` has room for those of a simulation, [·, 4]: a weight, the view, its first afterstate, and one too many.
+    ``spans`` has room for those of a simulation, [·, 4]: a weight, the view, its first afterstate, and one too many.
     """
     s = simulators[0]
     find_entries(roots[0], parameters[0], s.root_entries)
     for _ in range(count):
         boards[0] = roots[0]
-        area = _simulate(s, boards, spare, playouts[0], parameters, stands)
-        _learn(s, parameters[1], stands, 1.0 if area > s.komi else 0.5 if area == s.komi else 0.0)
+        area = _simulate(s, boards, spare, playouts[0], parameters, spans)
+        _learn(s, parameters[1], spans, 1.0 if area > s.komi else 0.5 if area == s.komi else 0.0)
         s.simulations += 1
         s.black_area += area
         for p in range(np.uint16(roots[0].lines * roots[0].lines)):

@@ -1,6 +1,6 @@
 """The average liberty player, compiled for many games: values moves by what they change.
 
-Silver et al. 2007: the mean number of liberties of one's own chains less that of the enemy's; one ply, random ties.
+Silver et al. 2007: the mean number of liberties of one's own chains less that of the opponent's; one ply, random ties.
 It plays as ``players/simple.py`` does, but a stone that captures nothing and joins at most one chain is valued
 without being played, and a game ends only when nobody has a sensible move left.
 """
@@ -33,22 +33,22 @@ ALP: Final = record_dtype(
         ("eye_rule", np.uint8),
         ("own_chains", np.int32),
         ("own_liberties", np.int32),
-        ("enemy_chains", np.int32),
-        ("enemy_liberties", np.int32),
+        ("opponent_chains", np.int32),
+        ("opponent_liberties", np.int32),
         ("moves", np.uint16, MAX_POINTS),  # the best so far
     ]
 )
 
 
 @kernel
-def _balance(own_chains, own_liberties, enemy_chains, enemy_liberties):
-    return own_liberties / max(own_chains, 1) - enemy_liberties / max(enemy_chains, 1)
+def _balance(own_chains, own_liberties, opponent_chains, opponent_liberties):
+    return own_liberties / max(own_chains, 1) - opponent_liberties / max(opponent_chains, 1)
 
 
 @kernel
 def _count(alp, b, color):
     """Count the chains and liberties of both sides as ``color`` sees them."""
-    alp.own_chains = alp.own_liberties = alp.enemy_chains = alp.enemy_liberties = 0
+    alp.own_chains = alp.own_liberties = alp.opponent_chains = alp.opponent_liberties = 0
     for p in range(np.uint16(b.lines * b.lines)):
         if b.stone[p] == EMPTY or b.head[p] != p:
             continue
@@ -56,8 +56,8 @@ def _count(alp, b, color):
             alp.own_chains += 1
             alp.own_liberties += count_liberties(b, p)
         else:
-            alp.enemy_chains += 1
-            alp.enemy_liberties += count_liberties(b, p)
+            alp.opponent_chains += 1
+            alp.opponent_liberties += count_liberties(b, p)
 
 
 @kernel
@@ -90,7 +90,7 @@ def _is_simple(b, p, color):
 
 @kernel
 def _value_simple(alp, b, p, color):
-    """The balance after a simple move: enemy chains around lose a liberty each, the own one gains what is new."""
+    """The balance after a simple move: opponent chains around lose a liberty each, the own one gains what is new."""
     near = NEIGHBORS[b.lines]
     joined = PASS_MOVE
     lost = 0
@@ -110,7 +110,7 @@ def _value_simple(alp, b, p, color):
         if b.stone[q] == EMPTY:
             gained += joined == PASS_MOVE or not _touches(b, q, joined)
     chains = alp.own_chains + (1 if joined == PASS_MOVE else 0)
-    return _balance(chains, alp.own_liberties + gained, alp.enemy_chains, alp.enemy_liberties - lost)
+    return _balance(chains, alp.own_liberties + gained, alp.opponent_chains, alp.opponent_liberties - lost)
 
 
 @kernel
@@ -120,7 +120,7 @@ def choose_by_liberties(alp, boards, spare, color):
     best = -np.inf
     count = np.uint16(0)
     _count(alp, b, color)
-    counts = (alp.own_chains, alp.own_liberties, alp.enemy_chains, alp.enemy_liberties)
+    counts = (alp.own_chains, alp.own_liberties, alp.opponent_chains, alp.opponent_liberties)
     for i in range(b.empty_count):
         p = b.empties[i]
         if illegality(b, p, color, False) != LEGAL or is_kept_eye(b, p, color, alp.eye_rule):
@@ -131,8 +131,8 @@ def choose_by_liberties(alp, boards, spare, color):
             spare[0] = b
             play_stone(spare[0], p, color)
             _count(alp, spare[0], color)
-            value = _balance(alp.own_chains, alp.own_liberties, alp.enemy_chains, alp.enemy_liberties)
-            alp.own_chains, alp.own_liberties, alp.enemy_chains, alp.enemy_liberties = counts
+            value = _balance(alp.own_chains, alp.own_liberties, alp.opponent_chains, alp.opponent_liberties)
+            alp.own_chains, alp.own_liberties, alp.opponent_chains, alp.opponent_liberties = counts
         if value > best:
             best = value
             count = np.uint16(0)
@@ -217,7 +217,7 @@ def count_unfused_wins(shapes, weights, games_played, alps, boards, games, rando
     for game in range(games):
         boards[1] = boards[0]
         own = color_of(game)
-        room = (alps[0], boards[1:2], boards[2:])
-        black_wins = _play_unfused(shapes, weights, games_played[0], *room, own, random_plies, komi)
+        workspace = (alps[0], boards[1:2], boards[2:])
+        black_wins = _play_unfused(shapes, weights, games_played[0], *workspace, own, random_plies, komi)
         wins[game % 2] += black_wins if own == BLACK else 1.0 - black_wins
     return wins

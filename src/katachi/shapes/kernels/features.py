@@ -44,7 +44,7 @@ SHAPES: Final = record_dtype(
         ("keyed_contact", np.uint16, MAX_KEYED_CONTACTS),
         ("keyed_cell", np.uint8, MAX_KEYED_CONTACTS),  # the row of ``words``
         ("symmetries", np.uint8, KEY_SIZES * MAX_CELLS),  # how many keys a row has: 4 or 8
-        ("words", np.uint64, (KEY_SIZES * MAX_CELLS, 8, 2)),  # by cell, symmetry, and mover's or enemy's stone
+        ("words", np.uint64, (KEY_SIZES * MAX_CELLS, 8, 2)),  # by cell, symmetry, and mover's or opponent's stone
     ]
 )
 
@@ -58,7 +58,7 @@ TRACKER: Final = record_dtype(
 
 @kernel
 def _digit(color, view):
-    """0 for an empty point, 1 for the mover's stone, 2 for the enemy's."""
+    """0 for an empty point, 1 for the mover's stone, 2 for the opponent's."""
     if color == EMPTY:
         return np.uint16(0)
     return np.uint16(1) if (color == BLACK) == (view == 0) else np.uint16(2)

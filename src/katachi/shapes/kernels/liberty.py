@@ -1,7 +1,7 @@
 """The compiled part of ``shapes/liberty.py``: shapes whose stones know how many liberties they have outside.
 
 A window is read into one *state* for each cell: 0 empty, 1 to 3 the mover's stone with 0, 1 or more external
-liberties, 4 to 6 the enemy's. Its code is a number in base 7, the first cell counting 1, the next 7. The least code
+liberties, 4 to 6 the opponent's. Its code is a number in base 7, the first cell counting 1, the next 7. The least code
 over the symmetries that leave the window's place as it is stands for all of them. Kernels trust their arguments.
 """
 

@@ -35,7 +35,7 @@ def _play_fused(r, lib, position, alp, boards, own, random_plies, komi):
 
 
 @kernel
-def _play_unfused(shapes, room, weights, game, alp, boards, own, random_plies, komi):
+def _play_unfused(shapes, workspace, weights, game, alp, boards, own, random_plies, komi):
     """The same without fused tables."""
     go_to_start(shapes, game)
     color = np.int8(BLACK)
@@ -43,7 +43,7 @@ def _play_unfused(shapes, room, weights, game, alp, boards, own, random_plies, k
     while passes < 2 and game.plies < game.points * PLIES_PER_POINT:
         if game.plies < random_plies or color == own:
             explore = ALWAYS if game.plies < random_plies else NEVER
-            move = choose_online_with_liberties(shapes, room, weights, game, boards, color, explore)
+            move = choose_online_with_liberties(shapes, workspace, weights, game, boards, color, explore)
         else:
             move = choose_by_liberties(alp, boards, boards[1:], color)
         play_move(shapes, game, boards[0], move, color)
@@ -62,20 +62,20 @@ def count_fused_liberty_wins(players, liberties, positions, alps, boards, games,
     for game in range(games):
         boards[1] = boards[0]
         own = color_of(game)
-        room = (positions[0], alps[0], boards[1:])
-        black_wins = _play_fused(players[0], liberties[0], *room, own, random_plies, komi)
+        workspace = (positions[0], alps[0], boards[1:])
+        black_wins = _play_fused(players[0], liberties[0], *workspace, own, random_plies, komi)
         wins[game % 2] += black_wins if own == BLACK else 1.0 - black_wins
     return wins
 
 
 @kernel
-def count_unfused_liberty_wins(shapes, room, weights, games_played, alps, boards, games, random_plies, komi):
+def count_unfused_liberty_wins(shapes, workspace, weights, games_played, alps, boards, games, random_plies, komi):
     """The same without fused tables."""
     wins = np.zeros(2)
     for game in range(games):
         boards[1] = boards[0]
         own = color_of(game)
         players = (games_played[0], alps[0], boards[1:])
-        black_wins = _play_unfused(shapes, room, weights, *players, own, random_plies, komi)
+        black_wins = _play_unfused(shapes, workspace, weights, *players, own, random_plies, komi)
         wins[game % 2] += black_wins if own == BLACK else 1.0 - black_wins
     return wins

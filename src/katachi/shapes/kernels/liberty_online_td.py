@@ -31,7 +31,7 @@ from katachi.shapes.kernels.self_play import begin_batch, black_agent, end_game
 _EQUAL: Final = 1e-9  # sums in another order may differ by so much and count as equal
 
 
-class LibertyRoom(NamedTuple):
+class LibertyWorkspace(NamedTuple):
     """The liberty shapes, and room to read them."""
 
     record: NDArray[Any]  # [1] of LIBERTY_SHAPES
@@ -41,16 +41,16 @@ class LibertyRoom(NamedTuple):
 
 
 @kernel
-def _sum_liberties(room, weights, b, mover):
+def _sum_liberties(workspace, weights, b, mover):
     """The weights of all liberty shapes on a board."""
     total = 0.0
-    for i in range(list_active(b, room.record[0], room.reading[0], mover, room.entries)):
-        total += weights[room.first + room.entries[i]]
+    for i in range(list_active(b, workspace.record[0], workspace.reading[0], mover, workspace.entries)):
+        total += weights[workspace.first + workspace.entries[i]]
     return total
 
 
 @kernel
-def choose_online_with_liberties(shapes, room, weights, game, boards, color, explore):
+def choose_online_with_liberties(shapes, workspace, weights, game, boards, color, explore):
     """What ``_td_online.choose_move`` does, on ``boards[0]``; the second board is a spare one."""
     b = boards[0]
     game.random = next_random(game.random)
@@ -67,7 +67,7 @@ def choose_online_with_liberties(shapes, room, weights, game, boards, color, exp
         if not exploring:
             boards[1] = b
             play_stone(boards[1], p, color)
-            gain = gain_of_move(*tables, game, b, p, color) + _sum_liberties(room, weights, boards[1], color)
+            gain = gain_of_move(*tables, game, b, p, color) + _sum_liberties(workspace, weights, boards[1], color)
         if count == 0 or gain > best + _EQUAL:
             best = gain
             count = np.uint16(0)
@@ -81,17 +81,17 @@ def choose_online_with_liberties(shapes, room, weights, game, boards, color, exp
 
 
 @kernel
-def _write_liberties(shapes, room, game, b, side, color):
+def _write_liberties(shapes, workspace, game, b, side, color):
     """Keep the weights of liberty shapes that are in use in the position after a side's move, behind the others."""
     active = shapes.active[side, game.afterstates[side]]
-    count = list_active(b, room.record[0], room.reading[0], color, room.entries)
+    count = list_active(b, workspace.record[0], workspace.reading[0], color, workspace.entries)
     behind = np.int64(game.placements) - np.int64(count)
     for i in range(count):
-        active[behind + i] = room.first + room.entries[i]
+        active[behind + i] = workspace.first + workspace.entries[i]
 
 
 @kernel
-def _play_game(run, shapes, room, weights, game, boards):
+def _play_game(run, shapes, workspace, weights, game, boards):
     """One game of self-play with learning; returns what Black gets."""
     b = boards[0]
     go_to_start(shapes, game)
@@ -101,9 +101,9 @@ def _play_game(run, shapes, room, weights, game, boards):
     while passes < 2 and game.plies < run.move_cap:
         side = np.uint8(0) if color == BLACK else np.uint8(1)
         own = weights[black if side == 0 else run.agents - 1 - black]
-        move = choose_online_with_liberties(shapes, room, own, game, boards, color, run.explore)
+        move = choose_online_with_liberties(shapes, workspace, own, game, boards, color, run.explore)
         play_move(shapes, game, b, move, color)
-        _write_liberties(shapes, room, game, b, side, color)
+        _write_liberties(shapes, workspace, game, b, side, color)
         write_afterstate(shapes, game, side)
         learn_from_move(run, shapes, own, game, side)
         passes = passes + 1 if move == PASS_MOVE else 0
@@ -115,7 +115,7 @@ def _play_game(run, shapes, room, weights, game, boards):
 
 
 @kernel
-def train_liberties_online(runs, shapes, room, weights, averages, games_played, boards, games):
+def train_liberties_online(runs, shapes, workspace, weights, averages, games_played, boards, games):
     """Play and learn from ``games`` games; ``boards`` is an empty board, one to play on and a spare one."""
     run = runs[0]
     game = games_played[0]
@@ -123,5 +123,5 @@ def train_liberties_online(runs, shapes, room, weights, averages, games_played, 
         if run.batch_left == 0:
             begin_batch(run, weights, averages)
         boards[1] = boards[0]
-        black_wins = _play_game(run, shapes, room, weights, game, boards[1:])
+        black_wins = _play_game(run, shapes, workspace, weights, game, boards[1:])
         end_game(run, game.plies, black_wins)

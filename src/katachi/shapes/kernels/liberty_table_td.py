@@ -28,7 +28,7 @@ from katachi.shapes.kernels.table_td import (
     update_weights,
 )
 
-MAX_STANDS: Final = MAX_WINDOWS * MAX_OWN_MOVES
+MAX_SPANS: Final = MAX_WINDOWS * MAX_OWN_MOVES
 
 LIBERTY_LEARNER: Final = record_dtype(
     [
@@ -39,8 +39,8 @@ LIBERTY_LEARNER: Final = record_dtype(
         ("value", np.float64, MAX_WINDOWS),
         ("since", np.uint16, MAX_WINDOWS),  # the own move at which it last changed
         # what stood there between changes, by side
-        ("stands", np.uint32, 2),
-        ("stand", np.uint32, (2, MAX_STANDS, 3)),  # the entry, from which own move until which
+        ("spans", np.uint32, 2),
+        ("span", np.uint32, (2, MAX_SPANS, 3)),  # the entry, from which own move until which
     ]
 )
 
@@ -56,20 +56,20 @@ def _window_value(windows, weights, entry):
 
 
 @kernel
-def _write_stand(f, side, w, t):
+def _write_span(f, side, w, t):
     """Write down what a window has shown until own move t."""
-    i = f.stands[side]
-    f.stand[side, i, 0] = f.entry[w]
-    f.stand[side, i, 1] = f.since[w]
-    f.stand[side, i, 2] = t
-    f.stands[side] = i + np.uint32(1)
+    i = f.spans[side]
+    f.span[side, i, 0] = f.entry[w]
+    f.span[side, i, 1] = f.since[w]
+    f.span[side, i, 2] = t
+    f.spans[side] = i + np.uint32(1)
     f.since[w] = t
 
 
 @kernel
 def _follow_liberties(f, learner, r, lib, windows, weights, side):
     """Add the liberty shapes to the logit of every afterstate of a side, and write down what stood between changes."""
-    f.stands[side] = 0
+    f.spans[side] = 0
     logit = 0.0
     for w in range(f.windows):
         f.entry[w] = WINDOW_BASE[f.lines, w]
@@ -81,23 +81,23 @@ def _follow_liberties(f, learner, r, lib, windows, weights, side):
         for w in range(f.windows):
             entry = np.uint32(WINDOW_BASE[f.lines, w] + lib.after[ply, w])
             if entry != f.entry[w]:
-                _write_stand(f, side, w, np.uint16(t))
+                _write_span(f, side, w, np.uint16(t))
                 value = _window_value(windows, weights, entry)
                 logit += value - f.value[w]
                 f.entry[w] = entry
                 f.value[w] = value
         learner.logit[side, t] += logit
     for w in range(f.windows):
-        _write_stand(f, side, w, np.uint16(own_moves(r, side) + 1))
+        _write_span(f, side, w, np.uint16(own_moves(r, side) + 1))
 
 
 @kernel
 def _update_liberties(f, learner, windows, step, weights, side):
     """Add to every shape that a side saw its step times the errors of the afterstates in which it stood."""
-    for i in range(f.stands[side]):
-        errors = learner.sums[side, f.stand[side, i, 2]] - learner.sums[side, f.stand[side, i, 1]]
+    for i in range(f.spans[side]):
+        errors = learner.sums[side, f.span[side, i, 2]] - learner.sums[side, f.span[side, i, 1]]
         if errors != 0.0:
-            entry = f.stand[side, i, 0]
+            entry = f.span[side, i, 0]
             parts = step[entry // CODES]
             for part in range(windows.weight.shape[1]):
                 weights[windows.weight[entry, part]] += parts[part] * errors

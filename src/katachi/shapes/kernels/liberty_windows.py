@@ -2,7 +2,7 @@
 
 A window has one *digit* for each cell: 0 empty; 1 to 5 the mover's stone, whose chain has outside the window no
 liberty (1), one (2), two or more (3); 4 and 5 are 1 and 2 for a chain of which the opposite cell is a liberty too. 6
-to 10 are the enemy's. The opposite cell matters because the 1×1 and 2×1 shapes in the window have it outside: the
+to 10 are the opponent's. The opposite cell matters because the 1×1 and 2×1 shapes in the window have it outside: the
 other two cells touch the stone, so that they are liberties whenever they are empty. Hence 11 digits, not 7, tell all
 shapes. The code of a window is the number of these digits in base 11, and its *entry* that code behind those of other
 classes.
@@ -26,7 +26,7 @@ from katachi.go.kernels.board import NEIGHBORS, is_atari, record_dtype
 from katachi.go.points import EMPTY, MAX_POINTS, MAX_SIZE
 
 DIGITS: Final = 11
-ENEMY: Final = 5  # what the enemy's digits are behind the mover's
+OPPONENT: Final = 5  # what the opponent's digits are behind the mover's
 SIDE: Final = 2
 CELLS: Final = SIDE * SIDE
 CODES: Final = DIGITS**CELLS
@@ -63,7 +63,7 @@ WINDOW_CELLS, WINDOW_BASE, AROUND, PLACE = _geometry()
 def _inverses() -> NDArray[np.uint16]:
     """For every code the one that the other side sees."""
     digits = np.arange(CODES)[:, None] // DIGITS ** np.arange(CELLS) % DIGITS
-    inverse = np.where(digits == 0, 0, (digits - 1 + ENEMY) % (2 * ENEMY) + 1)
+    inverse = np.where(digits == 0, 0, (digits - 1 + OPPONENT) % (2 * OPPONENT) + 1)
     return (inverse @ DIGITS ** np.arange(CELLS)).astype(np.uint16)
 
 
@@ -190,7 +190,7 @@ def _read_window(s, b, w, mover):
                     s.following[number] = s.first[head]
                     s.first[head] = number
                     s.drop[number] = (own_digit(outside - 1, opposite) - np.int32(digit)) * POWERS[i]
-                digit += np.uint8(ENEMY)
+                digit += np.uint8(OPPONENT)
         s.digit[w, i] = digit
         code += digit * POWERS[i]
     s.code[w] = code
@@ -206,7 +206,7 @@ def code_now(s, b, w, mover):
         if color != EMPTY:
             outside, opposite = _outside(s, b, cells, i)
             digit = np.int32(own_digit(outside, opposite))
-            code += (digit if color == mover else digit + ENEMY) * POWERS[i]
+            code += (digit if color == mover else digit + OPPONENT) * POWERS[i]
     return code
 
 
@@ -232,7 +232,7 @@ def read_position(s, b, mover, table, first):
 # ``shapes/kernels/liberty_windows.py``.
 #
 # A stone that captures nothing changes the windows around it, those of the own chains that it joins, and those in which
-# a stone of an enemy chain beside it has just one or two liberties outside: such a *fragile* stone is listed with its
+# a stone of an opponent chain beside it has just one or two liberties outside: such a *fragile* stone is listed with its
 # chain, and with what its digit becomes. Chains with five liberties or more look the same in every window, so that most
 # moves change few. A capture also changes the windows of the stones that it takes, and those of the own chains that
 # gain liberties by it.
@@ -371,7 +371,7 @@ def _list_joined(s, b, color, count):
 
 @kernel
 def _list_fragile(s, b, p, color, count):
-    """List the windows of enemy stones beside a point that lose a liberty outside; around it they lose none."""
+    """List the windows of opponent stones beside a point that lose a liberty outside; around it they lose none."""
     near = NEIGHBORS[b.lines]
     for k in range(np.uint8(4)):
         q = near[p, k]
@@ -410,7 +410,7 @@ def gain_of_stone(s, b, p, color, table, first):
             code += _shift_alone(b, w, cell, np.int32(s.merged_count))
         else:
             code += _shift_around(s, b, w, cell, color)
-        if s.digit[w, far] > ENEMY + 3:  # an enemy stone of whose liberties the point was one
+        if s.digit[w, far] > OPPONENT + 3:  # an opponent stone of whose liberties the point was one
             code -= 3 * POWERS[far]
         gain += table[np.uint64(first + WINDOW_BASE[b.lines, w]) + np.uint64(code)] - s.value[w]
     count = _list_joined(s, b, color, np.uint16(0))
@@ -478,7 +478,7 @@ def _take_stones(s, b, p, color):
 
 @kernel
 def _put_stone(s, b, p, color):
-    """Put down the stone: enemy chains beside it lose a liberty, own ones become one chain."""
+    """Put down the stone: opponent chains beside it lose a liberty, own ones become one chain."""
     near = NEIGHBORS[b.lines]
     for k in range(np.uint8(4)):
         q = near[p, k]

@@ -6,7 +6,7 @@ integers hold, one after another, what ``shapes/model.py`` lays out: a header, t
 table begins, the windows that touch each point, and the tables, in fixed point. Integer sums have no rounding: a
 sweep agrees with a whole-board pass to the last bit, and so do a board and its mirror images.
 
-Digits of a window's code: 0 empty, 1 a stone of the player who has just moved, 2 an enemy's. Kernels trust their
+Digits of a window's code: 0 empty, 1 a stone of the player who has just moved, 2 an opponent's. Kernels trust their
 arguments.
 """
 

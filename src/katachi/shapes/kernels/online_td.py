@@ -11,7 +11,7 @@ colors inverted if the side is White.
 In the online cascade each set i has a value of its own, over the sets j that are as general (``general[j, i]`` is 1),
 and learns from its own error (4–6); without it ``general`` is 1 everywhere and all errors are the same. With the
 logistic gradient the factor V (1 − V) is left out. With traces the afterstates before s_t learn from δ too, each of
-them with its own slope, decayed by λ a move.
+them with its own gradient, decayed by λ a move.
 
 The code is plain on purpose: a move is valued by putting its stones into the tracker, summing the weights around, and
 taking them out again. Both kinds of shapes, those with a weight each and those that are hashed, work.
@@ -76,15 +76,15 @@ class Shapes(NamedTuple):
     canonical: NDArray[np.uint32]
     inverse: NDArray[np.uint32]  # the weight of the inverse of each shape; empty unless they are tied
     active: NDArray[np.uint32]  # [2, afterstates, placements] the weights in use in a side's afterstates
-    slopes: NDArray[np.float64]  # [2, afterstates, m]
+    gradients: NDArray[np.float64]  # [2, afterstates, m]
 
 
 @kernel
-def _put(shapes, tracker, keys, game, p, color, taken, enemy):
-    """Make a point ``color`` and the taken points ``enemy`` in the tracker."""
+def _put(shapes, tracker, keys, game, p, color, taken, opponent):
+    """Make a point ``color`` and the taken points ``opponent`` in the tracker."""
     change_stone(shapes, tracker, keys, p, np.int8(color))
     for i in range(taken):
-        change_stone(shapes, tracker, keys, game.taken[i], np.int8(enemy))
+        change_stone(shapes, tracker, keys, game.taken[i], np.int8(opponent))
 
 
 @kernel
@@ -192,14 +192,14 @@ def update(run, shapes, weights, game, side, t, targets):
     """Learn from afterstate t of a side (eq. 2, 3, 5, 6); ``targets`` are r + V_i(s_t+1) for every set i."""
     values = set_values(game, weights, shapes.active[side, t])
     errors = targets - values
-    shapes.slopes[side, t] = values * (1.0 - values)
+    shapes.gradients[side, t] = values * (1.0 - values)
     if run.logistic:
-        shapes.slopes[side, t] = 1.0
+        shapes.gradients[side, t] = 1.0
     run.squared_errors += errors[-1] * errors[-1]
     run.updates += 1
     decay = step_size_at(run)
     for k in range(t, np.int64(game.trace_from[side]) - 1, -1):
-        steps = decay * game.step[: game.sets] * errors * shapes.slopes[side, k]
+        steps = decay * game.step[: game.sets] * errors * shapes.gradients[side, k]
         active = shapes.active[side, k]
         for placement in range(game.placements):
             weights[active[placement]] += steps[game.set_of[placement]]

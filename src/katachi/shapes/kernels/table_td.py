@@ -34,7 +34,7 @@ from katachi.shapes.kernels.player import (
 from katachi.shapes.kernels.self_play import begin_batch, black_agent, end_game, step_size_at
 
 MAX_OWN_MOVES: Final = MAX_PLIES // 2 + 3
-MAX_STANDS: Final = 30 * MAX_CHANGES + MAX_WINDOWS  # a point lies in 30 windows up to 3×3
+MAX_SPANS: Final = 30 * MAX_CHANGES + MAX_WINDOWS  # a point lies in 30 windows up to 3×3
 
 LEARNER: Final = record_dtype(
     [
@@ -50,8 +50,8 @@ LEARNER: Final = record_dtype(
         ("since", np.uint16, MAX_WINDOWS),  # the own move at which it last changed
         ("touched", np.uint16, MAX_WINDOWS),  # the windows that changed since the last own move
         # what stood there between changes, by side
-        ("stands", np.uint32, 2),
-        ("stand", np.uint32, (2, MAX_STANDS, 5)),  # its weights, the window, from which own move until which
+        ("spans", np.uint32, 2),
+        ("span", np.uint32, (2, MAX_SPANS, 5)),  # its weights, the window, from which own move until which
         # by side and own move
         ("logit", np.float64, (2, MAX_OWN_MOVES)),  # of what it thought of its chances after it
         ("sums", np.float64, (2, MAX_OWN_MOVES)),  # of the errors of the afterstates before it
@@ -80,15 +80,15 @@ def own_moves(r, side):
 
 
 @kernel
-def _write_stand(learner, side, w, t):
+def _write_span(learner, side, w, t):
     """Write down what a window has shown until own move t."""
-    i = learner.stands[side]
-    learner.stand[side, i, 0] = learner.weight[w, 0]
-    learner.stand[side, i, 1] = learner.weight[w, 1]
-    learner.stand[side, i, 2] = w
-    learner.stand[side, i, 3] = learner.since[w]
-    learner.stand[side, i, 4] = t
-    learner.stands[side] = i + np.uint32(1)
+    i = learner.spans[side]
+    learner.span[side, i, 0] = learner.weight[w, 0]
+    learner.span[side, i, 1] = learner.weight[w, 1]
+    learner.span[side, i, 2] = w
+    learner.span[side, i, 3] = learner.since[w]
+    learner.span[side, i, 4] = t
+    learner.spans[side] = i + np.uint32(1)
     learner.since[w] = t
 
 
@@ -98,7 +98,7 @@ def follow_game(learner, shapes, r, canonical, weights, side):
 
     One loop over the game on purpose: arrays handed to a function at every stone would cost more than its work.
     """
-    learner.stands[side] = 0
+    learner.spans[side] = 0
     logit = 0.0
     for w in range(learner.windows):
         learner.code[w] = 0
@@ -114,14 +114,14 @@ def follow_game(learner, shapes, r, canonical, weights, side):
     for t in range(np.uint16(1), np.uint16(own_moves(r, side) + 1)):
         ply = np.uint32(2 * t - 2 + side)
         touched = np.uint32(0)
-        while change < r.changes and r.change_ply[change] <= ply:  # the enemy's move and the own one
+        while change < r.changes and r.change_ply[change] <= ply:  # the opponent's move and the own one
             p = r.change_point[change]
             digit = np.int32(r.change_digit[change, side])
             change += np.uint32(1)
             for c in range(shapes.starts[p], shapes.starts[p + np.uint16(1)]):
                 w = shapes.contact[c]
                 if learner.since[w] != t:
-                    _write_stand(learner, side, w, np.uint16(t))
+                    _write_span(learner, side, w, np.uint16(t))
                     learner.touched[touched] = w
                     touched += np.uint32(1)
                 learner.code[w] += np.uint32(digit * np.int32(shapes.power[c]))
@@ -136,7 +136,7 @@ def follow_game(learner, shapes, r, canonical, weights, side):
             learner.value[w] = value
         learner.logit[side, t] = logit
     for w in range(np.uint16(learner.windows)):
-        _write_stand(learner, side, w, np.uint16(own_moves(r, side) + 1))
+        _write_span(learner, side, w, np.uint16(own_moves(r, side) + 1))
 
 
 @kernel
@@ -156,8 +156,8 @@ def sum_errors(run, learner, r, side, reward):
         error = target - value
         run.squared_errors += error * error
         trace = 0.0 if cut else error + run.trace_decay * trace
-        slope = 1.0 if run.logistic else value * (1.0 - value)
-        sums[t + 1] = step_size * trace * slope
+        gradient = 1.0 if run.logistic else value * (1.0 - value)
+        sums[t + 1] = step_size * trace * gradient
         cut = r.explored[2 * t - 2 + side] and not run.update_after_exploring
         target = value
     run.updates += moves
@@ -169,26 +169,26 @@ def sum_errors(run, learner, r, side, reward):
 @kernel
 def update_weights(learner, weights, side):
     """Add to every shape that a side saw its step times the errors of the afterstates in which it stood."""
-    for i in range(learner.stands[side]):
-        errors = learner.sums[side, learner.stand[side, i, 4]] - learner.sums[side, learner.stand[side, i, 3]]
+    for i in range(learner.spans[side]):
+        errors = learner.sums[side, learner.span[side, i, 4]] - learner.sums[side, learner.span[side, i, 3]]
         if errors != 0.0:
-            w = learner.stand[side, i, 2]
+            w = learner.span[side, i, 2]
             change = learner.step[w] * errors
             for j in range(learner.sets[w]):
-                weights[learner.stand[side, i, j]] += change
+                weights[learner.span[side, i, j]] += change
 
 
 @kernel
 def _update_tied_weights(learner, weights, inverse, side):
     """The same with tied inverses: the inverse of each shape gets the opposite."""
-    for i in range(learner.stands[side]):
-        errors = learner.sums[side, learner.stand[side, i, 4]] - learner.sums[side, learner.stand[side, i, 3]]
+    for i in range(learner.spans[side]):
+        errors = learner.sums[side, learner.span[side, i, 4]] - learner.sums[side, learner.span[side, i, 3]]
         if errors != 0.0:
-            w = learner.stand[side, i, 2]
+            w = learner.span[side, i, 2]
             change = learner.step[w] * errors
             for j in range(learner.sets[w]):
-                weights[learner.stand[side, i, j]] += change
-                weights[inverse[learner.stand[side, i, j]]] -= change
+                weights[learner.span[side, i, j]] += change
+                weights[inverse[learner.span[side, i, j]]] -= change
 
 
 @kernel

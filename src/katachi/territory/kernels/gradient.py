@@ -1,6 +1,6 @@
 """The compiled gradient of a DAG-RNN: back through all that ``territory/kernels/network.py`` makes of a board.
 
-Slopes are those of the loss: with respect to logits, hidden units, states, what is seen of points, and weights.
+Gradients are those of the loss: with respect to logits, hidden units, states, what is seen of points, and weights.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from katachi.territory.kernels.network import (
     forward,
     hidden_bias,
     output_matrix,
-    times_logistic_slope,
-    times_rectified_slope,
+    times_logistic_gradient,
+    times_rectified_gradient,
     transform,
 )
 
@@ -59,37 +59,37 @@ def _turn_weights(net, weights, turned):
 
 
 @kernel
-def _slope_units(net, slopes, at, units, first, count):
+def _gradient_units(net, gradients, at, units, first, count):
     if net.gated:
-        times_rectified_slope(slopes, at, units, first, count)
+        times_rectified_gradient(gradients, at, units, first, count)
     else:
-        times_logistic_slope(slopes, at, units, first, count)
+        times_logistic_gradient(gradients, at, units, first, count)
 
 
 @kernel
-def _output_back(net, grid, weights, logit_slopes, memory, gradient):
-    """From the slopes of the logits to those of the output network's hidden units."""
-    hidden, slopes = net.hidden, memory.unit_slopes
+def _output_back(net, grid, weights, logit_gradients, memory, gradient):
+    """From the gradients of the logits to those of the output network's hidden units."""
+    hidden, gradients = net.hidden, memory.unit_gradients
     first = net.sweeps * grid.points * FLIPS * hidden
     matrix = output_matrix(net, net.sweeps, OUTPUT)
     for p in range(grid.points):
         at = p * FLIPS * hidden
-        slopes[at : at + hidden] = 0
+        gradients[at : at + hidden] = 0
         for o in range(net.outputs):
-            slope = logit_slopes[p * net.outputs + o]
-            gradient[matrix + net.outputs * hidden + o] += slope
+            delta = logit_gradients[p * net.outputs + o]
+            gradient[matrix + net.outputs * hidden + o] += delta
             for c in range(0, hidden, LANES):
                 w = matrix + o * hidden + c
-                store(gradient, w, load(gradient, w) + slope * load(memory.means, p * hidden + c))
-                store(slopes, at + c, load(slopes, at + c) + (slope * _QUARTER) * load(weights, w))
+                store(gradient, w, load(gradient, w) + delta * load(memory.means, p * hidden + c))
+                store(gradients, at + c, load(gradients, at + c) + (delta * _QUARTER) * load(weights, w))
         for flip in range(1, FLIPS):
-            copy(slopes, at, slopes, at + flip * hidden, hidden)
-    _slope_units(net, slopes, 0, memory.units, first, grid.points * FLIPS * hidden)
+            copy(gradients, at, gradients, at + flip * hidden, hidden)
+    _gradient_units(net, gradients, 0, memory.units, first, grid.points * FLIPS * hidden)
 
 
 @kernel
 def _see_back(net, grid, sweep, kind, memory, gradient):
-    """From the slopes of a network's hidden units to those of its weights, and of what it sees of earlier sweeps."""
+    """From the gradients of a network's hidden units to those of its weights, and of what it sees of earlier sweeps."""
     hidden, spectrum = net.hidden, memory.spectrum
     part_size = (grid.points + 1) * hidden
     points = grid.seen[grid.seen_first[kind] : grid.seen_first[kind] + grid.seen_count[kind]]
@@ -98,7 +98,7 @@ def _see_back(net, grid, sweep, kind, memory, gradient):
         x2, x3 = grid.places[kind, 2, p] * hidden, grid.places[kind, 3, p] * hidden
         o = p * hidden
         o1, o2, o3 = o + part_size, o + 2 * part_size, o + 3 * part_size
-        transform(memory.unit_slopes, x0, x1, x2, x3, spectrum, o, o1, o2, o3, hidden, _ONE)
+        transform(memory.unit_gradients, x0, x1, x2, x3, spectrum, o, o1, o2, o3, hidden, _ONE)
     first = net.networks[3 * sweep + kind % OUTPUT]
     for character in range(FLIPS):
         length, shift = net.own[character] + sweep * net.channels, character * part_size
@@ -111,7 +111,7 @@ def _see_back(net, grid, sweep, kind, memory, gradient):
 
 @kernel
 def _see_states_back(net, grid, sweep, kind, first, character, memory):
-    """Add to the slopes of what is seen, of one character, what comes through the matrix that begins at ``first``."""
+    """Add to the gradients of what is seen, of one character, what comes through the matrix that begins at ``first``."""
     hidden, columns = net.hidden, sweep * net.channels
     wide = net.sweeps * net.channels
     x = character * (grid.points + 1) * hidden
@@ -122,15 +122,28 @@ def _see_states_back(net, grid, sweep, kind, first, character, memory):
         row = FLIPS * wide
         o0, o1, o2, o3 = o + p0 * row, o + p1 * row, o + p2 * row, o + p3 * row
         add_products(
-            memory.spectrum, x0, x1, x2, x3, hidden, memory.turned, first, columns, memory.seen_slopes, o0, o1, o2, o3
+            memory.spectrum,
+            x0,
+            x1,
+            x2,
+            x3,
+            hidden,
+            memory.turned,
+            first,
+            columns,
+            memory.seen_gradients,
+            o0,
+            o1,
+            o2,
+            o3,
         )
 
 
 @kernel
-def _begin_state_slopes(net, grid, sweep, memory):
-    """Set the slopes of a sweep's states to what comes from those who saw them."""
+def _begin_state_gradients(net, grid, sweep, memory):
+    """Set the gradients of a sweep's states to what comes from those who saw them."""
     channels, wide = net.channels, net.sweeps * net.channels
-    memory.state_slopes[:] = 0
+    memory.state_gradients[:] = 0
     for p in range(grid.points):
         x = p * FLIPS * wide + sweep * channels
         o0 = grid.frames[grid.steps[0, p]] * FLIPS * channels
@@ -138,14 +151,14 @@ def _begin_state_slopes(net, grid, sweep, memory):
         o2 = grid.frames[grid.steps[2, p]] * FLIPS * channels + 2 * channels
         o3 = grid.frames[grid.steps[3, p]] * FLIPS * channels + 3 * channels
         x1, x2, x3 = x + wide, x + 2 * wide, x + 3 * wide
-        transform(memory.seen_slopes, x, x1, x2, x3, memory.state_slopes, o0, o1, o2, o3, channels, _HALF)
+        transform(memory.seen_gradients, x, x1, x2, x3, memory.state_gradients, o0, o1, o2, o3, channels, _HALF)
 
 
 @kernel
 def _sweep_back(net, grid, sweep, memory):
-    """Go back from step to step, from the slopes of the states to those of all units of a sweep."""
+    """Go back from step to step, from the gradients of the states to those of all units of a sweep."""
     hidden, channels, ends = net.hidden, net.channels, net.ends
-    scratch, unit_slopes, end_slopes = memory.scratch, memory.unit_slopes, memory.end_slopes
+    scratch, unit_gradients, end_gradients = memory.scratch, memory.unit_gradients, memory.end_gradients
     plane = FLIPS * channels
     base = sweep * grid.frame_width * grid.frame_width
     for t in range(grid.points - 1, -1, -1):
@@ -159,40 +172,42 @@ def _sweep_back(net, grid, sweep, memory):
             share = _HALF if kind == INTERIOR else _ONE
             _pass_gates_back(net, grid, sweep, t, base * plane, own, above, left, share, memory)
         else:
-            copy(memory.state_slopes, own, end_slopes, e, plane)
-            times_logistic_slope(end_slopes, e, memory.states, base * plane + own, plane)
-        unit_slopes[u : u + FLIPS * hidden] = 0
+            copy(memory.state_gradients, own, end_gradients, e, plane)
+            times_logistic_gradient(end_gradients, e, memory.states, base * plane + own, plane)
+        unit_gradients[u : u + FLIPS * hidden] = 0
         e1, e2, e3 = e + ends, e + 2 * ends, e + 3 * ends
         u1, u2, u3 = u + hidden, u + 2 * hidden, u + 3 * hidden
-        add_products(end_slopes, e, e1, e2, e3, ends, memory.turned, matrix, hidden, unit_slopes, u, u1, u2, u3)
-        _slope_units(net, unit_slopes, u, memory.units, sweep * grid.points * FLIPS * hidden + u, FLIPS * hidden)
+        add_products(end_gradients, e, e1, e2, e3, ends, memory.turned, matrix, hidden, unit_gradients, u, u1, u2, u3)
+        _gradient_units(net, unit_gradients, u, memory.units, sweep * grid.points * FLIPS * hidden + u, FLIPS * hidden)
         two = 2 * channels
         scratch[: FLIPS * two] = 0
-        add_products(unit_slopes, u, u1, u2, u3, hidden, memory.turned, before, two, scratch, 0, two, 2 * two, 3 * two)
+        add_products(
+            unit_gradients, u, u1, u2, u3, hidden, memory.turned, before, two, scratch, 0, two, 2 * two, 3 * two
+        )
         for flip in range(FLIPS):
-            add(scratch, flip * two, memory.state_slopes, above + flip * channels, channels)
-            add(scratch, flip * two + channels, memory.state_slopes, left + flip * channels, channels)
+            add(scratch, flip * two, memory.state_gradients, above + flip * channels, channels)
+            add(scratch, flip * two + channels, memory.state_gradients, left + flip * channels, channels)
 
 
 @kernel
 def _pass_gates_back(net, grid, sweep, t, base, own, above, left, share, memory):
-    """From the slopes of gated states to those of gates, proposals and predecessors."""
+    """From the gradients of gated states to those of gates, proposals and predecessors."""
     channels = net.channels
-    states, slopes, ends = memory.states, memory.state_slopes, memory.ends
+    states, gradients, ends = memory.states, memory.state_gradients, memory.ends
     one = spread(_ONE)
     for flip in range(FLIPS):
         e = (t * FLIPS + flip) * net.ends
         y = sweep * grid.points * FLIPS * net.ends + e
         for s in range(flip * channels, (flip + 1) * channels, LANES):
             c = s - flip * channels
-            slope = load(slopes, own + s)
+            gradient = load(gradients, own + s)
             gate, proposal = load(ends, y + c), _TWO * load(ends, y + channels + c) - one
             mean = share * (load(states, base + above + s) + load(states, base + left + s))
-            store(memory.end_slopes, e + c, slope * (mean - proposal) * (gate * (one - gate)))
-            store(memory.end_slopes, e + channels + c, slope * (one - gate) * (one - proposal * proposal))
-            passed = share * (slope * gate)
-            store(slopes, above + s, load(slopes, above + s) + passed)
-            store(slopes, left + s, load(slopes, left + s) + passed)
+            store(memory.end_gradients, e + c, gradient * (mean - proposal) * (gate * (one - gate)))
+            store(memory.end_gradients, e + channels + c, gradient * (one - gate) * (one - proposal * proposal))
+            passed = share * (gradient * gate)
+            store(gradients, above + s, load(gradients, above + s) + passed)
+            store(gradients, left + s, load(gradients, left + s) + passed)
 
 
 @kernel
@@ -204,26 +219,26 @@ def _add_sweep_gradient(net, grid, sweep, kind, memory, gradient):
     base = sweep * grid.frame_width * grid.frame_width * FLIPS * channels
     bias = hidden_bias(net, sweep, kind)
     before, matrix = bias + hidden, output_matrix(net, sweep, kind)
-    slopes, ends = memory.unit_slopes, memory.end_slopes
-    add_rows(slopes, rows, hidden, gradient, bias)
-    add_outer(memory.states, above, channels, base, channels, slopes, rows, 0, hidden, gradient, before)
+    gradients, ends = memory.unit_gradients, memory.end_gradients
+    add_rows(gradients, rows, hidden, gradient, bias)
+    add_outer(memory.states, above, channels, base, channels, gradients, rows, 0, hidden, gradient, before)
     after = before + channels * hidden
-    add_outer(memory.states, left, channels, base, channels, slopes, rows, 0, hidden, gradient, after)
+    add_outer(memory.states, left, channels, base, channels, gradients, rows, 0, hidden, gradient, after)
     u = sweep * grid.points * FLIPS * hidden
     add_outer(memory.units, rows, hidden, u, hidden, ends, rows, 0, net.ends, gradient, matrix)
     add_rows(ends, rows, net.ends, gradient, matrix + hidden * net.ends)
 
 
 @kernel
-def _backward(net, grid, weights, logit_slopes, memory, gradient):
+def _backward(net, grid, weights, logit_gradients, memory, gradient):
     """Add the gradient of one board, of which everything is in memory."""
-    memory.seen_slopes[:] = 0
-    _output_back(net, grid, weights, logit_slopes, memory, gradient)
+    memory.seen_gradients[:] = 0
+    _output_back(net, grid, weights, logit_gradients, memory, gradient)
     all_rows = np.arange(grid.points * FLIPS)
-    add_rows(memory.unit_slopes, all_rows, net.hidden, gradient, hidden_bias(net, net.sweeps, OUTPUT))
+    add_rows(memory.unit_gradients, all_rows, net.hidden, gradient, hidden_bias(net, net.sweeps, OUTPUT))
     _see_back(net, grid, net.sweeps, OUTPUT, memory, gradient)
     for sweep in range(net.sweeps - 1, -1, -1):
-        _begin_state_slopes(net, grid, sweep, memory)
+        _begin_state_gradients(net, grid, sweep, memory)
         _sweep_back(net, grid, sweep, memory)
         for kind in (INTERIOR, SIDE, CORNER):
             _add_sweep_gradient(net, grid, sweep, kind, memory, gradient)
@@ -238,19 +253,19 @@ def add_gradient(net, grid, weights, inputs, targets, moves, policy_loss, memory
     added if White makes it, or −1; they count ``policy_loss`` times, and not at all in a network without policies.
     """
     _turn_weights(net, weights, memory.turned)
-    slopes = np.empty(grid.points * net.outputs, dtype=np.float32)
+    gradients = np.empty(grid.points * net.outputs, dtype=np.float32)
     for b in range(inputs.shape[0]):
         forward(net, grid, weights, inputs[b], memory)
-        slopes[:] = 0
-        losses[0] += _ownership_loss(net, grid, memory.logits, targets[b], slopes)
+        gradients[:] = 0
+        losses[0] += _ownership_loss(net, grid, memory.logits, targets[b], gradients)
         if net.outputs > 1 and moves[b] >= 0:
-            losses[1] += _move_loss(net, grid, memory.logits, moves[b], policy_loss, slopes)
-        _backward(net, grid, weights, slopes, memory, gradient)
+            losses[1] += _move_loss(net, grid, memory.logits, moves[b], policy_loss, gradients)
+        _backward(net, grid, weights, gradients, memory, gradient)
 
 
 @kernel
-def _ownership_loss(net, grid, logits, targets, slopes):
-    """The relative entropy of targets T and outputs O, Σ T log(T/O) + (1 − T) log((1 − T)/(1 − O)), and its slopes."""
+def _ownership_loss(net, grid, logits, targets, gradients):
+    """The relative entropy of targets T and outputs O, Σ T log(T/O) + (1 − T) log((1 − T)/(1 − O)), and its gradients."""
     total = 0.0
     for p in range(grid.points):
         x, target = np.float64(logits[p * net.outputs]), np.float64(targets[p])
@@ -258,13 +273,13 @@ def _ownership_loss(net, grid, logits, targets, slopes):
         total += softplus - target * x
         if 0 < target < 1:
             total += target * np.log(target) + (1 - target) * np.log(1 - target)
-        slopes[p * net.outputs] = 1 / (1 + np.exp(-x)) - target
+        gradients[p * net.outputs] = 1 / (1 + np.exp(-x)) - target
     return total
 
 
 @kernel
-def _move_loss(net, grid, logits, move, share, slopes):
-    """−log p of a move by the mover's softmax over all points, and its slopes, ``share`` times as large."""
+def _move_loss(net, grid, logits, move, share, gradients):
+    """−log p of a move by the mover's softmax over all points, and its gradients, ``share`` times as large."""
     output = 1 + move // grid.points
     most = -np.inf
     for p in range(grid.points):
@@ -273,7 +288,9 @@ def _move_loss(net, grid, logits, move, share, slopes):
     for p in range(grid.points):
         total += np.exp(np.float64(logits[p * net.outputs + output]) - most)
     for p in range(grid.points):
-        slopes[p * net.outputs + output] = share * np.exp(np.float64(logits[p * net.outputs + output]) - most) / total
+        gradients[p * net.outputs + output] = (
+            share * np.exp(np.float64(logits[p * net.outputs + output]) - most) / total
+        )
     played = move % grid.points * net.outputs + output
-    slopes[played] -= share
+    gradients[played] -= share
     return np.log(total) + most - logits[played]

@@ -164,20 +164,20 @@ def _share(count, many):
 
 
 @kernel
-def _tell_enemy(b, g, enemy, out, first):
-    """Tell of an adjacent enemy group, or that there is none."""
+def _describe_opponent(b, g, opponent, out, first):
+    """Tell of an adjacent opponent group, or that there is none."""
     for j in range(np.uint16(5)):
         out[first + j] = np.float32(0)
-    if enemy == OFF:
+    if opponent == OFF:
         out[first + 2] = np.float32(1)
         return
-    out[first + (0 if b.stone[enemy] == BLACK else 1)] = np.float32(1)
-    out[first + 3] = _share(g.liberties[enemy, 0], MANY_LIBERTIES)
-    out[first + 4] = _share(g.eyes[enemy], MANY_EYES)
+    out[first + (0 if b.stone[opponent] == BLACK else 1)] = np.float32(1)
+    out[first + 3] = _share(g.liberties[opponent, 0], MANY_LIBERTIES)
+    out[first + 4] = _share(g.eyes[opponent], MANY_EYES)
 
 
 @kernel
-def _tell_groups(b, g, work):
+def _describe_groups(b, g, work):
     """Write what is told of each group."""
     for i in range(g.group_count):
         group = g.groups[i]
@@ -186,12 +186,12 @@ def _tell_groups(b, g, work):
         out[1] = _share(g.liberties[group, 0], MANY_LIBERTIES)
         for order in range(1, ORDERS):
             out[1 + order] = _share(g.liberties[group, order], MANY_FAR_LIBERTIES)
-        _tell_enemy(b, g, g.weakest[group, 0], out, 1 + ORDERS)
-        _tell_enemy(b, g, g.weakest[group, 1], out, 6 + ORDERS)
+        _describe_opponent(b, g, g.weakest[group, 0], out, 1 + ORDERS)
+        _describe_opponent(b, g, g.weakest[group, 1], out, 6 + ORDERS)
 
 
 @kernel
-def _tell_points(b, f, work, maximum):
+def _describe_points(b, f, work, maximum):
     """Write what is told of each point to the board with the margin."""
     width = np.uint16(b.lines) + np.uint16(2 * MARGIN)
     p = np.uint16(0)
@@ -248,6 +248,6 @@ def fill_inputs(records, loose, method, constants, maximum, shifts, cells, class
         read_groups(b, g, loose)
         spread(b, g, f, method, constants)
         average_propensity(b, cells, classes, table, work[0].propensity)
-        _tell_groups(b, g, work[0])
-        _tell_points(b, f, work[0], maximum)
+        _describe_groups(b, g, work[0])
+        _describe_points(b, f, work[0], maximum)
         _assemble(b, g, work[0], shifts, out[i])

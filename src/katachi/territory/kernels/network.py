@@ -162,19 +162,19 @@ def make_rectified(x, first, count):
 
 
 @kernel(fastmath=True)
-def times_logistic_slope(d, at, y, first, count):
-    """Multiply numbers by the slope of the logistic function where it is y."""
-    slopes, values = d[at : at + count], y[first : first + count]
-    for i in range(slopes.size):
-        slopes[i] *= values[i] * (_ONE - values[i])
+def times_logistic_gradient(d, at, y, first, count):
+    """Multiply numbers by the gradient of the logistic function where it is y."""
+    gradients, values = d[at : at + count], y[first : first + count]
+    for i in range(gradients.size):
+        gradients[i] *= values[i] * (_ONE - values[i])
 
 
 @kernel(fastmath=True)
-def times_rectified_slope(d, at, y, first, count):
-    """Multiply numbers by the slope of a rectified unit that is y."""
-    slopes, values = d[at : at + count], y[first : first + count]
-    for i in range(slopes.size):
-        slopes[i] = slopes[i] if values[i] > 0 else np.float32(0)
+def times_rectified_gradient(d, at, y, first, count):
+    """Multiply numbers by the gradient of a rectified unit that is y."""
+    gradients, values = d[at : at + count], y[first : first + count]
+    for i in range(gradients.size):
+        gradients[i] = gradients[i] if values[i] > 0 else np.float32(0)
 
 
 @kernel(fastmath=True)
@@ -279,11 +279,11 @@ class Memory(NamedTuple):
     logits: Any  # [points, outputs]
     scratch: Any
     turned: Any  # the weights, matrices transposed that gradients go back through
-    unit_slopes: Any  # [points, 4, hidden], and a row that stays 0
-    end_slopes: Any  # [points, 4, ends]
-    state_slopes: Any  # [frame, 4, channels]
+    unit_gradients: Any  # [points, 4, hidden], and a row that stays 0
+    end_gradients: Any  # [points, 4, ends]
+    state_gradients: Any  # [frame, 4, channels]
     spectrum: Any  # [4 characters, points + 1, hidden]
-    seen_slopes: Any  # [points + 1, 4 characters, sweeps · channels]
+    seen_gradients: Any  # [points + 1, 4 characters, sweeps · channels]
 
 
 # Where things are

@@ -9,25 +9,25 @@ from typing import Any
 
 from katachi.cli._training import check_settings, read_learning, values_of_run
 from katachi.cli._training_progress import LearningProgress
-from katachi.policy.train import TOP, CnnTraining, Losses, Machine, train_cnn
+from katachi.policy.train import TOP, Losses, Machine, PolicyTraining, train_policy
 
 _SHOWN_BATCHES = 200  # over which the loss and the hits in the display are means
 
 
-def read_cnn_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> CnnTraining:
+def read_policy_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> PolicyTraining:
     """Settings from a file, then from options, then from ``key=value``; raises TrainingError with one sentence."""
-    return read_learning(CnnTraining, file, options, changes, "katachi data import")
+    return read_learning(PolicyTraining, file, options, changes, "katachi data import")
 
 
-def read_run(run: Path, given: Sequence[object]) -> CnnTraining:
+def read_run(run: Path, given: Sequence[object]) -> PolicyTraining:
     """The settings of a run; raises TrainingError if there is none, or other settings were given."""
-    return check_settings(CnnTraining, values_of_run(run, given))
+    return check_settings(PolicyTraining, values_of_run(run, given))
 
 
-class CnnProgress(LearningProgress):
+class PolicyProgress(LearningProgress):
     """One line: positions, time left, positions a second, and what is known of the last ones and of held-out ones."""
 
-    def __init__(self, settings: CnnTraining) -> None:
+    def __init__(self, settings: PolicyTraining) -> None:
         super().__init__("positions", settings.steps * settings.batch)
         self._recent: deque[Losses] = deque(maxlen=_SHOWN_BATCHES)
 
@@ -51,10 +51,10 @@ class CnnProgress(LearningProgress):
 
 
 def train_and_show(
-    settings: CnnTraining, folder: Path, threads: int, workers: int, command: str, *, tensorboard: bool
+    settings: PolicyTraining, folder: Path, threads: int, workers: int, command: str, *, tensorboard: bool
 ) -> str:
     """Train with a display, and return what was reached."""
-    progress = CnnProgress(settings)
+    progress = PolicyProgress(settings)
     with progress.watching(folder, tensorboard=tensorboard) as watch:
-        train_cnn(settings, folder, watch, command, Machine(threads, workers), progress.learned)
+        train_policy(settings, folder, watch, command, Machine(threads, workers), progress.learned)
     return progress.validation()

@@ -14,11 +14,11 @@ import typer
 
 from katachi.cli._arena import RUNS
 from katachi.cli._crbm_training import read_crbm_training, train_crbm_and_show
-from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, measure_against, read_result, ship_player
+from katachi.cli._release import check_recipe, find_recipe, keep_curves, measure_against, read_result, release_player
 from katachi.cli._training import collect_values
 from katachi.cli._value_training import read_value_training, train_value_and_show
 from katachi.core.cards import ModelError, Training
-from katachi.core.models import SHIPPED, find_model, load_crbm, save_crbm
+from katachi.core.models import PRETRAINED, find_model, load_crbm, save_crbm
 from katachi.crbm.evaluator import CrbmCard
 from katachi.crbm.train import CrbmTraining
 from katachi.crbm.value import ValueTraining
@@ -49,14 +49,14 @@ def make_crbm(
         f"win rate against {opponent}, one ply": measure_against(opponent, name, source, card, komi, games, jobs)
         for opponent in OPPONENTS
     }
-    path = (into or SHIPPED) / name
+    path = (into or PRETRAINED) / name
     metrics = {**card.metrics, **measured, **played}
     told = _tell(name, card.training, "data"), _tell(name, value_training, "features")
     save_crbm(path, crbm, *told, metrics, replace=True)
     keep_curves(source, path)
     if into is None:
         found = f"Features that an RBM found, with a value from self-play on {card.board_size}x{card.board_size}"
-        ship_player(name, f"{found}, one ply deep (Largman and Pham)")
+        release_player(name, f"{found}, one ply deep (Largman and Pham)")
     return path
 
 

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from katachi.cli._arena import RUNS
-from katachi.cli._shipping import check_recipe, find_recipe, keep_curves, read_result, ship_player, tell_network
+from katachi.cli._release import check_recipe, describe_network, find_recipe, keep_curves, read_result, release_player
 from katachi.cli._territory_training import read_territory_training, train_and_show
 from katachi.core.cards import Metric
-from katachi.core.models import SHIPPED, find_model, load_dag_rnn, save_dag_rnn
+from katachi.core.models import PRETRAINED, find_model, load_territory, save_territory
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import mean_of_many
 from katachi.sgf.files import Split
@@ -39,17 +39,17 @@ def make_territory(
     dataset = Dataset.open(settings.data)
     played = dict(read_result(path).metric() for path in results)
     source = find_model(trained or str(_train(name, settings, run, threads)))
-    territory, card = load_dag_rnn(source)
+    territory, card = load_territory(source)
     check_recipe(name, settings, card.training.settings)
     metrics = measure(territory, dataset, positions) | played
-    path = (into or SHIPPED) / name
-    training = tell_network(name, card.training)
-    save_dag_rnn(path, territory, card.points, card.temperature, training, metrics, replace=True)
+    path = (into or PRETRAINED) / name
+    training = describe_network(name, card.training)
+    save_territory(path, territory, card.points, card.temperature, training, metrics, replace=True)
     keep_curves(source, path)
     if into is None:
         board = f"{dataset.only_size()}x{dataset.only_size()}"
         cells = card.config.cell
-        ship_player(name, f"Territory as a {cells} DAG-RNN learned it on {board}, one ply deep (Wu and Baldi 2006)")
+        release_player(name, f"Territory as a {cells} DAG-RNN learned it on {board}, one ply deep (Wu and Baldi 2006)")
     return path
 
 

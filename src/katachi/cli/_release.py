@@ -1,7 +1,7 @@
 """How a model comes to ship: trained by its committed recipe, measured, and put with its card where players find it.
 
 A recipe is a file of settings, in a folder that is called like the command of ``katachi train`` which takes them.
-Here is what shapes need; ``cli/_cnn_shipping.py`` is about networks.
+Here is what shapes need; ``cli/_policy_release.py`` is about networks.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
 from katachi.core.cards import Metric, ModelError, Training
 from katachi.core.disk import write_atomically
-from katachi.core.models import SHIPPED, ModelCard, find_model, load_linear, open_model, save_linear
+from katachi.core.models import PRETRAINED, ModelCard, find_model, load_linear, open_model, save_linear
 from katachi.core.training import METRICS
 from katachi.core.weights import WEIGHTS
 from katachi.papers.tournaments import gnugo_name
 from katachi.shapes.train import ShapeTraining
 
-RECIPES: Final = SHIPPED / "recipes"
-PLAYERS: Final = SHIPPED.parent / "players" / "shipped"
+RECIPES: Final = PRETRAINED / "recipes"
+PLAYERS: Final = PRETRAINED.parent / "players" / "shipped"
 _RANDOM_PLIES: Final = 2
 _COUNTED: Final = ("positions", "seconds", "core_seconds")  # what grows in the course of a run
 _MAX_RESULT_BYTES: Final = 1 << 20
@@ -78,7 +78,7 @@ def make_shapes(
     check_recipe(name, settings, card.training.settings)
     against_alp = measure_against("alp", name, source, card, card.komi, games, jobs)
     metrics = {"win rate against alp, one ply": against_alp, **measured}
-    path = (into or SHIPPED) / name
+    path = (into or PRETRAINED) / name
     save_linear(path, model, card.model_copy(update={"metrics": metrics}), replace=True)
     keep_curves(source, path)
     return path
@@ -103,7 +103,7 @@ def _metrics(model: Path) -> list[dict[str, Any]]:
     return [*before, *({**line, **{name: line[name] + seen[name] for name in seen if name in line}} for line in lines)]
 
 
-def ship_player(name: str, description: str, search: str | None = None) -> None:
+def release_player(name: str, description: str, search: str | None = None) -> None:
     """Let a player of its name play by a model that ships, one ply deep or by another search, unless there is one."""
     path = PLAYERS / f"{name}.toml"
     if not path.exists():
@@ -111,7 +111,7 @@ def ship_player(name: str, description: str, search: str | None = None) -> None:
         write_atomically(path, text if search is None else f'{text}[search]\nkind = "{search}"\n')
 
 
-def tell_network(name: str, training: Training) -> Training:
+def describe_network(name: str, training: Training) -> Training:
     """How a network was trained, in words that do not depend on where its games lay, and what it began with."""
     first = training.settings.get("first_model")
     told = _without_folders(training)
