@@ -94,7 +94,9 @@ def image_boards(board: Board) -> list[Board]:
 
 
 def liberty_states(board: Board, mover: int, place: tuple[int, int, int, int]) -> tuple[int, ...]:
-    """The contents of a rectangle by rows: 0 empty, else 1 (the mover's) or 4 (the opponent's) plus external liberties."""
+    """The contents of a rectangle by rows: 0 empty, else 1 (the mover's) or 4 (the opponent's) plus external
+    liberties.
+    """
     x, y, w, h = place
     points = [(y + j) * board.size + x + i for j in range(h) for i in range(w)]
     states = []

@@ -109,8 +109,8 @@ def _shapes_targets(rows: list[Row]) -> Iterator[Target]:
 
 # Candidate moves valued a second by CRBM features, one core: 105 kernels of each kind, and a second layer.
 #
-# ``katachi`` and the others are sweeps that compute what a move changes; ``katachi-whole-board`` computes all features of
-# every afterstate of the same boards. Weights are random: what a kernel looks for does not matter here.
+# ``katachi`` and the others are sweeps that compute what a move changes; ``katachi-whole-board`` computes all features
+# of every afterstate of the same boards. Weights are random: what a kernel looks for does not matter here.
 
 SIZE: Final = 9
 WANTED: Final = 20_000  # candidates a second of ``katachi``

@@ -45,8 +45,8 @@ from katachi.shapes.model import LinearModel, describe_linear
 # from the next of its chain, and the last one from the result. Whoever has just moved sees his own stones as such, so
 # that one weight vector serves both (Largman and Pham; Silver, Sutton and Müller 2007).
 #
-# The step is scaled by 1/‖φ‖² of the afterstate's features: it moves the logit there by ``step_size`` · error · gradient,
-# whatever the features are. So feature sets with 64 ones and with 5,145 dense numbers learn at the same rate.
+# The step is scaled by 1/‖φ‖² of the afterstate's features: it moves the logit there by ``step_size`` · error ·
+# gradient, whatever the features are. So feature sets with 64 ones and with 5,145 dense numbers learn at the same rate.
 
 
 class LinearTdSettings(BaseModel):

@@ -1,8 +1,9 @@
 """Influence: how far the stones of each color make themselves felt, by four rules, with their constants.
 
 - ``exact`` and ``stringent`` (after Chen 2002, as Wu and Baldi 2006 use it): every stone emits an amount, which spreads
-  over neighboring points and decays at every step; amounts add up. In the first any opponent stone blocks; in the second
-  an opponent stone blocks only what comes from weaker groups than its own (``features/influence.py`` says what is weaker).
+  over neighboring points and decays at every step; amounts add up. In the first any opponent stone blocks; in the
+  second an opponent stone blocks only what comes from weaker groups than its own (``features/influence.py`` says what
+  is weaker).
 - ``bouzy`` (Bouzy 2003): dilations let every color grow where the other is not, erosions then take away what nothing
   surrounds.
 - ``zobrist`` (Zobrist 1970): every point adds the signs of its neighbors to its own number, again and again.
@@ -22,8 +23,8 @@ array([[0.  , 0.  , 0.25, 0.  , 0.  ],
 
 Groups of a board: chains, or chains that are loosely connected, with their eyes, liberties and weakest opponents.
 
-- A *loose group* joins chains that no single opponent stone can keep apart: they have two liberties in common, or one on
-  which an opponent stone would stand alone with one liberty or none.
+- A *loose group* joins chains that no single opponent stone can keep apart: they have two liberties in common, or one
+  on which an opponent stone would stand alone with one liberty or none.
 - A *true eye* is an empty region of at most seven points with one color around it: a single point whose diagonals are
   held (a simple eye), or a larger region whose chains belong to one loose group. It is an eye of every group around it.
 - Liberties of order 1 are the usual ones; those of order *k* are the empty points that touch one of order *k* − 1 and

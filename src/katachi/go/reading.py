@@ -75,7 +75,7 @@ def read_ladder(board: Board, point: int, *, attacker_first: bool = True) -> Lad
 
 
 def is_ladder_capture(board: Board, point: int) -> bool:
-    """Whether the chain at a point is captured if the opponent moves first: in a ladder, or at once if it is in atari."""
+    """Whether the chain at a point is captured if the opponent moves first, in a ladder or out of atari at once."""
     return read_ladder(board, point).captured is True
 
 

@@ -46,7 +46,7 @@ class Row:
     published: Value  # or wanted; None where there is no such figure
     ours: Value  # None where it could not be measured
     interval: tuple[float, float] | None
-    run: str
+    run: str = ""  # PAPER/TABLE, which ``Experiment.rows`` fills in
 
     def to_json(self) -> dict[str, Any]:
         """The row as ``katachi reproduce --json`` prints it."""
@@ -282,7 +282,12 @@ class Experiment:
 
     def rows(self, results: Mapping[str, Json]) -> list[Row]:
         """The rows of all tables that were measured."""
-        return [row for table in self.tables if table.name in results for row in table.rows(results[table.name])]
+        return [
+            replace(row, run=f"{self.name}/{table.name}")
+            for table in self.tables
+            if table.name in results
+            for row in table.rows(results[table.name])
+        ]
 
 
 def experiment_names() -> list[str]:

@@ -94,7 +94,7 @@ class RandomPlayer(OnePlyPlayer):
 
 
 class AlpPlayer(OnePlyPlayer):
-    """The average liberty player: mean liberties of its own chains less those of the opponent's (Silver et al. 2007)."""
+    """The average liberty player: mean liberties of its own chains less the opponent's (Silver et al. 2007)."""
 
     kind = "alp"
 

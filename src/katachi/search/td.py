@@ -43,10 +43,10 @@ from katachi.search.settings import TdSearchSettings
 # The memory of TD search: a weight for everything that can stand in each small window of one board.
 #
 # *Short-term memory* learns about one game, in which no corner is like another. So its weights are not shared: every
-# window has its own, for every way in which its points can be empty, the mover's or the opponent's. *Long-term memory* is
-# what a model of local shapes has learned from many games. It needs no table beside the other: short-term memory begins
-# with the value that the model gives to each 3×3 window (``search/playouts.py``), and from then on learns; the value of
-# a board is the sum of both all the time (Dyna-2: Silver, Sutton and Müller 2008).
+# window has its own, for every way in which its points can be empty, the mover's or the opponent's. *Long-term memory*
+# is what a model of local shapes has learned from many games. It needs no table beside the other: short-term memory
+# begins with the value that the model gives to each 3×3 window (``search/playouts.py``), and from then on learns; the
+# value of a board is the sum of both all the time (Dyna-2: Silver, Sutton and Müller 2008).
 #
 # The memory is an evaluator itself, compiled, so that other searches can be steered by what was learned.
 

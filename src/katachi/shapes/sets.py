@@ -194,8 +194,8 @@ def _cycles(order: NDArray[np.int64]) -> list[int]:
 # Which local shapes share a weight: those that symmetry makes equal are all numbered like the least of them.
 #
 # The *code* of a shape is a number in base 3, cell by cell in the frame of its window: 0 empty, 1 the mover's stone, 2
-# the opponent's; the first cell counts 1, the next 3. The weights of a set are numbered class by class, a *class* being a
-# place as far from the corner (``y · across + x``), and within it by code. Larger shapes have Zobrist keys instead.
+# the opponent's; the first cell counts 1, the next 3. The weights of a set are numbered class by class, a *class* being
+# a place as far from the corner (``y · across + x``), and within it by code. Larger shapes have Zobrist keys instead.
 
 _KEY_SEED: Final = 2007  # fixed, so that bins mean the same in every process and on every disk
 

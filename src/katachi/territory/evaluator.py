@@ -136,9 +136,9 @@ def _mask(board: Board, logits: Floats) -> Floats:
 
 # The card of a DAG-RNN: its configuration, the inputs that it is told, and what a point of the score is worth to it.
 #
-# ``weights.safetensors`` holds its weights and the table of propensities that its inputs are made with, which has no more
-# places than 16-bit numbers have. The digest of the inputs says whether they still mean what they meant when the network
-# learned.
+# ``weights.safetensors`` holds its weights and the table of propensities that its inputs are made with, which has no
+# more places than 16-bit numbers have. The digest of the inputs says whether they still mean what they meant when the
+# network learned.
 
 FORMAT: Final = 1
 PROPENSITY: Final = "propensity"  # the name of the table among the weights

@@ -1,11 +1,11 @@
 """Point inputs: what a network is told of each point of a board and of its neighborhood (Wu and Baldi 2006).
 
 Of the point and of those around it: its stone, the influence of both colors, its propensity. Of the group that the
-point's stone belongs to: eyes, liberties of order 1 to 4, and the weakest and the second weakest adjacent opponent group.
-All numbers are from 0 to 1, the propensity from −1 to 1. Neighbors off the board are all zeros, and so is what is told
-of groups where no stone is; of an opponent group that is not there, ``none`` is 1. Whose turn it is, is not told; but
-``exchange`` makes of a board's inputs those of the board with its colors exchanged, and whoever shows all boards as
-one of the players sees them has told it.
+point's stone belongs to: eyes, liberties of order 1 to 4, and the weakest and the second weakest adjacent opponent
+group. All numbers are from 0 to 1, the propensity from −1 to 1. Neighbors off the board are all zeros, and so is what
+is told of groups where no stone is; of an opponent group that is not there, ``none`` is 1. Whose turn it is, is not
+told; but ``exchange`` makes of a board's inputs those of the board with its colors exchanged, and whoever shows all
+boards as one of the players sees them has told it.
 
 The order is that of ``names``: each thing for the point itself and then for its neighbors by rows. When a board is
 turned its neighborhoods turn too: ``flip`` makes of its inputs those of the turned board, to the last bit.
@@ -300,7 +300,7 @@ class PointInputs(BaseModel):
         return f"{self.names[index]} ({part.meaning})"
 
     def fill(self, records: NDArray[Any], propensity: Floats, out: Floats) -> None:
-        """Write the inputs of boards [B] to ``out`` [B, n², d]; ``propensity`` is a table of ``territory/inputs.py``."""
+        """Write the inputs of boards [B] to ``out`` [B, n², d]; ``propensity`` is a table of ``Propensity``."""
         points = out.shape[1] if out.ndim == 3 else 0
         size = math.isqrt(points)
         if out.shape != (records.size, size * size, self.d) or out.dtype != np.float32 or not out.flags.c_contiguous:

@@ -105,8 +105,8 @@ def _activate(ints, floats, layer, inputs, features, at):
         for u in range(units):
             features[at + u] = one / (one + math.exp(-inputs[u])) - floats[center + u]
         return
-    for kernel in range(np.uint64(ints[layer + UNITS] // ints[layer + ORIENTATIONS])):
-        first = kernel * orientations
+    for unit in range(np.uint64(ints[layer + UNITS] // ints[layer + ORIENTATIONS])):
+        first = unit * orientations
         highest = np.float32(0) if ints[layer + POOLED] else inputs[first]
         for g in range(orientations):
             highest = max(highest, inputs[first + g])
@@ -115,7 +115,7 @@ def _activate(ints, floats, layer, inputs, features, at):
             inputs[first + g] = math.exp(inputs[first + g] - highest)
             total += inputs[first + g]
         if ints[layer + POOLED]:
-            features[at + kernel] = total / (total + math.exp(-highest)) - floats[center + kernel]
+            features[at + unit] = total / (total + math.exp(-highest)) - floats[center + unit]
         else:
             for g in range(orientations):
                 features[at + first + g] = inputs[first + g] / total - floats[center + first + g]

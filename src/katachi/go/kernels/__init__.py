@@ -6,7 +6,6 @@ its arguments.
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 from numba import njit
@@ -18,6 +17,5 @@ def kernel(*signature: Any, **options: Any) -> Any:
     ``@kernel`` compiles when it is first called. ``@kernel(signature, fastmath=True)`` takes a signature, which
     compiles at once, and other options of numba.
     """
-    if len(signature) == 1 and isinstance(signature[0], FunctionType):
-        return njit(cache=True, nogil=True)(signature[0])
-    return njit(*signature, cache=True, nogil=True, **options)
+    compiled: Any = njit
+    return compiled(*signature, cache=True, nogil=True, **options)

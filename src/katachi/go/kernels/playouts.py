@@ -97,7 +97,7 @@ def is_nakade(b, p, color, stones):
 
 @kernel
 def vital_point(b, start, color, region):
-    """The point that leaves the opponent one eye in the small empty region at ``start`` which he alone surrounds, or OFF.
+    """The point that leaves the opponent one eye in the small empty region at ``start`` that it surrounds, or OFF.
 
     It is the middle of three, of the T, of the cross, of the bulky five and of the rabbity six.
     """

@@ -139,8 +139,9 @@ def _say(error: Exception) -> str:
 
 # Parameters that can be read and set: two bounds of the session, the lag that its clock allows for, the player's own.
 #
-# ``maxVisits`` and ``maxTime`` bound every move, whatever the player's own limits are; ``lagBuffer`` are the seconds that
-# a move may cost beyond the thinking. These three have KataGo's names; those of the player are the keys of its TOML file.
+# ``maxVisits`` and ``maxTime`` bound every move, whatever the player's own limits are; ``lagBuffer`` are the seconds
+# that a move may cost beyond the thinking. These three have KataGo's names; those of the player are the keys of its
+# TOML file.
 
 Number = TypeVar("Number", int, float)
 

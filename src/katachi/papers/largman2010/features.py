@@ -38,7 +38,6 @@ from katachi.sgf.files import Split
 # How many features there are: those of the paper's CRBM, and all templates as their baseline.
 
 COUNTS_NAME: Final = "counts"
-RUN: Final = f"largman2010/{COUNTS_NAME}"
 PUBLISHED: Final = {"CRBM, 105 kernels of 3×3": 5_145, "all 2×2 templates": 5_184}
 
 
@@ -58,7 +57,7 @@ def measure_counts(scope: Scope) -> Json:  # noqa: ARG001 — counting takes no 
 def rows_counts(results: Json) -> list[Row]:
     """The size of every feature set."""
     return [
-        Row(f"{COUNTS_NAME}/{number}", f"{name}: features on 9×9", PUBLISHED.get(name), count, None, RUN)
+        Row(f"{COUNTS_NAME}/{number}", f"{name}: features on 9×9", PUBLISHED.get(name), count, None)
         for number, (name, count) in enumerate(results["features"].items(), start=1)
     ]
 
@@ -134,7 +133,6 @@ def rows_kernels(results: Json) -> list[Row]:
             None,
             round(_share(found).mean, 1),
             _share(found).interval,
-            RUN,
         )
         for title, found in results["crbms"].items()
     ]
@@ -250,7 +248,7 @@ def _rows(results: Json) -> Iterator[Row]:
         for number, found in enumerate(accuracies(sets), start=1):
             mean, interval = _percent(found)
             what = f"{stage} board, {found.name}: winner told, %"
-            yield Row(f"{WINNERS_NAME}/{stage}/{number}", what, None, round(mean, 1), interval, RUN)
+            yield Row(f"{WINNERS_NAME}/{stage}/{number}", what, None, round(mean, 1), interval)
 
 
 def section_winners(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all

@@ -174,7 +174,8 @@ def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
 def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -> CrbmTraining:
     """How a CRBM of this kind learns; real units begin smaller and take smaller steps.
 
-    Gradients are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of them.
+    Gradients are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of
+    them.
     """
     from katachi.crbm.train import CrbmTraining  # torch takes seconds to load
 
@@ -223,7 +224,6 @@ def _learn_value(seed: int, games: int, passes: int, features: str, data: str, s
 # A value that goes on learning in games against its frozen former self (D2).
 
 FORMER_NAME: Final = "former"
-RUN: Final = f"largman2010/{FORMER_NAME}"
 FORMER_PUBLISHED_GAMES: Final = 110
 CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
 SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
@@ -322,8 +322,8 @@ def rows_former(results: Json) -> list[Row]:
     what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
     won, won_interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
     return [
-        Row(f"{FORMER_NAME}/games", what, FORMER_PUBLISHED_GAMES, mean, interval, RUN),
-        Row(f"{FORMER_NAME}/won", f"won against it after {plan.games:,} games, %", None, won, won_interval, RUN),
+        Row(f"{FORMER_NAME}/games", what, FORMER_PUBLISHED_GAMES, mean, interval),
+        Row(f"{FORMER_NAME}/won", f"won against it after {plan.games:,} games, %", None, won, won_interval),
     ]
 
 
@@ -366,7 +366,8 @@ def _draw(results: Json, plan: FormerPlan, path: Path) -> None:
 
 
 _FORMER_DIFFERENCES: Final = (
-    f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. We take an iteration for a "
+    f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. "
+    "We take an iteration for a "
     f"game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
     "Nobody fills a simple eye of his own, and all stones on the board are taken for alive when both have passed.",
     "Both chains of afterstates teach, the learner's and that of its former self.",
@@ -479,11 +480,11 @@ def _rows(results: Json, eyes: str, first: Kind, second: Kind) -> Iterator[Row]:
     name = f"{PLAY_NAME}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
     what = f"{first.value} against {second.value}, {eyes}"
     ours, interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
-    yield Row(f"{name}/won", f"{what}: won of games with a winner, %", paper, ours, interval, RUN)
+    yield Row(f"{name}/won", f"{what}: won of games with a winner, %", paper, ours, interval)
     games = sum(score["games"] for score in scores)
     if games:
         none = share(games - sum(score["decided"] for score in scores), games)
-        yield Row(f"{name}/no-winner", f"{what}: no winner, %", None, round(none.mean, 1), none.interval, RUN)
+        yield Row(f"{name}/no-winner", f"{what}: no winner, %", None, round(none.mean, 1), none.interval)
 
 
 def section_play(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
@@ -497,7 +498,8 @@ one ply deep with ε = {EPSILON}, komi {KOMI}, on {results["data"]["size"]}×{re
 
 {table(header, (_line(results, eyes, *pair) for eyes in EYES for pair in PAIRS))}
 
-In the paper the CRBM won {PUBLISHED_WON} of {PLAY_PUBLISHED_GAMES} games against templates, {format_rounded(published)} %.
+In the paper the CRBM won {PUBLISHED_WON} of {PLAY_PUBLISHED_GAMES} games against templates,
+{format_rounded(published)} %.
 It says that features that are not oriented played better than those that are, without a number.
 
 Differences from the paper:
@@ -570,7 +572,7 @@ def measure_tournament(scope: Scope) -> Json:
 def rows_tournament(results: Json) -> list[Row]:
     """The rating of every player, and the score of every pair."""
     ratings = [
-        Row(f"{TOURNAMENT_NAME}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high), RUN)
+        Row(f"{TOURNAMENT_NAME}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high))
         for name, (rating, low, high) in results["ratings"].items()
     ]
     return ratings + [_row(Pair(**pair)) for pair in results["pairs"]]
@@ -579,7 +581,7 @@ def rows_tournament(results: Json) -> list[Row]:
 def _row(pair: Pair) -> Row:
     what = f"{pair.first} against {pair.second}: won, %"
     return Row(
-        f"{TOURNAMENT_NAME}/{pair.first}/{pair.second}", what, None, round(pair.percent, 1), pair.percent_interval, RUN
+        f"{TOURNAMENT_NAME}/{pair.first}/{pair.second}", what, None, round(pair.percent, 1), pair.percent_interval
     )
 
 

@@ -21,7 +21,6 @@ from katachi.policy.measure import TOP
 # How many parameters, connections and hidden units the paper's networks have.
 
 COUNTS_NAME: Final = "counts"
-RUN: Final = f"maddison2014/{COUNTS_NAME}"
 LARGEST: Final = "12x128"
 SHAPES: Final = ("3x16", "3x64", "3x128", "6x128", "6x192", "10x128", LARGEST)
 COUNTS_PUBLISHED: Final = {
@@ -45,7 +44,7 @@ def _count(layers: int, filters: int) -> Json:
 def rows_counts(results: Json) -> list[Row]:
     """The counts of every network; the paper gives those of the largest, rounded."""
     return [
-        Row(f"{COUNTS_NAME}/{shape}/{what}", f"{_title(shape)}: {what}", _published(shape, what), count, None, RUN)
+        Row(f"{COUNTS_NAME}/{shape}/{what}", f"{_title(shape)}: {what}", _published(shape, what), count, None)
         for shape, counts in results["nets"].items()
         for what, count in counts.items()
     ]
@@ -65,7 +64,8 @@ def section_counts(results: Json, pictures: Path) -> str:  # noqa: ARG001 — th
     return f"""
 Networks of so many layers × filters on 19×19 with 36 planes. The first layer has filters of 5×5, all others of 3×3, and
 every filter has a bias for each point. A connection is one product in a convolution, a unit one output of a hidden
-layer. The paper's figures are those of {_title(LARGEST)}: {", ".join(f"{n} {what}" for what, n in COUNTS_PUBLISHED.items())}.
+layer. The paper's figures are those of {_title(LARGEST)}:
+{", ".join(f"{n} {what}" for what, n in COUNTS_PUBLISHED.items())}.
 
 {table(("net", *COUNTS_PUBLISHED), lines)}
 
@@ -134,11 +134,11 @@ def rows_curve(results: Json) -> list[Row]:
 def _rows(title: str, curve: list[list[float]]) -> list[Row]:
     name, (positions, share) = title.strip("`"), curve[-1]
     what = f"{title} after {format_value(positions)} positions: held-out moves foretold, %"
-    found = [Row(f"{CURVE_NAME}/{name}", what, None, round(100 * share, 1), None, RUN)]
+    found = [Row(f"{CURVE_NAME}/{name}", what, None, round(100 * share, 1), None)]
     promised = promise(curve)
     if promised is not None:
         what = f"{title} after {_SAID}: promised by a power law, %"
-        found.append(Row(f"{CURVE_NAME}/{name}/promised", what, None, round(promised[0], 1), None, RUN))
+        found.append(Row(f"{CURVE_NAME}/{name}/promised", what, None, round(promised[0], 1), None))
     return found
 
 
@@ -221,7 +221,7 @@ def _figure1_row(net: Json, places: int) -> Row:
     found = share(net["tested"]["top"][places - 1], net["tested"]["positions"])
     what = f"{net['title']}: among the {places} likeliest, %" if places > 1 else f"{net['title']}: the likeliest, %"
     name = f"{FIGURE1_NAME}/{net['title'].strip('`').replace('×', 'x')}/top-{places}"
-    return Row(name, what, FIGURE1_PUBLISHED.get(places), round(found.mean, 1), found.interval, RUN)
+    return Row(name, what, FIGURE1_PUBLISHED.get(places), round(found.mean, 1), found.interval)
 
 
 def section_figure1(results: Json, pictures: Path) -> str:
@@ -230,7 +230,8 @@ def section_figure1(results: Json, pictures: Path) -> str:
     header = ("net", "positions", *(f"top-{places}, %" for places in SHOWN), "loss")
     return f"""
 {describe_set(results["data"])} How often the move that was played was among the n that a network held for likeliest.
-The paper says that of its network of 12 layers for n = 10 ({FIGURE1_PUBLISHED[10]:g} %) and n = 1 ({FIGURE1_PUBLISHED[1]:g} %).
+The paper says that of its network of 12 layers for n = 10 ({FIGURE1_PUBLISHED[10]:g} %) and n = 1
+({FIGURE1_PUBLISHED[1]:g} %).
 
 ![The share of moves among the n likeliest](maddison2014/{FIGURE1_NAME}.svg)
 
@@ -317,7 +318,7 @@ def rows_trend(results: Json) -> list[Row]:
 def _trend_row(net: Json, size: int) -> Row:
     found = top_1(net["tested"])
     what = f"{net['title']} after {net['positions']:,} positions of {size}×{size}: moves foretold, %"
-    return Row(f"{TREND_NAME}/{_shape(net).replace('×', 'x')}", what, None, round(found.mean, 1), found.interval, RUN)
+    return Row(f"{TREND_NAME}/{_shape(net).replace('×', 'x')}", what, None, round(found.mean, 1), found.interval)
 
 
 def _shape(net: Json) -> str:

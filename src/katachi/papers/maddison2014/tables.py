@@ -118,7 +118,6 @@ def format_won(pair: Pair | None) -> str:
 # Table 1: whether it helps that all filters are symmetric, with nine planes and the same positions for both.
 
 TABLE1_NAME: Final = "table1"
-RUN: Final = f"maddison2014/{TABLE1_NAME}"
 PLANES: Final = "maddison-9"
 NETS: Final = {
     Budget.SMOKE: Net(3, 16, 6_400, PLANES),
@@ -145,7 +144,7 @@ def rows_table1(results: Json) -> list[Row]:
 def _table1_row(kind: str, net: Json) -> Row:
     found = top_1(net["tested"])
     what = f"{net['title']}, {kind} filters, after {net['positions']:,} positions: moves foretold, %"
-    return Row(f"{TABLE1_NAME}/{kind}", what, _published(kind, net), round(found.mean, 1), found.interval, RUN)
+    return Row(f"{TABLE1_NAME}/{kind}", what, _published(kind, net), round(found.mean, 1), found.interval)
 
 
 def _published(kind: str, net: Json) -> float | None:
@@ -286,14 +285,11 @@ def _rows(net: Json, results: Json) -> Iterator[Row]:
         paper and paper.top_1,
         round(found.mean, 1),
         found.interval,
-        RUN,
     )
     pair = scores(results).get((name, OPPONENT))
     if pair is not None:
         what += f" against {OPPONENT}: won, %"
-        yield Row(
-            f"{TABLE2_NAME}/{name}/won", what, paper and paper.won, round(pair.percent, 1), won(pair).interval, RUN
-        )
+        yield Row(f"{TABLE2_NAME}/{name}/won", what, paper and paper.won, round(pair.percent, 1), won(pair).interval)
 
 
 def section_table2(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
@@ -468,7 +464,7 @@ def _likelihood_rows(results: Json) -> Iterator[Row]:
         what = f"moves of {group}: log-likelihood told {HIGHEST_RANK}d less that told {WEAKEST}d, thousandths"
         gained = thousandths(found) if found["positions"] else None
         ours, interval = (None, None) if gained is None else gained
-        yield Row(f"{TABLE3_NAME}/{group}/gained", what, None, ours, interval, RUN)
+        yield Row(f"{TABLE3_NAME}/{group}/gained", what, None, ours, interval)
 
 
 def thousandths(group: Json) -> Estimate:
@@ -482,7 +478,7 @@ def _game_rows(results: Json) -> Iterator[Row]:
         what = f"told {first} against told {second}: won, % (paper: by the scores of both)"
         paper = implied(int(first.split()[0]))
         yield Row(
-            f"{TABLE3_NAME}/{first.replace(' ', '-')}/won", what, paper, round(pair.percent, 1), won(pair).interval, RUN
+            f"{TABLE3_NAME}/{first.replace(' ', '-')}/won", what, paper, round(pair.percent, 1), won(pair).interval
         )
 
 
@@ -649,7 +645,7 @@ def _table5_row(names: tuple[str, str], pair: Pair) -> Row:
     paper = _PAPER.get(limit) if second == ALONE else None
     opponent = "network" if second == ALONE else "search"
     what = f"{first} a move against the {opponent} alone: won, %"
-    return Row(f"{TABLE5_NAME}/{_slug(limit)}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval, RUN)
+    return Row(f"{TABLE5_NAME}/{_slug(limit)}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval)
 
 
 def section_table5(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all

@@ -35,7 +35,6 @@ from katachi.search.playouts import UNIFORM
 from katachi.search.settings import PlayoutSettings
 
 ABLATION_NAME: Final = "ablation"
-RUN: Final = f"search/{ABLATION_NAME}"
 SIZE: Final = 9
 FULL: Final = Anchor("full")
 MODEL: Final = "shapes-9"
@@ -138,7 +137,7 @@ def rows_ablation(results: Json) -> list[Row]:
 def _ablation_row(name: str, results: Json) -> Row:
     value, low, high = worth(results, name)
     what = f"{PARTS[name].sign} {PARTS[name].title}: worth in Elo"
-    return Row(f"{ABLATION_NAME}/{name}", what, None, value, (low, high), RUN)
+    return Row(f"{ABLATION_NAME}/{name}", what, None, value, (low, high))
 
 
 def section_ablation(results: Json, pictures: Path) -> str:
@@ -287,7 +286,7 @@ def _against_gnugo_row(match: Match, results: Json) -> Row:
     pair = _pair(match, results)
     what = f"{match.player} at {match.limit_in_words} a move against {gnugo_name(match.level)}: won, %"
     won, interval = (None, None) if pair is None else (round(pair.percent, 1), pair.percent_interval)
-    return Row(f"{AGAINST_GNUGO_NAME}/{match.name}", what, match.bar, won, interval, RUN)
+    return Row(f"{AGAINST_GNUGO_NAME}/{match.name}", what, match.bar, won, interval)
 
 
 def _pair(match: Match, results: Json) -> Pair | None:
@@ -399,9 +398,8 @@ def _rows(simulations: int, pair: Pair, results: Json) -> list[Row]:
             _bar(simulations),
             round(pair.percent, 1),
             pair.percent_interval,
-            RUN,
         ),
-        Row(f"{DOUBLING_NAME}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high), RUN),
+        Row(f"{DOUBLING_NAME}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high)),
     ]
 
 
@@ -504,7 +502,7 @@ def measure_ladder(scope: Scope) -> Json:
 def rows_ladder(results: Json) -> list[Row]:
     """The rating of every player."""
     return [
-        Row(f"{LADDER_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high), RUN)
+        Row(f"{LADDER_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high))
         for name, (rating, low, high) in results["ratings"].items()
     ]
 

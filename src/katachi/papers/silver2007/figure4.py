@@ -350,8 +350,6 @@ def _plot_times(results: Json, path: Path) -> None:
 
 # Figure 4 as rows and text.
 
-RUN: Final = f"silver2007/{NAME}"
-
 
 def _find(name: str, how: str) -> Learner:
     return Learner(ShapeSet.parse(name), how)
@@ -371,8 +369,8 @@ def rows(results: Json) -> list[Row]:
 
 def _row(name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
     if isinstance(found, Estimate):
-        return Row(f"{NAME}/{name}", what, published, round(found.mean, 2), _rounded(found.interval), RUN)
-    return Row(f"{NAME}/{name}", what, published, found, None, RUN)
+        return Row(f"{NAME}/{name}", what, published, round(found.mean, 2), _rounded(found.interval))
+    return Row(f"{NAME}/{name}", what, published, found, None)
 
 
 def _rounded(interval: tuple[float, float] | None) -> tuple[float, float] | None:

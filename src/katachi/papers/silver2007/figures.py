@@ -28,7 +28,6 @@ from katachi.shapes.sets import Location, ShapeSet
 # Figure 3: how many shapes are active and how many weights there are, for each set on 5×5.
 
 FIGURE3_NAME: Final = "figure3"
-RUN: Final = f"silver2007/{FIGURE3_NAME}"
 _SIZE: Final = 5
 _LARGER: Final = 9  # the board of the final agents
 _BINS: Final = "h"
@@ -75,18 +74,18 @@ def _published_rows(results: Json) -> Iterator[Row]:
         size = f"{width}x{height}"
         words = size.replace("x", "×")
         found = results["sets"][f"LI {size}"]["active"]
-        yield Row(f"{FIGURE3_NAME}/{size}/n", f"{words}: active shapes n", active, found, None, RUN)
+        yield Row(f"{FIGURE3_NAME}/{size}/n", f"{words}: active shapes n", active, found, None)
         for location, published in zip(Location, allocated, strict=True):
             own = results["sets"][f"{location.value} {size}"]["allocated"]
             name = f"{location.value} {words}"
-            yield Row(f"{FIGURE3_NAME}/{location.value}-{size}/N", f"{name}: weights N", published, own, None, RUN)
+            yield Row(f"{FIGURE3_NAME}/{location.value}-{size}/N", f"{name}: weights N", published, own, None)
 
 
 def _distinct_rows(results: Json) -> Iterator[Row]:
     for name, counts in results["sets"].items():
         for size, found in counts["distinct"].items():
             words = f"{name.replace('x', '×')}: distinct weights on {size}×{size}"
-            yield Row(f"{FIGURE3_NAME}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None, RUN)
+            yield Row(f"{FIGURE3_NAME}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None)
 
 
 def _agreement(results: Json) -> str:
@@ -224,7 +223,7 @@ def rows_figure5(results: Json) -> list[Row]:
 def _row(name: str, contestant: Contestant, results: Json) -> Row:
     rating, *interval = results["ratings"].get(name, [None])
     bounds = (interval[0], interval[1]) if interval else None
-    return Row(f"{FIGURE5_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds, RUN)
+    return Row(f"{FIGURE5_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds)
 
 
 def section_figure5(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
@@ -335,8 +334,7 @@ def _shape_from_json(one: Json) -> LearnedShape:
 def rows_figure6(results: Json) -> list[Row]:
     """What the paper reads in its figure, asked of ours."""
     return [
-        Row(f"{FIGURE6_NAME}/{slug}", what, published, ours, None, RUN)
-        for slug, what, published, ours in _readings(results)
+        Row(f"{FIGURE6_NAME}/{slug}", what, published, ours, None) for slug, what, published, ours in _readings(results)
     ]
 
 

@@ -54,7 +54,6 @@ from katachi.territory.train import BootstrapTraining, train_bootstrap
 # Pure bootstrap: networks that learn from their own games on 5×5 and 7×7 alone, and what that is worth elsewhere.
 
 BOOTSTRAP_NAME: Final = "bootstrap"
-RUN: Final = f"wu2006/{BOOTSTRAP_NAME}"
 SIZES: Final = (5, 7)
 OPPONENTS: Final = ("random", "alp")
 POSITIONS: Final = {Budget.SMOKE: 2_000, Budget.HOUR: 100_000, Budget.FULL: 1_000_000}
@@ -119,13 +118,11 @@ def rows_bootstrap(results: Json) -> list[Row]:
         for pair in (Pair(**pair) for pair in board["pairs"]):
             what = f"bootstrap on {size}×{size} against {pair.second}: won, %"
             name = f"{BOOTSTRAP_NAME}/{size}/{pair.second}"
-            found.append(Row(name, what, None, round(pair.percent, 1), pair.percent_interval, RUN))
+            found.append(Row(name, what, None, round(pair.percent, 1), pair.percent_interval))
         if "known" in board:
             what = f"bootstrap on {size}×{size}: points known on {results['data']['size']}×{results['data']['size']}, %"
             known = board["known"]
-            found.append(
-                Row(f"{BOOTSTRAP_NAME}/{size}/known", what, None, round(known["mean"], 1), known["interval"], RUN)
-            )
+            found.append(Row(f"{BOOTSTRAP_NAME}/{size}/known", what, None, round(known["mean"], 1), known["interval"]))
     return found
 
 
@@ -389,7 +386,7 @@ def _judge(territory: Territory, board: Board, played: int) -> Json:
 def rows_figure3(results: Json) -> list[Row]:
     """The place of the move that was played among all legal ones."""
     what = f"the move that was played, among {results['legal']} legal ones: place"
-    return [Row(f"{FIGURE3_NAME}/place", what, 1, results["place"] + 1, None, RUN)]
+    return [Row(f"{FIGURE3_NAME}/place", what, 1, results["place"] + 1, None)]
 
 
 def section_figure3(results: Json, pictures: Path) -> str:

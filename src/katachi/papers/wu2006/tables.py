@@ -167,7 +167,6 @@ def _summarize(blocks: list[Json]) -> Json:
 # Points known right: whose each point became, over all phases of test games and at their end.
 
 POINTS_NAME: Final = "points"
-RUN: Final = f"wu2006/{POINTS_NAME}"
 POSITIONS: Final = {Budget.SMOKE: 50, Budget.HOUR: 5_000, Budget.FULL: 10_000}
 # A convolutional network of 0.35 million parameters that learned from 15,000 professional games on 19×19 (GoCNN).
 POINTS_PUBLISHED: Final = {"all": 80.0, "end": 96.0}
@@ -234,7 +233,7 @@ def _points_row(net: Json, games: Json, known: Json, when: str) -> Row:
     at = "over all phases" if when == "all" else "at the end"
     what = f"{net['title']} on {games['size']}×{games['size']}: points known {at}, %"
     name = f"{POINTS_NAME}/{games['name']}/{net['title'].strip('`')}/{when}"
-    return Row(name, what, published, round(found.mean, 1), found.interval, RUN)
+    return Row(name, what, published, round(found.mean, 1), found.interval)
 
 
 def section_points(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
@@ -244,8 +243,8 @@ def section_points(results: Json, pictures: Path) -> str:  # noqa: ARG001 — th
 {describe_sets(results["data"])} A point is known right if its owner in the end is the likelier one; points that nobody
 owned do not count. Positions are random ones of test games, and the ends are those of as many games, if there are.
 Phases are told by how full the board is. The paper gives no such figures; a convolutional network of 0.35 million
-parameters that learned from about 15,000 professional games on 19×19 is said to know {POINTS_PUBLISHED["all"]:g} % over all
-phases and over {POINTS_PUBLISHED["end"]:g} % at the end (GoCNN).
+parameters that learned from about 15,000 professional games on 19×19 is said to know
+{POINTS_PUBLISHED["all"]:g} % over all phases and over {POINTS_PUBLISHED["end"]:g} % at the end (GoCNN).
 
 {tables}
 
@@ -335,7 +334,7 @@ def _status_row(asked: Json, games: Json) -> Row:
     found = share(asked["network of these"], asked["disagree"])
     what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains judged right, %"
     name = f"{STATUS_NAME}/{games['name']}/{asked['title'].strip('`')}"
-    return Row(name, what, None, round(found.mean, 1), found.interval, RUN)
+    return Row(name, what, None, round(found.mean, 1), found.interval)
 
 
 def section_status(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
@@ -428,22 +427,22 @@ def rows_table2(results: Json) -> list[Row]:
 def _rows(size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
     published, first = TABLE2_PUBLISHED[size], board["asked"][0]
     random = round(math.exp(-first["random_log"]), 1)
-    yield Row(f"{TABLE2_NAME}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None, RUN)
+    yield Row(f"{TABLE2_NAME}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None)
     for net, asked in zip(nets, board["asked"], strict=True):
         low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
         name = net["title"].strip("`")
         known = published.ours if is_the_papers(net) else None
         what = f"{size}×{size}, {net['title']}: 1 / x"
         found = round(math.exp(-asked["mean_log"]), 2)
-        yield Row(f"{TABLE2_NAME}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)), RUN)
+        yield Row(f"{TABLE2_NAME}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)))
         low, high = (_inverse(bound) for bound in reversed(asked["mean_interval"]))
         found = round(_inverse(asked["mean"]), 2)
         interval = (round(low, 2), round(high, 2))
-        yield Row(f"{TABLE2_NAME}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval, RUN)
+        yield Row(f"{TABLE2_NAME}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval)
         among = _among_best(asked)
         known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
         what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
-        yield Row(f"{TABLE2_NAME}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval, RUN)
+        yield Row(f"{TABLE2_NAME}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval)
 
 
 def _among_best(asked: Json) -> Estimate:

@@ -60,7 +60,7 @@ def scale_and_rectify(boards, table, added, out):
 
 @kernel
 def sum_gradients(gradients, results, boards, channels, totals):
-    """Add the sums of g and g · x to ``totals``, float64 [2 · channels]; g is the gradient where the result is not 0."""
+    """Add the sums of g and g · x to ``totals``, float64 [2 · channels]; g is the gradient where the result is > 0."""
     part = np.empty(2 * LANES, dtype=np.float32)
     rows = boards.size // channels
     for first in range(0, rows, _ROWS):

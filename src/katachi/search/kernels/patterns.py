@@ -1,8 +1,8 @@
 """The compiled part of ``search/patterns.py``: the 3×3 pattern around an empty point as a number of 20 bits.
 
 Two bits for each of the eight neighbors, first the four that touch the point, then the diagonal ones, in the order of
-the tables in ``go/kernels/board.py``: 0 empty, 1 the viewer's stone, 2 the opponent's, 3 outside. Then a bit for each of
-the four that touch it: its chain is in atari. ``view`` keeps the first sixteen bits as Black sees them for all
+the tables in ``go/kernels/board.py``: 0 empty, 1 the viewer's stone, 2 the opponent's, 3 outside. Then a bit for each
+of the four that touch it: its chain is in atari. ``view`` keeps the first sixteen bits as Black sees them for all
 points.
 """
 

@@ -304,7 +304,7 @@ def _reply(b, playout, last, color):
 
 @kernel
 def _may_be_eye(view, color):
-    """Whether an empty point may lie in a small empty region that the opponent surrounds: a quick look before a search."""
+    """Whether an empty point may lie in a small empty region of the opponent: a quick look before a search."""
     return touching_empty(view) and not touching_stones(view, color) and count_empty(view) <= _MOST_AROUND
 
 

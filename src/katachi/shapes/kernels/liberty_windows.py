@@ -232,10 +232,10 @@ def read_position(s, b, mover, table, first):
 # ``shapes/kernels/liberty_windows.py``.
 #
 # A stone that captures nothing changes the windows around it, those of the own chains that it joins, and those in which
-# a stone of an opponent chain beside it has just one or two liberties outside: such a *fragile* stone is listed with its
-# chain, and with what its digit becomes. Chains with five liberties or more look the same in every window, so that most
-# moves change few. A capture also changes the windows of the stones that it takes, and those of the own chains that
-# gain liberties by it.
+# a stone of an opponent chain beside it has just one or two liberties outside: such a *fragile* stone is listed with
+# its chain, and with what its digit becomes. Chains with five liberties or more look the same in every window, so that
+# most moves change few. A capture also changes the windows of the stones that it takes, and those of the own chains
+# that gain liberties by it.
 #
 # Kernels trust their arguments. Their values are whole numbers: sums are exact in any order.
 

@@ -111,7 +111,9 @@ def _see_back(net, grid, sweep, kind, memory, gradient):
 
 @kernel
 def _see_states_back(net, grid, sweep, kind, first, character, memory):
-    """Add to the gradients of what is seen, of one character, what comes through the matrix that begins at ``first``."""
+    """Add to the gradients of what is seen, of one character, what comes through the matrix that begins at
+    ``first``.
+    """
     hidden, columns = net.hidden, sweep * net.channels
     wide = net.sweeps * net.channels
     x = character * (grid.points + 1) * hidden
@@ -265,7 +267,9 @@ def add_gradient(net, grid, weights, inputs, targets, moves, policy_loss, memory
 
 @kernel
 def _ownership_loss(net, grid, logits, targets, gradients):
-    """The relative entropy of targets T and outputs O, Σ T log(T/O) + (1 − T) log((1 − T)/(1 − O)), and its gradients."""
+    """The relative entropy of targets T and outputs O, Σ T log(T/O) + (1 − T) log((1 − T)/(1 − O)), and its
+    gradients.
+    """
     total = 0.0
     for p in range(grid.points):
         x, target = np.float64(logits[p * net.outputs]), np.float64(targets[p])
