@@ -1,8 +1,8 @@
 """The systems: what can be learned, found by name, so that nothing else has to list them.
 
-A system is a package that exports one value, ``SYSTEM``. Packages of katachi are found by ``pkgutil``, those of others by
-the entry point group ``katachi.systems``, which names such a value. What a system offers is given by references, texts
-like ``"katachi.shapes.model:LinearCard"``, that are imported when they are asked for: looking through the registry is
+A system is a package that exports one value, ``SYSTEM``. Packages of katachi are found by ``pkgutil``, those of others
+by the entry point group ``katachi.systems``, which names such a value. What a system offers is given by references,
+texts like ``"katachi.shapes.model:LinearCard"``, that are imported when they are asked for: looking through the registry is
 cheap and imports neither kernels nor torch.
 
 From the registry follow ``katachi train``, ``katachi models make``, ``katachi show``, the pages of models in the

@@ -82,7 +82,7 @@ class _Normalization(torch.autograd.Function):
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        """The gain / deviation · (g − mean(g) − z · mean(gz)), g the gradients before ReLU, z = (x − mean) / deviation."""
+        """The gain / deviation · (g − mean(g) − z · mean(gz)); g: gradients before ReLU, z = (x − mean) / deviation."""
         boards, result, gain, mean, deviation = context.saved_tensors
         outer, results, flat = flatten(gradients[0]), flatten(result), flatten(boards)
         own = np.zeros(2 * gain.numel())

@@ -225,7 +225,8 @@ All {len(UP_TO_3X3)} sets up to 3×3 learn on {SMALLEST}×{SMALLEST} until both 
 {plan.test_games} test games against ALP, then on the next larger board, with the weights that they have, up to
 {GROWING_SIZE}×{GROWING_SIZE}; or on {GROWING_SIZE}×{GROWING_SIZE} from the first game on. A smaller board is left
 after {plan.games_on_smaller:,} games in any case. {results["runs"]} runs each, with the paper's settings but without
-the cascade. On the smaller boards the grown pairs played {_games_on_smaller(results):,.0f} games on average, which are shorter ones.
+the cascade. On the smaller boards the grown pairs played {_games_on_smaller(results):,.0f} games on average,
+which are shorter ones.
 
 ![Win rate on 9×9, grown and from nothing](silver2007/growing.svg)
 
