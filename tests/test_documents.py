@@ -13,17 +13,28 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "katachi"
 
 
-def test_the_architecture_lists_every_file_and_no_other() -> None:
+def test_files_that_the_pages_name_exist() -> None:
+    for page in ("ARCHITECTURE.md", "CONCEPTS.md", "README.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for name in re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]*(?:\.py)?)`", text):
+            assert any((place / name).exists() for place in (SOURCE, ROOT)), f"{page}: {name}"
+
+
+def test_the_architecture_is_short_and_shows_every_package_in_the_order_of_the_layers() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    listed = []
-    for section in re.split(r"^### ", text.split("## One coding")[0], flags=re.MULTILINE)[1:]:
-        home = re.match(r"`([\w/.]+)`", section)[1]
-        listed += (
-            [home] if home.endswith(".py") else [home + name for name in re.findall(r"^\| `(\S+\.py)`", section, re.M)]
-        )
-    files = {str(file.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if not file.name.startswith("__")}
-    assert len(listed) == len(set(listed))
-    assert set(listed) == files
+    assert len(text.encode()) <= 8_000
+    shown = re.findall(r"(?:^|\|\s+)(\w+)/  ", text.split("```")[1], re.M)
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    assert shown == [name for layer in layers for name in layer.split(" | ")]
+
+
+def test_a_reader_walks_through_eight_modules_at_most() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    walks = re.split(r"^\d\. ", text.split("## Four walks")[1].split("\n## ")[0], flags=re.M)[1:]
+    modules = [re.findall(r"`(\S+\.py)`", walk) for walk in walks]
+    assert len(modules) == 4
+    assert all(1 < len(walk) <= 8 for walk in modules)
 
 
 def test_every_gtp_command_is_documented() -> None:
