@@ -1,9 +1,9 @@
 """The systems: what can be learned, found by name, so that nothing else has to list them.
 
 A system is a package that exports one value, ``SYSTEM``. Packages of katachi are found by ``pkgutil``, those of others
-by the entry point group ``katachi.systems``, which names such a value. What a system offers is given by references,
-texts like ``"katachi.shapes.model:LinearCard"``, that are imported when they are asked for: looking through the registry is
-cheap and imports neither kernels nor torch.
+by the entry point group ``katachi.systems``, each of which names such a value. What a system offers is given by
+references, texts like ``"katachi.core.linear:LinearCard"``, that are imported when they are asked for: looking through
+the registry is cheap and imports neither kernels nor torch.
 
 From the registry follow ``katachi train``, ``katachi models make``, ``katachi show``, the pages of models in the
 browser, warm-up, the options and searches of player files, and the conformance tests.
@@ -12,30 +12,41 @@ browser, warm-up, the options and searches of player files, and the conformance 
 ['crbm', 'policy', 'shapes', 'territory']
 >>> find_card("linear").__name__
 'LinearCard'
+>>> find_card("lineal")
+Traceback (most recent call last):
+    ...
+katachi.core.registry.UnknownName: there is no kind of model called 'lineal'; did you mean 'linear'?
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import katachi
+
+if TYPE_CHECKING:
+    from katachi.core.cards import ModelCard
 
 GROUP: Final = "katachi.systems"  # of entry points
 
 Reference = str  # "package.module:name"
 
 
-class UnknownName(KeyError):
-    """A name that no system has, with those that there are."""
+class UnknownName(LookupError):
+    """A name that no system has, in a sentence with the nearest one, or else all that there are."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        names = list(known)
+        near = get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
+        super().__init__(f"there is no {what} called {name!r}; {hint}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,16 @@ class System:
     aliases: Mapping[str, str] = field(default_factory=dict)  # former names of trainings and kinds of cards
 
 
+_CALLED: Final = {  # an entry of each table, in a sentence
+    "cards": "kind of model",
+    "feature_cards": "kind of features",
+    "trainings": "training",
+    "releases": "kind of recipe",
+    "searches": "search",
+    "warmup": "stage of warm-up",
+}
+
+
 def resolve(reference: Reference) -> Any:
     """What a reference names, imported now."""
     module, _, name = reference.partition(":")
@@ -62,7 +83,10 @@ def resolve(reference: Reference) -> Any:
 
 @cache
 def systems() -> dict[str, System]:
-    """All systems by name: katachi's own in the order of the alphabet, then those of other packages."""
+    """All systems by name: katachi's own in the order of the alphabet, then those of other packages.
+
+    Raises ValueError if two of them have one name.
+    """
     own = (
         import_module(f"katachi.{module.name}")
         for module in iter_modules(katachi.__path__)
@@ -70,36 +94,51 @@ def systems() -> dict[str, System]:
     )
     found: list[System] = [package.SYSTEM for package in own if hasattr(package, "SYSTEM")]
     found += [entry.load() for entry in entry_points(group=GROUP)]
-    return {system.name: system for system in found}
+    return _unite("system", ((system.name, system) for system in found))
 
 
 def references(table: str) -> dict[str, Reference]:
-    """One table of all systems, such as ``trainings``."""
-    return {name: found for system in systems().values() for name, found in getattr(system, table).items()}
+    """One table of all systems, such as ``trainings``; raises ValueError if two systems have the same entry."""
+    return _unite(_CALLED[table], (entry for system in systems().values() for entry in getattr(system, table).items()))
+
+
+def _unite(what: str, entries: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    united: dict[str, Any] = {}
+    for name, value in entries:
+        if name in united:
+            raise ValueError(f"two systems have a {what} called {name!r}")
+        united[name] = value
+    return united
+
+
+def current_name(table: str, name: str) -> str:
+    """What an entry of a table is called today: the name itself, unless it is a former one."""
+    if name in references(table):
+        return name
+    return next((system.aliases[name] for system in systems().values() if name in system.aliases), name)
 
 
 def find(table: str, name: str) -> Any:
     """What a table of the systems has under a name or a former name; raises UnknownName."""
-    known = references(table)
-    for former, today in ((a, b) for system in systems().values() for a, b in system.aliases.items()):
-        if name == former and name not in known:
-            name = today
-    if name not in known:
-        raise UnknownName(f"there is no {name}: known are {', '.join(known)}")
-    return resolve(known[name])
+    known, current = references(table), current_name(table, name)
+    if current not in known:
+        raise UnknownName(_CALLED[table], name, known)
+    return resolve(known[current])
 
 
-def find_card(kind: str) -> Any:
+def find_card(kind: str) -> type[ModelCard]:
     """The class of cards of a kind of model; raises UnknownName."""
-    return find("cards", kind)
+    card: type[ModelCard] = find("cards", kind)
+    return card
 
 
 def system_of_card(kind: str) -> System:
     """The system whose models have cards of a kind; raises UnknownName."""
+    current = current_name("cards", kind)
     for system in systems().values():
-        if system.aliases.get(kind, kind) in system.cards:
+        if current in system.cards:
             return system
-    raise UnknownName(f"no system has models of the kind {kind}")
+    raise UnknownName(_CALLED["cards"], kind, references("cards"))
 
 
 def all_warmups() -> Iterator[tuple[str, Any]]:
