@@ -18,7 +18,7 @@ from rich.panel import Panel
 from katachi import BLACK, WHITE, Game, Limit, load_player
 from katachi.cli import main
 from katachi.cli._training_progress import TrainingProgress
-from katachi.core.models import load_linear
+from katachi.core.linear import load_linear
 from katachi.shapes.train import ShapeTraining, train_shapes
 
 SIZE = 5

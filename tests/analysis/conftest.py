@@ -7,10 +7,10 @@ import pytest
 
 from katachi.analysis.judges import Judges
 from katachi.core.contracts import Limit
+from katachi.core.linear import LinearModel
 from katachi.players.specs import load_player
 from katachi.sgf import SgfGame, parse_sgf
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 RECORD = r"""(;GM[1]FF[4]SZ[5]KM[0.5]PB[Anna <b>]PW[Ben]BR[3k]RE[B+2.5]C[A game \] of ours]XX[kept]

@@ -8,11 +8,11 @@ import pytest
 from katachi.analysis.explaining import SHAPES_TOLD, explain_shapes
 from katachi.analysis.shapes import explain_change, sum_by_side, whose
 from katachi.core.evaluators import after, moves_of
+from katachi.core.linear import LinearModel
 from katachi.go.board import Board
 from katachi.go.points import PASS
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 

@@ -30,8 +30,8 @@ from katachi.bench import (
     search as playouts,
 )
 from katachi.bench.report import Contestant, Row, measure
-from katachi.core.models import save_policy
 from katachi.data.batches import Batches
+from katachi.policy.evaluator import save_policy
 from katachi.policy.planes import PLANES
 
 needs_compiler = pytest.mark.usefixtures("compiler")

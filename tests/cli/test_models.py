@@ -10,10 +10,11 @@ from katachi.cli import _cnn_shipping, _crbm_shipping, _shipping, _territory_shi
 from katachi.cli._release import find_recipe, read_result
 from katachi.cli._training import read_training
 from katachi.core.cards import ModelError
-from katachi.core.models import load_model, load_territory, open_model, pretrained_models
+from katachi.core.models import load_model, open_model, pretrained_models
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.sgf.files import Split
+from katachi.territory.evaluator import load_territory
 
 TINY = 'size = 5\ngames = 60\nseed = 3\nsets = ["LI 1x1", "LI 2x1"]\nevaluate_every = 60\ntest_games = 2\n'
 RBM = """

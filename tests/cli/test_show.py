@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
-from katachi.core.models import load_model, save_policy, save_territory
+from katachi.core.models import load_model
 from katachi.go.points import format_vertex
+from katachi.policy.evaluator import save_policy
 from katachi.sgf import load_sgf
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import Territory, save_territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.network import DagRnn, DagRnnConfig
 

@@ -95,7 +95,7 @@ def small_run(tmp_path_factory):
         (["--set", "epsilon=2"], "epsilon: Input should be less than or equal to 1"),
         (["--set", "komi=inf"], "komi: Input should be"),
         (["--size", "5", "--grow-from", "7"], "grow_from is at most the size, which is 5"),
-        (["--start-from", "nowhere"], "nowhere: there is no such model, neither shipped nor on disk"),
+        (["--start-from", "nowhere"], "nowhere: there is no such model, neither pretrained nor on disk"),
     ],
 )
 def test_bad_settings_get_one_sentence(run_katachi, options, says):

@@ -46,7 +46,7 @@ def test_beginning_with_what_was_learned_and_playing(run_katachi, games, tmp_pat
     assert run_katachi("train", "cnn", "--data", str(games), *TINY, "--run", run).code == 0
     further = run_katachi("train", "cnn", "--data", str(games), *TINY, "--from", run, "--run", str(tmp_path / "more"))
     assert further.code == 0
-    assert json.loads((tmp_path / "more" / "model" / "model.json").read_text())["kind"] == "cnn"
+    assert json.loads((tmp_path / "more" / "model" / "model.json").read_text())["kind"] == "policy"
     game = ["--sgf", str(tmp_path / "game.sgf")]
     played = run_katachi("play", str(tmp_path / "run" / "player.toml"), "--size", "5", *game, stdin="C3\nquit\n")
     assert played.code == 0

@@ -26,7 +26,7 @@ def test_learning_going_on_and_playing(run_katachi, games, tmp_path):
     assert run_katachi("train", "territory", "--resume", run).out == ran.out
     further = ["--from", run, "--run", str(tmp_path / "more")]
     assert run_katachi("train", "territory", "--data", str(games), *TINY, *further).code == 0
-    assert json.loads((tmp_path / "more" / "model" / "model.json").read_text())["kind"] == "dag_rnn"
+    assert json.loads((tmp_path / "more" / "model" / "model.json").read_text())["kind"] == "territory"
     game = ["--sgf", str(tmp_path / "game.sgf")]
     played = run_katachi("play", str(tmp_path / "run" / "player.toml"), "--size", "4", *game, stdin="C3\nquit\n")
     assert played.code == 0

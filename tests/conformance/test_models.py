@@ -14,12 +14,12 @@ from katachi.core.conformance import (
     sample_games,
 )
 from katachi.core.contracts import Limit
+from katachi.core.linear import LinearModel
 from katachi.players.search_player import SearchPlayer
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import AlphaBetaSettings, GreedySettings
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 SETS = {

@@ -7,18 +7,11 @@ from rich.console import Console
 
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.cards import Metric, Training
-from katachi.core.models import (
-    describe_card,
-    format_metric,
-    list_models,
-    model_to_json,
-    open_model,
-    save_linear,
-    save_policy,
-)
+from katachi.core.linear import LinearModel, describe_linear, save_linear
+from katachi.core.models import describe_card, format_metric, list_models, model_to_json, open_model
 from katachi.go.rules import Rules
+from katachi.policy.evaluator import save_policy
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
 
 MODEL = LinearModel(LocalShapes(5, [ShapeSet.parse("LI 1x1")]), np.array([0, 1, -1], dtype=np.float32))
@@ -64,7 +57,7 @@ def test_a_network_as_table_and_json(tmp_path):
     metrics = {"top-1": Metric(value=0.45, low=0.44, high=0.46, positions=20_000)}
     save_policy(tmp_path / "net", config, tiny_onnx(config), training=training, metrics=metrics)
     told = model_to_json(tmp_path / "net")
-    assert (told["kind"], told["board_size"], told["weights"]) == ("cnn", None, config.parameter_count())
+    assert (told["kind"], told["board_size"], told["weights"]) == ("policy", None, config.parameter_count())
     assert dict(describe_card(open_model(tmp_path / "net").card)) == {
         "model": "plain cnn, 1×2, over maddison-9 planes, any size, policy, by rank",
         "trained by": "1,200,000 positions of games of dan players in 2.5 hours",

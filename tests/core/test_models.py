@@ -16,13 +16,14 @@ from safetensors.numpy import save
 
 from katachi.core import models as saving
 from katachi.core.cards import Metric, ModelError, Training
-from katachi.core.models import CARD, find_model, load_linear, save_linear
+from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
+from katachi.core.models import CARD, find_model
 from katachi.core.weights import MAX_HEADER_BYTES, WEIGHTS, format_weights, parse_weights
 from katachi.go.board import Board
 from katachi.go.rules import Rules
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes
-from katachi.shapes.model import FusedLinearModel, LinearModel, describe_linear
+from katachi.shapes.model import FusedLinearModel
 from katachi.shapes.sets import ShapeSet
 
 TRAINING = Training(command="katachi train shapes", seed=7, games=1000, settings={"step_size": 0.1})

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from katachi.core.conformance import check_feature_set
+from katachi.core.linear import PrunedFeatures
 from katachi.crbm.features import Templates
-from katachi.features.pruned import PrunedFeatures
 from katachi.go.board import Board
 from katachi.go.game import Game
 

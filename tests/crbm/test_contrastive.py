@@ -13,8 +13,8 @@ from helpers import naive_crbm
 from helpers.positions import random_board
 from helpers.random_crbms import random_weights
 from helpers.small_sets import make_small_set
-from katachi.core.models import load_crbm
 from katachi.core.training import MetricLine
+from katachi.crbm.evaluator import load_crbm
 from katachi.crbm.network import Crbm, CrbmConfig
 from katachi.crbm.train import (
     Contrast,

@@ -13,11 +13,11 @@ from katachi.core.conformance import (
     sample_games,
 )
 from katachi.core.evaluators import WrongBoardSize, after, moves_of
+from katachi.core.linear import LinearModel
 from katachi.crbm.evaluator import CrbmFeatures
 from katachi.crbm.network import Crbm, CrbmConfig
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE
-from katachi.shapes.model import LinearModel
 
 each_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS.keys())
 BOARDS = [random_board(5, plies, seed=plies) for plies in (0, 1, 6, 13, 20, 29, 40)]

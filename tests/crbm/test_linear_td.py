@@ -5,12 +5,12 @@ import pytest
 
 from helpers.random_crbms import KINDS, random_weights
 from katachi.core.conformance import check_learner
+from katachi.core.linear import LinearModel
 from katachi.crbm.evaluator import CrbmFeatures
 from katachi.crbm.features import Templates
 from katachi.crbm.value import Chains, LinearTdLearner, LinearTdSettings, link_afterstates
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE
-from katachi.shapes.model import LinearModel
 
 SETS = {
     "templates": Templates(5),

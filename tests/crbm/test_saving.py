@@ -11,22 +11,13 @@ import pytest
 from helpers.positions import random_board
 from helpers.random_crbms import KINDS, random_weights
 from katachi.core.cards import Metric, ModelError, Training
-from katachi.core.models import (
-    CARD,
-    add_metrics,
-    load_crbm,
-    load_linear,
-    load_model,
-    open_model,
-    save_crbm,
-    save_linear,
-)
+from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
+from katachi.core.models import CARD, add_metrics, load_model, open_model
 from katachi.core.weights import WEIGHTS
-from katachi.crbm.evaluator import SavedCrbm
+from katachi.crbm.evaluator import SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
 from katachi.go.board import Board
 from katachi.go.rules import Rules
-from katachi.shapes.model import LinearModel, describe_linear
 
 CONFIG = KINDS["oriented-or-off"]
 CRBM = SavedCrbm(CONFIG, random_weights(CONFIG), use=np.array([0.1, 0.3, 0.2], dtype=np.float32))
@@ -90,9 +81,9 @@ def test_what_does_not_fit_is_not_saved(tmp_path):
 def test_what_was_changed_is_refused(tmp_path):
     path = tmp_path / "crbm"
     save_crbm(path, VALUED, TRAINING, OF_VALUE)
-    with pytest.raises(ModelError, match="is a crbm, but a linear one"):
+    with pytest.raises(ModelError, match="is a crbm model, but a linear one"):
         load_linear(path)
-    with pytest.raises(ModelError, match="depth is no option of a crbm"):
+    with pytest.raises(ModelError, match="depth is not an option of a crbm model"):
         load_model(path, {"depth": 3})
     card = json.loads((path / CARD).read_text())
     (path / CARD).write_text(json.dumps(card | {"planes_digest": "00"}))

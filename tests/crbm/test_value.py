@@ -11,9 +11,10 @@ from helpers.random_crbms import KINDS, random_weights
 from helpers.small_sets import make_small_set
 from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
-from katachi.core.models import load_crbm, load_model, save_crbm
+from katachi.core.linear import LinearModel
+from katachi.core.models import load_model
 from katachi.core.training import MetricLine
-from katachi.crbm.evaluator import SavedCrbm
+from katachi.crbm.evaluator import SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
 from katachi.crbm.value import (
     FormerSelfSettings,
@@ -30,7 +31,6 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.players.specs import load_player
 from katachi.sgf.files import Split
-from katachi.shapes.model import LinearModel
 
 CONFIG = KINDS["binary"]
 

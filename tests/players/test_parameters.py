@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from katachi.core.contracts import EvaluatingPlayer, Limit, ThinkingPlayer, TunablePlayer
+from katachi.core.linear import LinearModel
 from katachi.go.game import Game
 from katachi.gtp.engine import GtpEngine
 from katachi.players.search_player import SearchPlayer, change_parameter, list_parameters
@@ -18,7 +19,6 @@ from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import MctsSettings, PlayoutSettings
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 

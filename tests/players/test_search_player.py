@@ -12,18 +12,17 @@ from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.conformance import check_player, sample_games
 from katachi.core.contracts import AnalyzingPlayer, Limit, SearchResult
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.models import save_linear, save_policy
+from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
 from katachi.players.search_player import SearchPlayer, describe_result, stricter
 from katachi.players.search_spec import SearchSpec
 from katachi.players.specs import SpecError, load_player, parse_spec
-from katachi.policy.evaluator import PolicyOptions
+from katachi.policy.evaluator import PolicyOptions, save_policy
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
 
 
@@ -301,7 +300,7 @@ def test_wrong_options_of_a_network(text, wrong, reason):
 
 def test_options_that_a_model_has_not(model_path):
     parsed = spec(model_path, evaluator={"model": str(model_path), "rank": 5})
-    with pytest.raises(SpecError, match="rank is no option of a linear model"):
+    with pytest.raises(SpecError, match="rank is not an option of a linear model"):
         parsed.build(1)
 
 

@@ -129,7 +129,7 @@ def test_rank_by_embedding_and_by_plane():
         found = open_policy(by_plane, tiny_onnx(by_plane), options).evaluate([board]).policy[0]
         assert found == pytest.approx(expected_policy(board, logits), abs=1e-5)
     config = tiny_config(5)
-    with pytest.raises(ModelError, match="not told of ranks"):
+    with pytest.raises(ModelError, match="trained without ranks"):
         open_policy(config, tiny_onnx(config), PolicyOptions(rank=5))
 
 

@@ -113,5 +113,5 @@ def test_tallies_by_rank_and_phase():
 
 
 def test_a_model_of_another_kind_is_refused():
-    with pytest.raises(ModelError, match="this model is a linear, but a cnn is needed"):
+    with pytest.raises(ModelError, match="this is a linear model, but a policy one is needed"):
         Predictor.open(Path(find_model("shapes-5")))

@@ -10,19 +10,11 @@ import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.cards import Metric, ModelError, Training
-from katachi.core.models import (
-    CARD,
-    add_metrics,
-    find_model,
-    load_linear,
-    load_model,
-    load_weights,
-    open_model,
-    save_policy,
-)
+from katachi.core.linear import load_linear
+from katachi.core.models import CARD, add_metrics, find_model, load_model, load_weights, open_model
 from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
 from katachi.go.board import Board
-from katachi.policy.evaluator import INT8, ONNX
+from katachi.policy.evaluator import INT8, ONNX, save_policy
 
 CONFIG = tiny_config(5, planes="maddison-36", value=True)
 TRAINING = Training(command="katachi train cnn", positions=10_000, hours=0.5, data="games")
@@ -47,7 +39,7 @@ def rewrite(path: Path, **changes) -> None:
 
 def test_round_trip(saved):
     model, card = load_model(saved)
-    assert (card.kind, card.config, card.training, card.metrics) == ("cnn", CONFIG, TRAINING, METRICS)
+    assert (card.kind, card.config, card.training, card.metrics) == ("policy", CONFIG, TRAINING, METRICS)
     assert card.board_size == 5
     assert sorted(file.name for file in saved.iterdir()) == sorted([CARD, ONNX, INT8, WEIGHTS])
     assert model.evaluate([Board(5)]).policy.shape == (1, 26)
@@ -75,7 +67,7 @@ def test_options_reach_the_network(saved):
         ({"rank": 12}, "rank: Input should be less than or equal to 9"),
         ({"rank": "dan"}, "rank: Input should be a valid integer"),
         ({"precision": "fp16"}, "precision"),
-        ({"colour": 1}, "colour is no option of a cnn"),
+        ({"colour": 1}, "colour is not an option of a policy model"),
     ],
 )
 def test_impossible_options(saved, options, reason):
@@ -87,9 +79,9 @@ def test_impossible_options(saved, options, reason):
 
 def test_a_linear_model_has_no_options_and_is_no_network(saved):
     golden = Path(__file__).parents[1] / "golden" / "models" / "format-2" / "local-shapes"
-    with pytest.raises(ModelError, match="rank is no option of a linear model"):
+    with pytest.raises(ModelError, match="rank is not an option of a linear model"):
         load_model(golden, {"rank": 5})
-    with pytest.raises(ModelError, match="this model is a cnn, but a linear one is needed"):
+    with pytest.raises(ModelError, match="this is a policy model, but a linear one is needed"):
         load_linear(saved)
     assert load_linear(golden)[1].kind == "linear"
 

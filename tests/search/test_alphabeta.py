@@ -11,6 +11,7 @@ import pytest
 from helpers.doubles import CompiledHashEvaluator, HashEvaluator, Minimax
 from katachi.core.conformance import check_search, sample_games
 from katachi.core.contracts import Limit
+from katachi.core.linear import LinearModel
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
@@ -21,7 +22,6 @@ from katachi.search.kernels import alphabeta as kernels
 from katachi.search.one_ply import root_moves
 from katachi.search.settings import AlphaBetaSettings
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 EVALUATORS = [HashEvaluator, CompiledHashEvaluator]

@@ -9,13 +9,13 @@ from helpers.doubles import HashEvaluator
 from katachi.core.conformance import check_search, sample_games
 from katachi.core.contracts import Limit
 from katachi.core.evaluators import ValueEvaluator, after, moves_of, sweep_afterstates
+from katachi.core.linear import LinearModel
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import Rules
 from katachi.search.one_ply import GreedySearch, root_moves
 from katachi.search.settings import GreedySettings
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from helpers import naive
 from helpers.positions import random_board
+from katachi.core.linear import LinearModel
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.playouts import run_playouts
@@ -19,7 +20,6 @@ from katachi.search.kernels.playouts import fill_entries, learn_replies, play_ou
 from katachi.search.playouts import UNIFORM, new_playouts, run_informed_playouts
 from katachi.search.settings import PlayoutSettings
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 

@@ -13,6 +13,7 @@ from helpers.positions import random_board
 from katachi.core.conformance import check_evaluator, check_log_odds_evaluator, check_player, check_search, sample_games
 from katachi.core.contracts import AnalyzingPlayer, Limit
 from katachi.core.evaluators import WrongBoardSize
+from katachi.core.linear import LinearModel
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.kernels.board import OFF
@@ -26,7 +27,6 @@ from katachi.search.playouts import UNIFORM
 from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdMemory, TdSearch
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import ShapeSet
 
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from katachi.core.cards import ModelError
-from katachi.core.models import load_linear
+from katachi.core.linear import load_linear
 from katachi.core.training import MetricLine, TrainingError
 from katachi.shapes.learner import (
     GrowingLearner,

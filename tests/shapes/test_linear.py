@@ -7,10 +7,11 @@ import pytest
 
 from katachi.core.contracts import CompiledEvaluator, Evaluator, LogOddsEvaluator
 from katachi.core.evaluators import after, moves_of
+from katachi.core.linear import LinearModel
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import FusedLinearModel, LinearModel, can_fuse
+from katachi.shapes.model import FusedLinearModel, can_fuse
 from katachi.shapes.sets import ShapeSet
 
 SHAPES = ("1x1", "2x1", "2x2", "3x2", "3x3")

@@ -8,11 +8,12 @@ import pytest
 from katachi.core.conformance import check_afterstate_evaluator, check_evaluator, check_search, sample_games
 from katachi.core.contracts import CompiledEvaluator, Limit
 from katachi.core.evaluators import after, moves_of
+from katachi.core.linear import LinearModel
 from katachi.go.points import PASS, Symmetry
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes
-from katachi.shapes.model import FusedLinearModel, LinearModel
+from katachi.shapes.model import FusedLinearModel
 from katachi.shapes.sets import ShapeSet
 from shapes.test_linear import plain_logit, random_boards, random_model, turned
 

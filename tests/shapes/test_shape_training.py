@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from katachi.core.conformance import check_player, sample_games
-from katachi.core.models import load_linear
+from katachi.core.linear import load_linear
 from katachi.core.training import MetricLine
 from katachi.players.specs import load_player
 from katachi.shapes.train import ShapeTraining, train_shapes

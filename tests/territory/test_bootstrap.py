@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katachi.core.models import load_territory
 from katachi.core.training import MetricLine
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.scoring import area
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import Territory, load_territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.learner import Losses, TargetSettings
 from katachi.territory.network import DagRnn, DagRnnConfig

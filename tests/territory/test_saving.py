@@ -9,9 +9,9 @@ import pytest
 from katachi.core.cards import ModelError, Training
 from katachi.core.conformance import check_evaluator, sample_games
 from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_model, load_territory, open_model, save_territory
+from katachi.core.models import load_model, open_model
 from katachi.go.board import Board
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import Territory, load_territory, save_territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.network import DagRnn, DagRnnConfig
 
@@ -54,7 +54,7 @@ def test_the_model_is_an_evaluator_of_boards_of_any_size(saved: tuple[Path, Terr
 
 def test_what_does_not_match_is_refused(saved: tuple[Path, Territory], tmp_path: Path) -> None:
     path, _ = saved
-    with pytest.raises(ModelError, match="rank is no option of a dag_rnn"):
+    with pytest.raises(ModelError, match="rank is not an option of a territory model"):
         load_model(path, {"rank": 1})
     with pytest.raises(ModelError, match="komi"):
         load_model(path, {"komi": "high"})

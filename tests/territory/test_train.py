@@ -10,9 +10,10 @@ from safetensors.numpy import load_file
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_model, load_territory
+from katachi.core.models import load_model
 from katachi.core.training import MetricLine
 from katachi.go.board import Board
+from katachi.territory.evaluator import load_territory
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
 from katachi.territory.train import Machine, open_batches, train_territory
 

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from katachi.core.contracts import Limit
-from katachi.core.models import load_linear
+from katachi.core.linear import load_linear
 from katachi.go.game import Game
 from katachi.players.specs import load_player
 from katachi.web.sessions import LessonJob, LessonSettings, draw_learned, find_pupil, model_names

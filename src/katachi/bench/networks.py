@@ -62,7 +62,7 @@ def run_inference(
 
     With a set of games, so many positions of it are foretold by each.
     """
-    names = models or [path.name for path in pretrained_models() if open_model(path).card.kind == "cnn"]
+    names = models or [path.name for path in pretrained_models() if open_model(path).card.kind == "policy"]
     if not names:
         raise BenchmarkError("no network ships: name one by --model")
     notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
@@ -78,7 +78,7 @@ def run_inference(
     return Report("inference", rows, list(_inference_targets(rows)), notes)
 
 
-def _judges(saved: SavedModel) -> Iterator[tuple[str, Judge]]:
+def _judges(saved: SavedModel[Any]) -> Iterator[tuple[str, Judge]]:
     """Everything that is to judge the positions, by name."""
     card = saved.card
     if not isinstance(card, PolicyCard):
@@ -144,7 +144,7 @@ def _evaluate_all(judge: Judge, batch: int, size: int, count: int, seed: int) ->
         judge(slice(start, start + batch))
 
 
-def _predicted(name: str, saved: SavedModel, dataset: Dataset, size: int, positions: int) -> Iterator[Row]:
+def _predicted(name: str, saved: SavedModel[Any], dataset: Dataset, size: int, positions: int) -> Iterator[Row]:
     """The shares of moves that were foretold in each precision, and what is lost by eight bits."""
     hits: dict[str, Doubles] = {}
     for precision, file in _FILES.items():

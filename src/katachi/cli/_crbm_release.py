@@ -18,8 +18,8 @@ from katachi.cli._release import check_recipe, find_recipe, keep_curves, measure
 from katachi.cli._training import collect_values
 from katachi.cli._value_training import read_value_training, train_value_and_show
 from katachi.core.cards import ModelError, Training
-from katachi.core.models import PRETRAINED, find_model, load_crbm, save_crbm
-from katachi.crbm.evaluator import CrbmCard
+from katachi.core.models import PRETRAINED, find_model
+from katachi.crbm.evaluator import CrbmCard, load_crbm, save_crbm
 from katachi.crbm.train import CrbmTraining
 from katachi.crbm.value import ValueTraining
 

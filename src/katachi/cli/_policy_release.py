@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import typer
 from rich.console import Console
@@ -17,13 +17,13 @@ from katachi.cli._arena import RUNS
 from katachi.cli._policy_training import read_policy_training, train_and_show
 from katachi.cli._release import check_recipe, describe_network, find_recipe, keep_curves, read_result, release_player
 from katachi.core.cards import Metric, ModelError, Training
-from katachi.core.models import PRETRAINED, SavedModel, find_model, load_weights, open_model, save_policy
+from katachi.core.models import PRETRAINED, SavedModel, find_model, load_weights, open_model
 from katachi.core.statistics import wilson_interval
 from katachi.core.weights import WEIGHTS
 from katachi.data.batches import Batch
 from katachi.data.dataset import Dataset
 from katachi.go.points import Symmetry
-from katachi.policy.evaluator import INT8, ONNX, PolicyCard
+from katachi.policy.evaluator import INT8, ONNX, PolicyCard, save_policy
 from katachi.policy.measure import Predicted, Predictor
 from katachi.policy.train import PolicyTraining
 from katachi.sgf.files import Split
@@ -57,7 +57,7 @@ def make_network(
     source = open_model(find_model(trained or str(_train(name, settings, run, measuring.threads))))
     card = source.card
     if not isinstance(card, PolicyCard):
-        raise ModelError(f"{source.path}: this model is a {card.kind}, but a cnn is needed")
+        raise ModelError(f"{source.path}: this model is a {card.kind}, but a policy is needed")
     check_recipe(name, settings, card.training.settings)
     metrics = measure_network(source, dataset, card.board_size or dataset.only_size(), measuring) | played
     path = (into or PRETRAINED) / name
@@ -80,7 +80,7 @@ def _train(name: str, settings: PolicyTraining, run: Path | None, threads: int) 
 # Measuring
 
 
-def measure_network(source: SavedModel, dataset: Dataset, size: int, measuring: Measuring) -> dict[str, Metric]:
+def measure_network(source: SavedModel[Any], dataset: Dataset, size: int, measuring: Measuring) -> dict[str, Metric]:
     """How often moves of test games were foretold: of all, by rank and phase, by all symmetries, and in eight bits."""
     network = Predictor.open(source.path, measuring.threads)
     held_out = partial(network.held_out, dataset, Split.TEST, size, measuring.positions)
@@ -124,7 +124,13 @@ def _share(hits: int, positions: int) -> Metric:
 
 
 def _save(
-    path: Path, source: SavedModel, card: PolicyCard, training: Training, metrics: Mapping[str, Metric], *, int8: bool
+    path: Path,
+    source: SavedModel[Any],
+    card: PolicyCard,
+    training: Training,
+    metrics: Mapping[str, Metric],
+    *,
+    int8: bool,
 ) -> None:
     """Save what play needs, and the weights from which training can go on if there is room for them."""
     onnx, rough = source.read(ONNX), source.read(INT8) if int8 else None

@@ -19,9 +19,10 @@ from katachi.arena.ratings import Score
 from katachi.arena.settings import parse_settings
 from katachi.cli._arena import RUNS, play_and_watch
 from katachi.cli._training import read_training, run_folders, train_side_by_side
-from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.cards import Metric, ModelCard, ModelError, Training
 from katachi.core.disk import write_atomically
-from katachi.core.models import PRETRAINED, ModelCard, find_model, load_linear, open_model, save_linear
+from katachi.core.linear import load_linear, save_linear
+from katachi.core.models import PRETRAINED, find_model, open_model
 from katachi.core.training import METRICS
 from katachi.core.weights import WEIGHTS
 from katachi.papers.tournaments import gnugo_name

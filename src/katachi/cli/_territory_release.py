@@ -13,11 +13,11 @@ from katachi.cli._arena import RUNS
 from katachi.cli._release import check_recipe, describe_network, find_recipe, keep_curves, read_result, release_player
 from katachi.cli._territory_training import read_territory_training, train_and_show
 from katachi.core.cards import Metric
-from katachi.core.models import PRETRAINED, find_model, load_territory, save_territory
+from katachi.core.models import PRETRAINED, find_model
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import mean_of_many
 from katachi.sgf.files import Split
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import Territory, load_territory, save_territory
 from katachi.territory.learner import TerritoryTraining
 from katachi.territory.measure import Known, measure_territory
 from katachi.territory.train import Machine

@@ -432,12 +432,12 @@ def _td_search() -> None:
 def _crbm() -> None:
     import numpy as np
 
+    from katachi.core.linear import LinearModel
     from katachi.crbm.evaluator import CrbmFeatures
     from katachi.crbm.features import STONES
     from katachi.crbm.network import CrbmConfig
     from katachi.crbm.value import LinearTdLearner, LinearTdSettings, link_afterstates
     from katachi.go.board import Board
-    from katachi.shapes.model import LinearModel
 
     config = CrbmConfig(size=5, kernels=1)
     zeros = {name: np.zeros(shape, dtype=np.float32) for name, shape in config.weight_shapes().items()}

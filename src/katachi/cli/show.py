@@ -105,8 +105,9 @@ def _draw_shapes(name: str, model: LinearEvaluator, per_set: int, only: Sequence
 def _draw_kernels(models: Sequence[str], count: int) -> Picture:
     from katachi.cli._page import format_kernels_page
     from katachi.core.drawing import show_sets
-    from katachi.core.models import find_model, load_crbm
+    from katachi.core.models import find_model
     from katachi.crbm.drawing import NamedCrbm, draw_kernels, list_kernels
+    from katachi.crbm.evaluator import load_crbm
 
     crbms = [NamedCrbm(Path(model).name, load_crbm(find_model(model))[0]) for model in models]
     title = f"The kernels of {' and '.join(crbm.name for crbm in crbms)}"

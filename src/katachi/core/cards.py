@@ -1,7 +1,7 @@
-"""What the cards of all kinds of models share: how a model was trained, how well it did, and what refuses it.
+"""Cards of models: what a model is, how it was trained, how well it did, and what refuses it.
 
-A card is strict JSON and lies beside the files of its model. Each kind of model has a card of its own
-(``shapes/model.py``, ``policy/evaluator.py``), which can build the model again; ``core/models.py`` lists them.
+A card is strict JSON and lies beside the files of its model. Each kind of model has a card of its own, a ``ModelCard``
+that can build the model again; the registry finds it by its ``kind``. ``core/models.py`` keeps models on disk.
 """
 
 from __future__ import annotations
@@ -10,11 +10,17 @@ import hashlib
 import importlib.metadata
 import platform
 import subprocess
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Final, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, field_validator
+
+from katachi.core.registry import current_name
+
+if TYPE_CHECKING:
+    from katachi.core.contracts import Evaluator
 
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{0,64}$")]
@@ -53,7 +59,7 @@ class Training(Strict):
     hours: float | None = Field(default=None, ge=0)
     data: Text = ""
     settings: dict[str, JsonValue] = {}
-    first: Training | None = None  # of the model whose weights it began with
+    first: Training | None = None  # of the model whose weights it started with
 
     @property
     def all_positions(self) -> int:
@@ -63,6 +69,67 @@ class Training(Strict):
     @property
     def all_hours(self) -> float:
         return (self.hours or 0.0) + (self.first.all_hours if self.first else 0.0)
+
+
+class ModelCard(Strict):
+    """Everything about a model but its weights. A kind of model is a subclass with a ``kind`` and fields of its own.
+
+    ``training`` and ``metrics`` are fields, ``files`` and ``board_size`` fields or properties of the subclass, which
+    thereby fixes the order in which they are written.
+    """
+
+    options: ClassVar[type[Strict]] = Strict  # how a model of this kind may be asked; of none by default
+
+    format: int
+    kind: str
+
+    if TYPE_CHECKING:
+        training: Training
+        metrics: dict[str, Metric]
+
+        @property
+        def files(self) -> Mapping[str, str]:
+            """The files beside the card, and the SHA-256 of each."""
+
+        @property
+        def board_size(self) -> int | None:
+            """The size of the boards that the model evaluates; None is any."""
+
+    @field_validator("kind", mode="before")
+    @classmethod
+    def _rename(cls, kind: object) -> object:
+        """Read the former name of a kind as the one of today."""
+        return current_name("cards", kind) if isinstance(kind, str) else kind
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the model is, in a few words."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else there is to say about it."""
+        return []
+
+    @abstractmethod
+    def count_weights(self, read: ReadFile) -> int:
+        """How many numbers were learned."""
+
+    @abstractmethod
+    def build(self, read: ReadFile, options: Any) -> Evaluator:
+        """The evaluator, with ``options`` of the kind's own class; raises ValueError if a file is not as it should be.
+
+        ``read`` gives the content of a file.
+        """
+
+    def parse_options(self, options: Mapping[str, Any]) -> Strict:
+        """Read options of this kind of model; raises ModelError if there are none such."""
+        for option in sorted(options.keys() - self.options.model_fields.keys()):
+            raise ModelError(f"{option} is not an option of a {self.kind} model")
+        try:
+            return self.options.model_validate(dict(options))
+        except ValidationError as error:
+            raise ModelError(explain(error)) from None
 
 
 def digest_file(content: bytes) -> str:

@@ -1,8 +1,8 @@
-"""A model is a directory: ``model.json``, its card, and the files that the card describes.
+"""The store of models: a model is a directory with ``model.json``, its card, and the files that the card describes.
 
 It is written under a temporary name, synced and renamed, so that readers find the whole model or none. Loading
 refuses with a ``ModelError`` whatever does not match: an unknown kind, other features, a damaged or exchanged file,
-weights that are no numbers. What a kind of model consists of is the business of its card (``core/models.py``).
+weights that are not numbers. What a kind of model consists of is the business of its card, which the registry finds.
 """
 
 from __future__ import annotations
@@ -13,129 +13,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final, Generic, TypeVar, overload
 
-from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 from rich.table import Table
 from rich.text import Text
 
-from katachi.core.cards import Metric, ModelError, Training, digest_file, explain
+from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
 from katachi.core.contracts import Evaluator, Floats
 from katachi.core.disk import sync_folder, write_atomically
-from katachi.core.weights import WEIGHTS, format_tensors, format_weights, parse_tensors
-from katachi.crbm.evaluator import CrbmCard, SavedCrbm, describe_crbm
-from katachi.go.rules import Rules
-from katachi.policy.config import PolicyConfig
-from katachi.policy.evaluator import PolicyCard, describe_policy, name_files
-from katachi.shapes.model import FORMAT, LinearCard, LinearModel, describe_linear
-from katachi.territory.evaluator import Territory, TerritoryCard, describe_territory_card, format_territory
-
-# The kinds of models. A new one is a card class in the union below; nothing else has to know it.
-#
-# A card has ``kind``, by which it is told from the others, and besides
-#
-#     board_size, training, metrics   what there is to tell of every model
-#     title, remarks                  what it is, in a few words, and what else is worth telling
-#     files                           the files beside the card, and the SHA-256 of each
-#     count_weights(read)             how large it is
-#     build(read, options)            the evaluator; ``read`` gives a file's content, options are the kind's own
-
-ModelCard = LinearCard | PolicyCard | CrbmCard | TerritoryCard
-
-_CARDS: TypeAdapter[ModelCard] = TypeAdapter(Annotated[ModelCard, Field(discriminator="kind")])
-
-
-def parse_card(text: bytes) -> ModelCard:
-    """Read a card; raises ModelError with the first thing that is wrong with it."""
-    try:
-        return _CARDS.validate_json(text)
-    except ValidationError as error:
-        raise ModelError(f"its card cannot be read: {explain(error)}") from None
-
-
-# Saving
+from katachi.core.registry import UnknownName, find_card
+from katachi.core.weights import WEIGHTS, parse_tensors
 
 CARD: Final = "model.json"
 MAX_CARD_BYTES: Final = 1 << 20
 MAX_BYTES: Final = 1 << 30  # of any other file
 PRETRAINED: Final = Path(str(resources.files("katachi"))) / "pretrained"
 
+Card = TypeVar("Card", bound=ModelCard)
+Card_co = TypeVar("Card_co", bound=ModelCard, covariant=True)
 
 # Saving
 
 
-def save_linear(path: Path | str, model: LinearModel, card: LinearCard, *, replace: bool = False) -> None:
-    """Write a linear model as ``_save`` does; raises ModelError if the card is another's."""
-    own = describe_linear(model, Rules())
-    if (card.features, card.board_size, card.temperature) != (own.features, own.board_size, own.temperature):
-        raise ModelError("the card describes another model: its features, board size or temperature differ")
-    content = format_weights(model.weights)
-    card = card.model_copy(update={"format": FORMAT, "weights_sha256": digest_file(content)})
-    _save(Path(path), card, {WEIGHTS: content}, replace)
-
-
-def save_policy(
-    path: Path | str,
-    config: PolicyConfig,
-    onnx: bytes,
-    int8: bytes | None = None,
-    weights: Mapping[str, NDArray[Any]] | None = None,
-    training: Training | None = None,
-    metrics: Mapping[str, Metric] | None = None,
-    *,
-    replace: bool = False,
-) -> None:
-    """Write a network as ``_save`` does: what play needs, and its weights if training is to go on."""
-    contents = name_files(onnx, int8, None if weights is None else format_tensors(weights))
-    _save(Path(path), describe_policy(config, contents, training, metrics), contents, replace)
-
-
-def save_crbm(
-    path: Path | str,
-    crbm: SavedCrbm,
-    training: Training | None = None,
-    value_training: Training | None = None,
-    metrics: Mapping[str, Metric] | None = None,
-    *,
-    replace: bool = False,
-) -> None:
-    """Write a convolutional RBM as ``_save`` does; ``value_training`` tells how a value was learned, if it has one."""
-    crbm.features()  # raises ValueError if the weights are not those of the configuration
-    content = crbm.format()
-    _save(Path(path), describe_crbm(crbm, content, training, value_training, metrics), {WEIGHTS: content}, replace)
-
-
-def save_territory(
-    path: Path | str,
-    territory: Territory,
-    points: float,
-    temperature: float,
-    training: Training | None = None,
-    metrics: Mapping[str, Metric] | None = None,
-    *,
-    replace: bool = False,
-) -> None:
-    """Write a DAG-RNN as ``_save`` does; ``TerritoryEvaluator`` says what points and temperature are."""
-    content = format_territory(territory)
-    card = describe_territory_card(territory, content, points, temperature, training, metrics)
-    _save(Path(path), card, {WEIGHTS: content}, replace)
-
-
-def add_metrics(path: Path | str, metrics: Mapping[str, Metric]) -> None:
-    """Let the card of a model tell more of how well it does; raises ModelError."""
-    card = open_model(path).card
-    card = card.model_copy(update={"metrics": {**card.metrics, **metrics}})
-    with _blaming(path):
-        write_atomically(_present(Path(path)) / CARD, card.model_dump_json(indent=2) + "\n")
-
-
-def _save(path: Path, card: ModelCard, contents: Mapping[str, bytes], replace: bool) -> None:
+def save_model(path: Path | str, card: ModelCard, contents: Mapping[str, bytes], *, replace: bool = False) -> None:
     """Write a model, whole or not at all; raises ModelError if the path is taken.
 
     ``replace`` puts it in the place of the model that is there. A kill between the two renames leaves the old model
-    under a temporary name, where ``load_model`` finds it.
+    under a temporary name, where ``open_model`` finds it.
     """
+    path = Path(path)
     if path.exists() and not (replace and is_model(path)):
         raise ModelError(f"{path}: there is already something here")
     temporary = path.with_name(f".{path.name}.tmp")
@@ -144,31 +51,60 @@ def _save(path: Path, card: ModelCard, contents: Mapping[str, bytes], replace: b
         temporary.mkdir(parents=True)
         for name, content in contents.items():
             write_atomically(temporary / name, content)
-        write_atomically(temporary / CARD, card.model_dump_json(indent=2) + "\n")
+        write_atomically(temporary / CARD, format_card(card))
         _rename(temporary, path)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise ModelError(f"{path}: cannot be written: {error}") from None
 
 
+def add_metrics(path: Path | str, metrics: Mapping[str, Metric]) -> None:
+    """Let the card of a model say more of how well it does; raises ModelError."""
+    card = open_model(path).card
+    card = card.model_copy(update={"metrics": {**card.metrics, **metrics}})
+    with blaming(path):
+        write_atomically(_present(Path(path)) / CARD, format_card(card))
+
+
+def format_card(card: ModelCard) -> str:
+    """A card as it is written."""
+    return card.model_dump_json(indent=2) + "\n"
+
+
 # Loading
 
 
+class _Kind(BaseModel):
+    """What is read of a card first."""
+
+    kind: str
+
+
+def parse_card(text: bytes) -> ModelCard:
+    """Read a card of any kind; raises ModelError with the first thing that is wrong with it."""
+    try:
+        return find_card(_Kind.model_validate_json(text, strict=True).kind).model_validate_json(text)
+    except ValidationError as error:
+        raise ModelError(f"its card cannot be read: {explain(error)}") from None
+    except UnknownName as error:
+        raise ModelError(f"its card cannot be read: {error}") from None
+
+
 @dataclass(frozen=True, slots=True)
-class SavedModel:
+class SavedModel(Generic[Card_co]):
     """A model on disk: where it is, and its card."""
 
     path: Path
-    card: ModelCard
+    card: Card_co
 
     def load(self, options: Mapping[str, Any] | None = None) -> Evaluator:
         """Build the model, with options of its kind."""
-        with _blaming(self.path):
-            return self.card.build(self.read, options or {})
+        with blaming(self.path):
+            return self.card.build(self.read, self.card.parse_options(options or {}))
 
     def count_weights(self) -> int:
         """How large the model is."""
-        with _blaming(self.path):
+        with blaming(self.path):
             return self.card.count_weights(self.read)
 
     def read(self, name: str) -> bytes:
@@ -179,10 +115,24 @@ class SavedModel:
         return content
 
 
-def open_model(path: Path | str) -> SavedModel:
-    """Find a model and read its card; raises ModelError, which begins with the path, if anything is wrong."""
-    with _blaming(path):
-        return SavedModel(Path(path), parse_card(_read(_present(Path(path)) / CARD, MAX_CARD_BYTES)))
+@overload
+def open_model(path: Path | str) -> SavedModel[ModelCard]: ...
+
+
+@overload
+def open_model(path: Path | str, needed: type[Card]) -> SavedModel[Card]: ...
+
+
+def open_model(path: Path | str, needed: type[ModelCard] = ModelCard) -> SavedModel[ModelCard]:
+    """Find a model and read its card, which may be needed to be of one class.
+
+    Raises ModelError, which begins with the path, if anything is wrong.
+    """
+    with blaming(path):
+        card = parse_card(_read(_present(Path(path)) / CARD, MAX_CARD_BYTES))
+        if not isinstance(card, needed):
+            raise ModelError(f"this is a {card.kind} model, but a {needed.model_fields['kind'].default} one is needed")
+        return SavedModel(Path(path), card)
 
 
 def load_model(path: Path | str, options: Mapping[str, Any] | None = None) -> tuple[Evaluator, ModelCard]:
@@ -191,41 +141,15 @@ def load_model(path: Path | str, options: Mapping[str, Any] | None = None) -> tu
     return saved.load(options), saved.card
 
 
-def load_linear(path: Path | str) -> tuple[LinearModel, LinearCard]:
-    """Read a linear model and its card; raises ModelError if it is of another kind."""
-    model, card = load_model(path)
-    if not (isinstance(model, LinearModel) and isinstance(card, LinearCard)):
-        raise ModelError(f"{path}: this model is a {card.kind}, but a linear one is needed")
-    return model, card
-
-
-def load_crbm(path: Path | str) -> tuple[SavedCrbm, CrbmCard]:
-    """Read a convolutional RBM, with or without a value, and its card; raises ModelError if it is of another kind."""
-    saved = open_model(path)
-    with _blaming(path):
-        if not isinstance(saved.card, CrbmCard):
-            raise ModelError(f"this model is a {saved.card.kind}, but a crbm is needed")
-        return saved.card.read_crbm(saved.read), saved.card
-
-
-def load_territory(path: Path | str) -> tuple[Territory, TerritoryCard]:
-    """Read a DAG-RNN and its card; raises ModelError if it is of another kind."""
-    saved = open_model(path)
-    with _blaming(path):
-        if not isinstance(saved.card, TerritoryCard):
-            raise ModelError(f"this model is a {saved.card.kind}, but a dag_rnn is needed")
-        return saved.card.read_territory(saved.read), saved.card
-
-
 def load_weights(path: Path | str) -> dict[str, Floats]:
-    """The weights of a network, from which training can go on; raises ModelError if they were not kept."""
+    """The weights of a network, from which training can continue; raises ModelError if they were not kept."""
     saved = open_model(path)
-    with _blaming(path):
+    with blaming(path):
         return parse_tensors(saved.read(WEIGHTS))
 
 
 @contextmanager
-def _blaming(path: Path | str) -> Iterator[None]:
+def blaming(path: Path | str) -> Iterator[None]:
     """Let what goes wrong with a model begin with its path."""
     try:
         yield
@@ -244,7 +168,7 @@ def pretrained_models() -> list[Path]:
 
 
 def find_model(name: str) -> Path:
-    """The directory of a shipped model, of the (first) model of a training run, or else the path itself.
+    """The directory of a pretrained model, of the (first) model of a training run, or else the path itself.
 
     Raises ModelError if there is none of them.
     """
@@ -254,7 +178,7 @@ def find_model(name: str) -> Path:
     for place in (path, path / "model", path / "model-1"):
         if is_model(_present(place)):
             return place
-    raise ModelError(f"{name}: there is no such model, neither shipped nor on disk")
+    raise ModelError(f"{name}: there is no such model, neither pretrained nor on disk")
 
 
 def _read(path: Path, most: int) -> bytes:
@@ -274,7 +198,7 @@ def _old_path(path: Path) -> Path:
 
 
 def _present(path: Path) -> Path:
-    """The path, or where a killed ``_save`` left the model that it was about to replace."""
+    """The path, or where a killed ``save_model`` left the model that it was about to replace."""
     old = _old_path(path) if path.name else path
     return old if not path.exists() and is_model(old) else path
 
@@ -290,7 +214,7 @@ def _rename(temporary: Path, path: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-# What the cards of models say, for people: one model in full, or many in a table.
+# Describing: what cards say, for people; one model in full, or many in a table.
 
 
 def describe_card(card: ModelCard) -> list[tuple[str, str]]:

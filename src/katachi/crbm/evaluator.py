@@ -13,22 +13,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from katachi.core.cards import Hex, Metric, ModelError, ReadFile, Strict, Training, digest_file
+from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize
+from katachi.core.linear import LinearModel
+from katachi.core.models import blaming, open_model, save_model
 from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
 from katachi.crbm.kernels import network as kernels
 from katachi.crbm.network import LAYERS, CrbmConfig, LayerShape, Weights, check_weights, edge_planes, orient
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.go.points import Symmetry, format_vertex
-from katachi.shapes.model import LinearModel
 
 Parameters = tuple[NDArray[np.int32], Floats]
 
@@ -165,7 +167,7 @@ def _see_edges(filters: Floats, planes: Floats) -> Doubles:
 # The card of a convolutional RBM: its configuration, how it learned, and whether its features carry a linear value.
 #
 # All of it is in one file, ``weights.safetensors``: the weights, ``use``, how often each kernel is on, and ``value``, a
-# weight for each feature, once a value was learned. Without one it is a feature set and judges nothing.
+# weight for each feature, once a value was learned. Without one it is a feature set and evaluates nothing.
 
 FORMAT: Final = 1
 _USE: Final = "use"
@@ -217,7 +219,7 @@ def _check_shapes(saved: SavedCrbm) -> None:
             raise ModelError(f"its {name} is {list(array.shape)}, but [{length}] is needed")
 
 
-class CrbmCard(Strict):
+class CrbmCard(ModelCard):
     """Everything about a CRBM but its weights."""
 
     format: Literal[1] = FORMAT
@@ -233,7 +235,6 @@ class CrbmCard(Strict):
 
     @property
     def files(self) -> dict[str, str]:
-        """The files of the model and their digests."""
         return {WEIGHTS: self.weights_sha256}
 
     @property
@@ -256,10 +257,8 @@ class CrbmCard(Strict):
         value = self.config.feature_count if self.value_training else 0
         return self.config.parameter_count() + value
 
-    def build(self, read: ReadFile, options: Mapping[str, Any]) -> LinearModel:
-        """The linear value over the features, which has no options; raises ModelError if none was learned."""
-        for option in options:
-            raise ModelError(f"{option} is no option of a {self.kind}")
+    def build(self, read: ReadFile, options: Strict) -> LinearModel:  # noqa: ARG002 (there are none)
+        """The linear value over the features; raises ModelError if none was learned."""
         saved = self.read_crbm(read)
         if saved.value is None:
             raise ModelError("it has features but no value yet: learn one by katachi train value")
@@ -273,25 +272,40 @@ class CrbmCard(Strict):
         return SavedCrbm.parse(self.config, read(WEIGHTS), centered=self.centered)
 
 
-def describe_crbm(
-    saved: SavedCrbm,
-    content: bytes,
+def save_crbm(
+    path: Path | str,
+    crbm: SavedCrbm,
     training: Training | None = None,
     value_training: Training | None = None,
     metrics: Mapping[str, Metric] | None = None,
-) -> CrbmCard:
-    """The card of a CRBM that is kept as this content; raises ModelError if it tells of a value that is not there."""
-    if (saved.value is None) != (value_training is None):
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a convolutional RBM as ``save_model`` does; ``value_training`` says how its value was learned, if any.
+
+    Raises ModelError if one of the two is there without the other.
+    """
+    crbm.features()  # raises ValueError if the weights are not those of the configuration
+    content = crbm.format()
+    if (crbm.value is None) != (value_training is None):
         raise ModelError("a value and how it was learned come together")
-    return CrbmCard(
-        config=saved.config,
-        planes_digest=saved.config.planes.digest,
-        centered=saved.centered,
+    card = CrbmCard(
+        config=crbm.config,
+        planes_digest=crbm.config.planes.digest,
+        centered=crbm.centered,
         training=training or Training(),
         value_training=value_training,
         metrics=dict(metrics or {}),
         weights_sha256=digest_file(content),
     )
+    save_model(path, card, {WEIGHTS: content}, replace=replace)
+
+
+def load_crbm(path: Path | str) -> tuple[SavedCrbm, CrbmCard]:
+    """Read a convolutional RBM, with or without a value, and its card; raises ModelError if it is of another kind."""
+    saved = open_model(path, CrbmCard)
+    with blaming(path):
+        return saved.card.read_crbm(saved.read), saved.card
 
 
 def mean_use(features: Floats, kernels: int) -> Floats:

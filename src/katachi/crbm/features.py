@@ -30,12 +30,15 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
+from katachi.core.cards import Hex
 from katachi.core.contracts import Floats, Ints
+from katachi.core.linear import FeatureCard
 from katachi.crbm.kernels.features import fill_state_planes
 from katachi.features.planes import PlaneKind, Planes, PlaneSet, Ranks
 from katachi.features.windows import check_board_size
@@ -130,6 +133,22 @@ class Templates:
         digits = code // self._powers % _STATES
         rows = [" ".join(_STATE_LETTERS[digit] for digit in line) for line in digits.tolist()]
         return "\n".join([f"template, its upper left at {corner}", *rows])
+
+    def card(self) -> TemplatesCard:
+        """What is needed to make the same features again."""
+        return TemplatesCard(digest=self.digest, side=self.side)
+
+
+class TemplatesCard(FeatureCard):
+    """The card of ``Templates``."""
+
+    kind: Literal["templates"] = "templates"
+    digest: Hex
+    side: int = Field(ge=1, le=MAX_SIDE)
+
+    def build(self, board_size: int) -> Templates:
+        """The features on boards of a size; raises ValueError if there are none such."""
+        return Templates(board_size, self.side)
 
 
 # Window filters

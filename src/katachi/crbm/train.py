@@ -23,9 +23,8 @@ from torch import Tensor
 from katachi.core.cards import Metric
 from katachi.core.contracts import Floats
 from katachi.core.disk import write_atomically
-from katachi.core.models import load_crbm, save_crbm
 from katachi.core.training import MetricLine, TrainingError, TrainingRun, load_first_weights, name_weights, weights_of
-from katachi.crbm.evaluator import SavedCrbm, mean_use
+from katachi.crbm.evaluator import SavedCrbm, load_crbm, mean_use, save_crbm
 from katachi.crbm.network import Crbm, CrbmConfig, CrbmLayer, Weights
 from katachi.data.batches import Batch, Batches, describe_training
 from katachi.data.dataset import Dataset

@@ -23,9 +23,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from katachi.core.cards import Metric, ModelError, Training, provenance
 from katachi.core.contracts import Evaluator, FeatureSet, Floats, Limit, Metrics
 from katachi.core.disk import write_atomically
-from katachi.core.models import find_model, load_crbm, load_model, save_crbm, save_linear
+from katachi.core.linear import LinearModel, describe_linear, save_linear
+from katachi.core.models import find_model, load_model
 from katachi.core.training import MetricLine, TrainingError, TrainingRun
-from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm
+from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
 from katachi.crbm.kernels.value import LAST, learn_game
 from katachi.data.dataset import RESULTS, Dataset, DatasetError
@@ -37,7 +38,6 @@ from katachi.go.rules import MAX_KOMI, Rules
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import GreedySettings
 from katachi.sgf.files import Split
-from katachi.shapes.model import LinearModel, describe_linear
 
 # TD(0) of a linear value over any feature set, from games that somebody played: records, or a learner's own.
 #

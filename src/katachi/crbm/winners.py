@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.contracts import Doubles, FeatureSet, Floats, Ints
+from katachi.core.linear import PrunedFeatures
 from katachi.crbm.features import PLANES, Response, Templates, WindowFilters, windows_of
 from katachi.data.dataset import Dataset, DatasetError
-from katachi.features.pruned import PrunedFeatures
 from katachi.go.board import Board
 from katachi.go.kernels.board import play_moves
 from katachi.go.points import EMPTY, WHITE

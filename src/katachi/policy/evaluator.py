@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
-from typing import TYPE_CHECKING, Any, Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from katachi.core.cards import Hex, Metric, ModelError, ReadFile, Strict, Training, digest_file, explain
+from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
 from katachi.core.contracts import Evaluation, Floats
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.weights import WEIGHTS
+from katachi.core.models import save_model
+from katachi.core.weights import WEIGHTS, format_tensors
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board
 from katachi.go.points import BLACK, Symmetry
@@ -100,7 +102,7 @@ def _list(names: Mapping[str, object]) -> str:
     return " and ".join(sorted(names)) or "nothing"
 
 
-# Cnn evaluator
+# The evaluator
 
 MAX_THREADS: Final = 256
 
@@ -126,7 +128,7 @@ class PolicyEvaluator:
         self._planes = PLANES[config.planes]
         self._rank = options.rank or HIGHEST_RANK
         if options.rank is not None and not knows_ranks(config):
-            raise ModelError("rank is no option of a network that was not told of ranks")
+            raise ModelError("rank is not an option of a network that was trained without ranks")
         network.check(*_arrays(config))
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
@@ -162,7 +164,7 @@ class PolicyEvaluator:
         rows = "".join(
             f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>" for name, value in settings.items()
         )
-        return f"<p>A network that foretells moves</p><table>{rows}</table>"
+        return f"<p>A network that predicts moves</p><table>{rows}</table>"
 
     def _check_size(self, boards: Sequence[Board]) -> None:
         size = self.config.size
@@ -185,7 +187,7 @@ class PolicyOwnershipEvaluator(PolicyEvaluator):
 
 
 def knows_ranks(config: PolicyConfig) -> bool:
-    """Whether a network is told the rank of the player to move, by its planes or otherwise."""
+    """Whether a network is given the rank of the player to move, by its planes or otherwise."""
     return config.rank_embedding or any(kind.title == "rank" for kind in PLANES[config.planes].kinds)
 
 
@@ -233,18 +235,20 @@ def _logistic(logits: Floats) -> Floats:
 # The card of a convolutional network: its architecture, the planes that it reads, and the files that it is kept in.
 #
 # Play needs ``model.onnx``, or ``model.int8.onnx`` where it was made; ``weights.safetensors`` is there where training
-# is to go on. The digest of the planes says whether they still mean what they meant when the network learned.
+# is to continue. The digest of the planes says whether they still mean what they meant when the network learned.
 
 FORMAT: Final = 1
 ONNX: Final = "model.onnx"
 INT8: Final = "model.int8.onnx"
 
 
-class PolicyCard(Strict):
+class PolicyCard(ModelCard):
     """Everything about a network but its weights."""
 
+    options: ClassVar[type[Strict]] = PolicyOptions
+
     format: Literal[1] = FORMAT
-    kind: Literal["cnn"] = "cnn"
+    kind: Literal["policy"] = "policy"
     config: PolicyConfig
     planes_digest: Hex
     training: Training = Training()
@@ -253,13 +257,12 @@ class PolicyCard(Strict):
 
     @property
     def board_size(self) -> int | None:
-        """The size of the boards that it judges; None is any."""
         return self.config.size
 
     @property
     def title(self) -> str:
         net = self.config
-        return f"{net.kind} {self.kind}, {net.layers}×{net.filters}, over {net.planes} planes"
+        return f"{net.kind} cnn, {net.layers}×{net.filters}, over {net.planes} planes"
 
     @property
     def remarks(self) -> list[str]:
@@ -270,44 +273,36 @@ class PolicyCard(Strict):
         """How many parameters the network has."""
         return self.config.parameter_count()
 
-    def build(self, read: ReadFile, options: Mapping[str, Any]) -> PolicyEvaluator:
-        """The network as an evaluator with these options (see ``PolicyOptions``)."""
-        chosen = _parse_options(options)
-        name = ONNX if chosen.precision == "fp32" else INT8
+    def build(self, read: ReadFile, options: PolicyOptions) -> PolicyEvaluator:
+        """The network as an evaluator."""
+        name = ONNX if options.precision == "fp32" else INT8
         if name not in self.files:
-            raise ModelError(f"it has no {chosen.precision} form: there is no {name}")
+            raise ModelError(f"it has no {options.precision} form: there is no {name}")
         today = PLANES[self.config.planes].digest
         if today != self.planes_digest:
             raise ModelError(f"its planes have the digest {self.planes_digest}, but {today} today")
-        return open_policy(self.config, read(name), chosen)
+        return open_policy(self.config, read(name), options)
 
 
-def describe_policy(
+def save_policy(
+    path: Path | str,
     config: PolicyConfig,
-    contents: Mapping[str, bytes],
+    onnx: bytes,
+    int8: bytes | None = None,
+    weights: Mapping[str, NDArray[Any]] | None = None,
     training: Training | None = None,
     metrics: Mapping[str, Metric] | None = None,
-) -> PolicyCard:
-    """The card of a network that is kept in these files."""
-    return PolicyCard(
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a network as ``save_model`` does: what play needs, and its weights if training is to continue."""
+    files = {ONNX: onnx, INT8: int8, WEIGHTS: None if weights is None else format_tensors(weights)}
+    contents = {name: content for name, content in files.items() if content is not None}
+    card = PolicyCard(
         config=config,
         planes_digest=PLANES[config.planes].digest,
         training=training or Training(),
         metrics=dict(metrics or {}),
         files={name: digest_file(content) for name, content in contents.items()},
     )
-
-
-def name_files(onnx: bytes, int8: bytes | None, weights: bytes | None) -> dict[str, bytes]:
-    """The files of a network, by their names."""
-    contents = {ONNX: onnx, INT8: int8, WEIGHTS: weights}
-    return {name: content for name, content in contents.items() if content is not None}
-
-
-def _parse_options(options: Mapping[str, Any]) -> PolicyOptions:
-    for option in options.keys() - PolicyOptions.model_fields.keys():
-        raise ModelError(f"{option} is no option of a cnn")
-    try:
-        return PolicyOptions.model_validate(dict(options))
-    except ValidationError as error:
-        raise ModelError(explain(error)) from None
+    save_model(path, card, contents, replace=replace)

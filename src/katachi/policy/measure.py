@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.cards import ModelError
 from katachi.core.contracts import Floats
 from katachi.core.models import open_model
 from katachi.data.batches import Batch, Batches
@@ -21,7 +20,7 @@ from katachi.data.dataset import Dataset
 from katachi.features.planes import PlaneSet
 from katachi.go.points import WHITE, Symmetry
 from katachi.policy.config import PolicyConfig
-from katachi.policy.evaluator import OnnxNetwork, PolicyCard
+from katachi.policy.evaluator import OnnxNetwork, PolicyCard, PolicyOptions
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
 from katachi.sgf.record import format_grade
@@ -78,10 +77,10 @@ class Predictor:
     @classmethod
     def open(cls, path: Path, threads: int = 1, precision: str = "fp32") -> Self:
         """The network of a model; raises ModelError if it is of another kind, damaged, or has no such precision."""
-        saved = open_model(path)
-        if not isinstance(saved.card, PolicyCard):
-            raise ModelError(f"{path}: this model is a {saved.card.kind}, but a cnn is needed")
-        evaluator = saved.card.build(saved.read, {"threads": threads, "precision": precision})
+        saved = open_model(path, PolicyCard)
+        evaluator = saved.card.build(
+            saved.read, PolicyOptions.model_validate({"threads": threads, "precision": precision})
+        )
         return cls(evaluator.config, evaluator.network)
 
     def held_out(

@@ -25,7 +25,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from katachi.core.cards import Metric
 from katachi.core.contracts import Floats
 from katachi.core.disk import write_atomically
-from katachi.core.models import load_weights, save_policy
+from katachi.core.models import load_weights
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import (
     MetricLine,
@@ -42,7 +42,7 @@ from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE, format_color, format_vertex
 from katachi.policy.config import PolicyConfig
 from katachi.policy.convolutions import Products, products_type
-from katachi.policy.evaluator import OnnxNetwork
+from katachi.policy.evaluator import OnnxNetwork, save_policy
 from katachi.policy.export import export_onnx, quantize_onnx
 from katachi.policy.network import PolicyNetwork, Prediction
 from katachi.policy.planes import PLANES

@@ -12,9 +12,9 @@ SYSTEM = System(
     title="Local shapes, learned from nothing by self-play (Silver, Sutton and Müller 2007)",
     cards={"linear": "katachi.core.linear:LinearCard"},
     feature_cards={
-        "local shapes": "katachi.shapes.model:LocalShapesCard",
-        "liberty shapes": "katachi.shapes.model:LibertyShapesCard",
-        "combined shapes": "katachi.shapes.model:CombinedShapesCard",
+        "local shapes": "katachi.shapes.features:LocalShapesCard",
+        "liberty shapes": "katachi.shapes.liberty:LibertyShapesCard",
+        "combined shapes": "katachi.shapes.liberty:CombinedShapesCard",
     },
     trainings={"shapes": "katachi.shapes.train:TRAINING"},
     releases={"shapes": "katachi.shapes.train:RELEASE"},

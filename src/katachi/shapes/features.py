@@ -27,12 +27,15 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
-from typing import Any, ClassVar, Final, NamedTuple, Self, TypeGuard
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, StringConstraints
 
+from katachi.core.cards import Hex
 from katachi.core.contracts import Floats, Ints
+from katachi.core.linear import FeatureCard, LinearModel
 from katachi.features.windows import CODES, PAPER_SIZES, SIDE, TABLE_SIZES, Windows, check_board_size, find_windows
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
@@ -79,9 +82,13 @@ class ShapeFeatures(ABC):
 
     @property
     def name(self) -> str:
-        sets = ", ".join(s.name for s in self.sets)
+        sets = ", ".join(self.set_names)
         options = "".join(f", {option}" for option, chosen in self.options().items() if chosen)
         return f"{self.kind} {self.board_size}×{self.board_size}: {sets}{options}"
+
+    @property
+    def set_names(self) -> tuple[str, ...]:
+        return tuple(shape_set.name for shape_set in self.sets)
 
     @abstractmethod
     def options(self) -> dict[str, bool]:
@@ -185,6 +192,18 @@ class ShapeFeatures(ABC):
     @abstractmethod
     def describe_shape(self, shape_set: ShapeSet, digits: list[int], x: int, y: int) -> str:
         """A shape by the states of its cells, at a distance from the left and the top."""
+
+
+class ShapesCard(FeatureCard):
+    """What fixes a feature set of shapes, beside the size of the board and what its kind adds."""
+
+    digest: Hex
+    sets: Annotated[tuple[Annotated[str, StringConstraints(max_length=10)], ...], Field(min_length=1, max_length=64)]
+    bins: int = Field(ge=1, le=MAX_BINS)
+
+    def parse_sets(self) -> list[ShapeSet]:
+        """The sets; raises ValueError if there are none such."""
+        return [ShapeSet.parse(name) for name in self.sets]
 
 
 # Shape tables
@@ -415,6 +434,27 @@ class LocalShapes(ShapeFeatures):
     def describe_shape(self, shape_set: ShapeSet, digits: list[int], x: int, y: int) -> str:
         where, drawn = draw_shape(shape_set, [".XO"[digit] for digit in digits], x, y)
         return f"{shape_set.name}: {count_stones(digits)}, {where}\n{drawn}"
+
+    def card(self) -> LocalShapesCard:
+        """What is needed to make the same features again."""
+        return LocalShapesCard(digest=self.digest, sets=self.set_names, bins=self.bins, tied=self.tied)
+
+    def compiled_model(self) -> type[LinearModel] | None:
+        """The fused model, if all shapes lie in 3×3 windows."""
+        from katachi.shapes.model import FusedLinearModel, can_fuse  # which imports this module
+
+        return FusedLinearModel if can_fuse(self) else None
+
+
+class LocalShapesCard(ShapesCard):
+    """The card of ``LocalShapes``."""
+
+    kind: Literal["local shapes"] = "local shapes"
+    tied: bool
+
+    def build(self, board_size: int) -> LocalShapes:
+        """The features on boards of a size; raises ValueError if there are none such."""
+        return LocalShapes(board_size, self.parse_sets(), bins=self.bins, tied=self.tied)
 
 
 # Window parts: all local shapes up to 3×3 as parts of the 3×3 windows that hold them.

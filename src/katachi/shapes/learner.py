@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from katachi.core.contracts import FeatureSet, Floats, Metrics
-from katachi.core.models import find_model, load_linear
+from katachi.core.linear import load_linear
+from katachi.core.models import find_model
 from katachi.core.training import MetricLine, TrainingError
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI

@@ -36,15 +36,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.core.cards import Hex
 from katachi.core.contracts import Floats, Ints
+from katachi.core.linear import FeatureCard, LinearModel
 from katachi.features.windows import TABLE_SIZES, Windows, check_board_size, find_windows
 from katachi.go.board import Board
-from katachi.shapes.features import LocalShapes, ShapeFeatures
+from katachi.shapes.features import LocalShapes, LocalShapesCard, ShapeFeatures, ShapesCard
 from katachi.shapes.kernels import liberty as kernels
 from katachi.shapes.kernels import liberty_windows as window_kernels
 from katachi.shapes.sets import ShapeSet, draw_shape, rectangle_orders, share_weights
@@ -137,6 +139,21 @@ class LibertyShapes(ShapeFeatures):
         where, drawn = draw_shape(shape_set, [_STATES[digit] for digit in digits], x, y)
         return f"{shape_set.name} with liberties: {where}\n{drawn}"
 
+    def card(self) -> LibertyShapesCard:
+        """What is needed to make the same features again."""
+        return LibertyShapesCard(digest=self.digest, sets=self.set_names, bins=self.bins, tabled=self.tabled)
+
+
+class LibertyShapesCard(ShapesCard):
+    """The card of ``LibertyShapes``."""
+
+    kind: Literal["liberty shapes"] = "liberty shapes"
+    tabled: bool
+
+    def build(self, board_size: int) -> LibertyShapes:
+        """The features on boards of a size; raises ValueError if there are none such."""
+        return LibertyShapes(board_size, self.parse_sets(), bins=self.bins, tabled=self.tabled)
+
 
 # Combined shapes
 
@@ -211,6 +228,29 @@ class CombinedShapes:
         first, second = weights[..., : smaller.basic.size], weights[..., smaller.basic.size :]
         grown = self.basic.grow_from(smaller.basic, first), self.liberty.grow_from(smaller.liberty, second)
         return np.concatenate(grown, axis=-1)
+
+    def card(self) -> CombinedShapesCard:
+        """What is needed to make the same features again."""
+        return CombinedShapesCard(digest=self.digest, basic=self.basic.card(), liberty=self.liberty.card())
+
+    def compiled_model(self) -> type[LinearModel] | None:
+        """The fused model, if all shapes lie in 3×3 windows and those with liberties in 2×2 windows."""
+        from katachi.shapes.model import FusedLinearModel, can_fuse  # which imports this module
+
+        return FusedLinearModel if can_fuse(self) else None
+
+
+class CombinedShapesCard(FeatureCard):
+    """The card of ``CombinedShapes``."""
+
+    kind: Literal["combined shapes"] = "combined shapes"
+    digest: Hex
+    basic: LocalShapesCard
+    liberty: LibertyShapesCard
+
+    def build(self, board_size: int) -> CombinedShapes:
+        """The features on boards of a size; raises ValueError if there are none such."""
+        return CombinedShapes(self.basic.build(board_size), self.liberty.build(board_size))
 
 
 Shapes = LocalShapes | LibertyShapes | CombinedShapes

@@ -18,14 +18,13 @@ from pydantic import Field, model_validator
 
 from katachi.core.cards import Metric, Training, provenance
 from katachi.core.disk import write_atomically
-from katachi.core.models import save_linear
+from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.core.training import MetricLine, TrainingRun
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.fused import MIN_SIZE
 from katachi.shapes.learner import GrowingLearner, Stage, TdLearner, TdSettings, growing_stages, load_grown_weights
-from katachi.shapes.model import LinearModel, describe_linear
 
 _SIZES = ("1x1", "2x1", "2x2", "3x2", "3x3")
 _TEST_PLIES = 2  # random moves before a test game: greedy players would repeat themselves

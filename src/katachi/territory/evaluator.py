@@ -19,14 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import ClassVar, Final, Literal
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from katachi.core.cards import Hex, Metric, ModelError, ReadFile, Strict, Training, digest_file, explain
+from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
 from katachi.core.contracts import Doubles, Evaluation, Floats
 from katachi.core.evaluators import after, check_temperature, moves_of, softmax_policy
+from katachi.core.models import blaming, open_model, save_model
 from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
 from katachi.go.board import Board
 from katachi.go.points import BLACK
@@ -134,7 +136,7 @@ def _mask(board: Board, logits: Floats) -> Floats:
     return policy
 
 
-# The card of a DAG-RNN: its configuration, the inputs that it is told, and what a point of the score is worth to it.
+# The card of a DAG-RNN: its configuration, the inputs that it is given, and what a point of the score is worth to it.
 #
 # ``weights.safetensors`` holds its weights and the table of propensities that its inputs are made with, which has no
 # more places than 16-bit numbers have. The digest of the inputs says whether they still mean what they meant when the
@@ -151,11 +153,13 @@ class TerritoryOptions(Strict):
     temperature: float | None = Field(default=None, gt=0, le=1e6)  # of expected areas; None is what the card says
 
 
-class TerritoryCard(Strict):
+class TerritoryCard(ModelCard):
     """Everything about a network but its weights."""
 
+    options: ClassVar[type[Strict]] = TerritoryOptions
+
     format: Literal[1] = FORMAT
-    kind: Literal["dag_rnn"] = "dag_rnn"
+    kind: Literal["territory"] = "territory"
     config: DagRnnConfig
     inputs: PointInputs
     inputs_digest: Hex
@@ -167,13 +171,11 @@ class TerritoryCard(Strict):
 
     @property
     def files(self) -> dict[str, str]:
-        """The files of the model and their digests."""
         return {WEIGHTS: self.weights_sha256}
 
     @property
     def board_size(self) -> None:
-        """It judges boards of any size."""
-        return
+        return  # any
 
     @property
     def title(self) -> str:
@@ -189,11 +191,10 @@ class TerritoryCard(Strict):
         """How many numbers were learned, without the table of propensities."""
         return self.config.parameter_count(self.inputs.d)
 
-    def build(self, read: ReadFile, options: Mapping[str, Any]) -> TerritoryEvaluator:
-        """The network as an evaluator with these options (see ``TerritoryOptions``)."""
-        chosen = _parse_options(options)
+    def build(self, read: ReadFile, options: TerritoryOptions) -> TerritoryEvaluator:
+        """The network as an evaluator."""
         territory = self.read_territory(read)
-        return TerritoryEvaluator(territory, chosen.komi, self.points, chosen.temperature or self.temperature)
+        return TerritoryEvaluator(territory, options.komi, self.points, options.temperature or self.temperature)
 
     def read_territory(self, read: ReadFile) -> Territory:
         """All that is in the file; raises ValueError if it is another's, or the inputs mean something else today."""
@@ -206,22 +207,20 @@ class TerritoryCard(Strict):
         return Territory(DagRnn(self.config, self.inputs, tensors), propensity)
 
 
-def format_territory(territory: Territory) -> bytes:
-    """The content of the file; raises ModelError if something is no number."""
-    table = check_table(territory.propensity).astype(np.float16)
-    return format_tensors({**territory.net.arrays(), PROPENSITY: table})
-
-
-def describe_territory_card(
+def save_territory(
+    path: Path | str,
     territory: Territory,
-    content: bytes,
     points: float,
     temperature: float,
     training: Training | None = None,
     metrics: Mapping[str, Metric] | None = None,
-) -> TerritoryCard:
-    """The card of a network that is kept in a file with this content."""
-    return TerritoryCard(
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a DAG-RNN as ``save_model`` does; ``TerritoryEvaluator`` says what points and temperature are."""
+    table = check_table(territory.propensity).astype(np.float16)
+    content = format_tensors({**territory.net.arrays(), PROPENSITY: table})
+    card = TerritoryCard(
         config=territory.net.config,
         inputs=territory.net.inputs,
         inputs_digest=territory.net.inputs.digest,
@@ -231,12 +230,11 @@ def describe_territory_card(
         metrics=dict(metrics or {}),
         weights_sha256=digest_file(content),
     )
+    save_model(path, card, {WEIGHTS: content}, replace=replace)
 
 
-def _parse_options(options: Mapping[str, Any]) -> TerritoryOptions:
-    for option in options.keys() - TerritoryOptions.model_fields.keys():
-        raise ModelError(f"{option} is no option of a dag_rnn")
-    try:
-        return TerritoryOptions.model_validate(dict(options))
-    except ValidationError as error:
-        raise ModelError(explain(error)) from None
+def load_territory(path: Path | str) -> tuple[Territory, TerritoryCard]:
+    """Read a DAG-RNN and its card; raises ModelError if it is of another kind."""
+    saved = open_model(path, TerritoryCard)
+    with blaming(path):
+        return saved.card.read_territory(saved.read), saved.card

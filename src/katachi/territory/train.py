@@ -22,7 +22,7 @@ from katachi.core.cards import Metric, Training, provenance
 from katachi.core.contracts import Doubles, Floats
 from katachi.core.disk import write_atomically
 from katachi.core.evaluators import after, moves_of
-from katachi.core.models import load_weights, save_territory
+from katachi.core.models import load_weights
 from katachi.core.statistics import wilson_interval
 from katachi.core.training import MetricLine, TrainingRun, load_first_weights
 from katachi.data.batches import describe_training
@@ -32,7 +32,7 @@ from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from katachi.go.scoring import area
 from katachi.search.one_ply import sensible_moves
 from katachi.sgf.files import Split
-from katachi.territory.evaluator import PROPENSITY, Territory
+from katachi.territory.evaluator import PROPENSITY, Territory, save_territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.learner import (
     Losses,

@@ -25,9 +25,10 @@ from katachi.core.cards import Metric, Training
 from katachi.core.contracts import Analysis, Decision, Floats, Limit, LinearEvaluator
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import describe_shape, draw_shape, format_weight
-from katachi.core.models import describe_card, load_crbm, open_model, pretrained_models, save_linear
+from katachi.core.linear import LinearModel, describe_linear, save_linear
+from katachi.core.models import describe_card, open_model, pretrained_models
 from katachi.crbm.drawing import NamedCrbm, draw_kernels
-from katachi.crbm.evaluator import CrbmCard
+from katachi.crbm.evaluator import CrbmCard, load_crbm
 from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.go.rules import Rules
@@ -37,7 +38,6 @@ from katachi.sgf import SgfGame
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.learner import TdLearner, TdSettings
-from katachi.shapes.model import LinearModel, describe_linear
 from katachi.web import texts
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Reporter, Review
 from katachi.web.store import GameStore, format_table

@@ -7,12 +7,11 @@ import pytest
 
 from katachi.core.cards import Training
 from katachi.core.drawing import Cell, Shape
-from katachi.core.models import save_linear
+from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.go.rules import Rules
 from katachi.papers.silver2007 import figures as figure6
 from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.model import LinearModel, describe_linear
 from katachi.shapes.sets import ShapeSet
 
 

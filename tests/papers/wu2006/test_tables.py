@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from katachi.core.cards import provenance
-from katachi.core.models import load_territory
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
@@ -39,7 +38,7 @@ from katachi.papers.wu2006 import (
 from katachi.papers.wu2006.nets import even_games, learn, require_sets
 from katachi.papers.wu2006.tables import Question
 from katachi.sgf.files import Split
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import Territory, load_territory
 from katachi.territory.measure import evaluate_moves
 
 

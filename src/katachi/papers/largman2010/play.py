@@ -14,6 +14,7 @@ from katachi.arena.match import Ending
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
+from katachi.core.linear import LinearModel
 from katachi.core.models import load_model
 from katachi.crbm.value import TEMPLATES, ValueLearner, ValueTraining, play_former_self, train_value
 from katachi.papers.documents import (
@@ -44,7 +45,6 @@ from katachi.papers.tournaments import (
     write_players,
 )
 from katachi.players.specs import bundled_players
-from katachi.shapes.model import LinearModel
 
 if TYPE_CHECKING:
     from katachi.crbm.train import CrbmTraining

@@ -15,14 +15,14 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.settings import LimitSettings, Scheme, TournamentSettings
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, draw_figure
-from katachi.core.models import find_model, load_linear
+from katachi.core.linear import LinearModel, load_linear
+from katachi.core.models import find_model
 from katachi.features.windows import PAPER_SIZES
 from katachi.papers.documents import format_value, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
 from katachi.papers.tournaments import Pair, gnugo, gnugo_name, has_gnugo, play_tournaments, rate_games
 from katachi.shapes.drawing import largest_shapes
-from katachi.shapes.model import LinearModel
 from katachi.shapes.sets import Location, ShapeSet
 
 # Figure 3: how many shapes are active and how many weights there are, for each set on 5×5.

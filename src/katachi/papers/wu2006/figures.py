@@ -16,7 +16,6 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.disk import write_atomically
 from katachi.core.evaluators import after
-from katachi.core.models import load_territory
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, format_color, format_vertex
 from katachi.papers.documents import (
@@ -46,7 +45,7 @@ from katachi.papers.wu2006.nets import (
 )
 from katachi.papers.wu2006.tables import AMONG_BEST, BEST, TOP, Question, ask
 from katachi.sgf.files import Split
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import Territory, load_territory
 from katachi.territory.learner import PHASES
 from katachi.territory.measure import measure_territory, name_phase, promise_areas
 from katachi.territory.train import BootstrapTraining, train_bootstrap

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.models import load_territory
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
@@ -34,7 +33,7 @@ from katachi.papers.wu2006.nets import (
     shipped,
 )
 from katachi.sgf.files import Split
-from katachi.territory.evaluator import Territory
+from katachi.territory.evaluator import Territory, load_territory
 from katachi.territory.measure import (
     Asked,
     JudgedMoves,
