@@ -24,7 +24,9 @@ def test_the_architecture_is_short_and_shows_every_package_in_the_order_of_the_l
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert len(text.encode()) <= 8_000
     shown = re.findall(r"(?:^|\|\s+)(\w+)/  ", text.split("```")[1], re.M)
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     assert shown == [name for layer in layers for name in layer.split(" | ")]
 

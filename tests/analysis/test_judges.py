@@ -7,7 +7,7 @@ import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.analysis.explaining import compare_ownership
-from katachi.analysis.judges import Judges, analyze_by, at_rank, predict_people
+from katachi.analysis.judges import Judges, analyze_by, predict_people
 from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.core.evaluators import OwnershipValueEvaluator
 from katachi.go.game import Game
@@ -88,7 +88,7 @@ def test_people_of_each_rank():
     for prediction in (first, ninth):
         asked = open_policy(config, tiny_onnx(config), PolicyOptions(rank=prediction.rank)).evaluate([board]).policy[0]
         assert prediction.policy == pytest.approx(asked)
-        assert at_rank(network, prediction.rank).evaluate([board]).policy[0] == pytest.approx(asked)
+        assert network.at_rank(prediction.rank).evaluate([board]).policy[0] == pytest.approx(asked)
     likeliest = first.best()
     assert [share for _, share in likeliest] == sorted((share for _, share in likeliest), reverse=True)
     assert likeliest[0][0] == int(np.argmax(first.policy))
@@ -99,7 +99,7 @@ def test_people_in_general_where_ranks_are_not_known():
     network = open_policy(config, tiny_onnx(config))
     (people,) = predict_people(network, Game(5).board)
     assert people.rank is None
-    assert at_rank(network, 3) is network
+    assert network.at_rank(3) is network
 
 
 def test_a_network_without_a_value_says_nothing_of_who_wins():

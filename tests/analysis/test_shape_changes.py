@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from katachi.analysis.explaining import SHAPES_TOLD, explain_shapes
-from katachi.analysis.shapes import explain_change, sum_by_side, whose
+from katachi.analysis.explaining import SHAPES_LISTED, explain_change, explain_shapes, sum_by_side, whose
 from katachi.core.evaluators import after, moves_of
 from katachi.core.linear import LinearModel
 from katachi.go.board import Board
@@ -95,7 +94,7 @@ def test_the_largest_part_comes_first():
     changes = explain_change(model_of(FEATURES["local"]), Board(5), 12).changes
     sizes = [abs(change.change) for change in changes]
     assert sizes == sorted(sizes, reverse=True)
-    assert len(sizes) > SHAPES_TOLD
+    assert len(sizes) > SHAPES_LISTED
 
 
 def test_the_turn_is_what_a_pass_changes():
@@ -128,6 +127,6 @@ def test_a_record_tells_the_rest_as_one_number(shapes):
     board, move = list(walk())[12]
     told = explain_shapes("shapes", shapes, board, move)
     listed = sum(shape.after - shape.before for shape in told.shapes)
-    assert len(told.shapes) == SHAPES_TOLD
+    assert len(told.shapes) == SHAPES_LISTED
     assert told.turn + listed + told.others == pytest.approx(told.logit_after - told.logit_before, abs=1e-9)
     assert told.shapes[0].shape == shapes.features.describe(explain_change(shapes, board, move).changes[0].index)

@@ -9,20 +9,26 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from rich.console import Console
 
-from katachi.cli._page import format_page
 from katachi.core.drawing import (
     Cell,
+    Drawing,
+    DrawRequest,
     LearnedSet,
     LearnedShape,
+    Section,
     Shape,
     describe_shape,
     draw_figure,
+    draw_model,
     draw_shape,
     draw_text,
     format_weight,
+    list_figures,
     show_card,
     show_sets,
 )
+from katachi.core.models import find_model, open_model
+from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, WHITE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -99,12 +105,33 @@ def test_words():
 
 
 def test_page():
-    page = format_page(EVIL, [LearnedSet(EVIL, (learned(LIBERTIES, words=EVIL), learned(None)))], [(EVIL, EVIL)])
+    shapes = list_figures([learned(LIBERTIES, words=EVIL), learned(None, -0.5)])
+    page = Drawing(EVIL, EVIL, (Section(EVIL, shapes, ((EVIL, EVIL),)), Section("", ())), "", "").format_page(
+        [(EVIL, EVIL)]
+    )
     assert "<script" not in page
     assert page.count("<figure>") == page.count("<svg") == 2
-    assert "liberties" in page
+    assert re.findall(r'<figcaption class="(\w+)">', page) == ["up", "down"]
+    assert page.count("Nothing was learned.") == 1
     assert not re.search(r"(src|href)=|@import|url\(", page)  # it needs nothing else
-    assert "liberties" not in format_page("x", [LearnedSet("LI 2×2", (learned(ANYWHERE),))])
+
+
+@pytest.mark.parametrize("name", ["shapes-5", "policy-9", "territory-9", "crbm-9"])
+def test_every_system_draws_its_models(name):
+    drawing = draw_model(open_model(find_model(name)), DrawRequest(name, per_set=2, board_size=5))
+    assert name in drawing.title
+    assert all(parse(figure.svg).tag == f"{SVG}svg" for section in drawing.sections for figure in section.figures)
+    assert parse(drawing.svg).tag == f"{SVG}svg"
+    console = Console(file=io.StringIO(), width=100)
+    console.print(drawing.text)
+    assert console.file.getvalue().strip()
+
+
+def test_in_a_game_a_model_is_drawn_as_what_it_would_play():
+    drawing = draw_model(open_model(find_model("shapes-5")), DrawRequest("shapes-5", game=Game(5)))
+    assert drawing.title == "What shapes-5 would play"
+    (section,) = drawing.sections
+    assert (section.title, len(section.rows)) == ("Empty board", 10)
 
 
 def test_text():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from helpers.random_crbms import KINDS, random_weights
-from katachi.cli._page import format_kernels_page
-from katachi.crbm.drawing import NamedCrbm, draw_kernels, list_kernels, rank_kernels
+from katachi.core.drawing import DrawRequest
+from katachi.core.models import open_model, save_crbm
+from katachi.crbm.drawing import NamedCrbm, draw, draw_kernels, list_kernels, rank_kernels
 from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.network import CrbmConfig
 from katachi.go.points import BLACK, EMPTY, WHITE
@@ -60,12 +61,18 @@ def test_every_kind_can_be_drawn(config):
     assert len(squares) == 2 * 3 * side * side
 
 
-def test_side_by_side_and_as_a_page():
+def test_side_by_side_and_as_a_page(tmp_path):
     crbms = [NamedCrbm("multi & nomial", make()), NamedCrbm("<real>", make(use=None))]
     svg = ElementTree.fromstring(draw_kernels(crbms))
     titles = [text.text for text in svg.iter(f"{SVG}text") if text.get("class") == "title"]
     assert titles == ["multi & nomial", "<real>"]
-    page = format_kernels_page("Kernels", crbms, 2, [("model", "a & b")])
+    for crbm in crbms:
+        save_crbm(tmp_path / crbm.name, crbm.crbm)
+    request = DrawRequest(crbms[0].name, per_set=2, beside=(str(tmp_path / "<real>"),))
+    drawing = draw(open_model(tmp_path / crbms[0].name), request)
+    assert drawing.title == "The kernels of multi & nomial and <real>"
+    assert drawing.svg == draw_kernels(crbms, 2)
+    page = drawing.format_page([("model", "a & b")])
     assert "&lt;real&gt;" in page
     assert "a &amp; b" in page
     listed = list_kernels(crbms[0], count=1)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from katachi.core.drawing import Cell, DrawingError, Shape
+from katachi.core.drawing import Cell, DrawingError, DrawRequest, Shape
+from katachi.core.models import open_model
 from katachi.go.points import BLACK, WHITE
-from katachi.shapes.drawing import largest_shapes
+from katachi.shapes.drawing import draw, largest_shapes
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes
 from katachi.shapes.sets import ShapeSet
@@ -70,6 +73,16 @@ def test_combined_shapes_have_the_sets_of_both():
     assert found[0].shapes[0].shape.cells == (Cell(BLACK),)
     assert (found[1].shapes[0].index, found[1].shapes[0].shape.cells) == (5, (Cell(BLACK, 1),))
     assert found[2].shapes == ()
+
+
+def test_numbers_on_stones_are_explained_where_there_are_any():
+    leads = {}
+    for name in ("local-shapes", "liberty-shapes"):
+        golden = Path(__file__).parents[1] / "golden" / "models" / "format-2" / name
+        drawing = draw(open_model(golden), DrawRequest(name, per_set=3))
+        assert drawing.title == f"What {name} has learned"
+        leads[name] = "liberties" in drawing.lead
+    assert leads == {"local-shapes": False, "liberty-shapes": True}
 
 
 def test_what_cannot_be_drawn():

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from katachi.analysis.layers import Layer
+from katachi.core.layers import Layer
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.scoring import estimate_status
 from katachi.sgf import parse_sgf
@@ -63,8 +63,8 @@ def test_the_count_marks_empty_points_and_dead_stones():
 # Layers
 
 
-def layer(values: list[float], low: float, high: float, name: str = "wins", labels=None) -> Layer:
-    return Layer(name, "title", np.array(values), "%", low, high, labels, "legend")
+def layer(values: list[float], low: float, high: float, style: str = "disc", labels=None) -> Layer:
+    return Layer("name", "title", np.array(values), "%", low, high, labels, "legend", style)
 
 
 def test_what_has_no_middle_is_discs_that_get_darker():
@@ -76,22 +76,22 @@ def test_what_has_no_middle_is_discs_that_get_darker():
 
 
 def test_territory_is_squares_in_the_colors_of_the_stones():
-    _, over = draw_layer(layer([1, -1, 0.25, 0.01], -1, 1, name="territory"))
+    _, over = draw_layer(layer([1, -1, 0.25, 0.01], -1, 1, style="square"))
     assert [spot.point for spot in over] == [0, 1, 2]
     assert over[0].color != over[1].color
     assert over[0].half == over[1].half > over[2].half
 
 
 def test_what_else_has_a_middle_is_a_tint_below_the_stones():
-    under, over = draw_layer(layer([1, -1, 0.5, math.nan], -1, 1, name="influence"))
+    under, over = draw_layer(layer([1, -1, 0.5, math.nan], -1, 1, style="tint"))
     assert over == []
     assert [spot.opacity for spot in under] == [0.75, 0.75, 0.375]
     assert under[0].color == under[2].color != under[1].color
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 1)])
-def test_the_legend_shows_the_colors_of_the_scale(low, high):
-    made = layer([low, high], low, high, name="shapes")
+@pytest.mark.parametrize(("low", "high", "style"), [(0, 1, "disc"), (-1, 1, "square"), (-1, 1, "tint")])
+def test_the_legend_shows_the_colors_of_the_scale(low, high, style):
+    made = layer([low, high], low, high, style)
     under, over = draw_layer(made)
     for spot in (*under, *over):
         assert spot.color in gradient_of(made)

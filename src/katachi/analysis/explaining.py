@@ -1,6 +1,6 @@
-"""From judgments to records: what is told of a position, and of the move that led to it.
+"""From analyses to records: what is said of a position, and of the move that led to it.
 
-What a move does at once: what it takes, puts in atari or saves, and the ladders that it begins or runs in.
+What a move does at once: what it takes, puts in atari or saves, and the ladders that it starts or runs in.
 
 >>> from katachi.go.points import parse_vertex
 >>> board = Board.parse('''
@@ -37,14 +37,13 @@ from katachi.analysis.records import (
     ShapesRecord,
     TacticRecord,
     TerritoryRecord,
+    Whose,
 )
-from katachi.analysis.shapes import explain_change, sum_by_side, whose
-from katachi.core.contracts import Analysis, Candidate, LinearEvaluator
+from katachi.core.contracts import Analysis, Candidate, FeatureSet, LinearEvaluator, PlacedFeatures, RankedEvaluator
 from katachi.core.evaluators import after
 from katachi.go.board import Board
-from katachi.go.points import BLACK, EMPTY, PASS, format_vertex
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_vertex
 from katachi.go.reading import is_ladder_capture, read_ladder
-from katachi.policy.evaluator import PolicyEvaluator
 
 # Tactics
 
@@ -103,7 +102,7 @@ def _rescues(board: Board, played: Board, move: int) -> list[TacticalFact]:
 
 
 def _self_atari(board: Board, played: Board, move: int) -> list[TacticalFact]:
-    """Our chain that the move puts into atari; one that was in atari runs in vain, and a ko is no mistake."""
+    """Our chain that the move puts into atari; one that was in atari runs in vain, and a ko is not a mistake."""
     if move == PASS or played.liberty_count(move) > 1 or played.ko_point is not None:
         return []
     chain = tuple(played.chain(move))
@@ -115,7 +114,7 @@ def _self_atari(board: Board, played: Board, move: int) -> list[TacticalFact]:
 
 Ownership = NDArray[np.floating]
 
-MOVED: Final = 0.5  # of the way from one color to the other is 2: so much is told of a single point
+MOVED: Final = 0.5  # of the way from one color to the other is 2: so much is reported of a single point
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ class TerritoryChange:
 
 
 def compare_ownership(before: Ownership, now: Ownership) -> TerritoryChange:
-    """What changed between two judgments of who will own each point, [n²] in [−1, 1]."""
+    """What changed between two predictions of who will own each point, [n²] in [−1, 1]."""
     change = now.astype(np.float64) - before
     order = np.argsort(-np.abs(change), kind="stable").tolist()
     moved = [point for point in order if abs(change[point]) >= MOVED]
@@ -139,11 +138,102 @@ def compare_ownership(before: Ownership, now: Ownership) -> TerritoryChange:
     )
 
 
-# Explaining
+# What a move changes for an evaluator that is a sum of features: which of them came, which went, what each added.
+#
+# A linear value is that of the player who has just moved. So a move changes two things: the stones, and whose turn it
+# is. The *turn* is what a pass would have changed, the same for all moves; everything else are features that appeared
+# or disappeared, all of them seen by the mover. Together they are the change of the mover's logit, exactly. Where a
+# feature is and whose stones it consists of is known of ``PlacedFeatures`` alone.
 
-SHAPES_TOLD: Final = 8
-CANDIDATES_TOLD: Final = 10
-VARIATION_TOLD: Final = 12  # moves
+_WHOSE: Final[dict[frozenset[int], Whose]] = {
+    frozenset(): "nobody's",
+    frozenset((BLACK,)): "ours",
+    frozenset((WHITE,)): "theirs",
+    frozenset((BLACK, WHITE)): "both",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureChange:
+    """A feature that occurs more or less often after a move; ``before`` and ``after`` are what it adds to the logit."""
+
+    index: int
+    before: float
+    after: float
+    places: tuple[tuple[int, ...], ...]  # the points where it came, or if nowhere, where it went; if that is known
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeChanges:
+    """The logit of the mover before and after the move, and what its change is made of, the largest part first."""
+
+    logit_before: float
+    logit_after: float
+    turn: float
+    changes: tuple[FeatureChange, ...]
+
+    @property
+    def total(self) -> float:
+        """The sum of all parts: ``logit_after − logit_before``."""
+        return fsum([self.turn, *(change.change for change in self.changes)])
+
+
+def explain_change(evaluator: LinearEvaluator, board: Board, move: int) -> ShapeChanges:
+    """What a move on a board changes for its player; raises IllegalMove if simple ko or suicide forbids it."""
+    passed, played = after(board, PASS), after(board, move)
+    logit_before = -fsum(_added(evaluator, board).values())  # it is the opponent who had just moved
+    before, now = _added(evaluator, passed), _added(evaluator, played)
+    changed = [index for index in before.keys() | now.keys() if before.get(index, 0.0) != now.get(index, 0.0)]
+    places = _find_places(evaluator.features, changed, passed, played)
+    changes = [FeatureChange(i, before.get(i, 0.0), now.get(i, 0.0), places.get(i, ())) for i in changed]
+    changes.sort(key=lambda change: (-abs(change.change), change.index))
+    return ShapeChanges(logit_before, fsum(now.values()), fsum(before.values()) - logit_before, tuple(changes))
+
+
+def _added(evaluator: LinearEvaluator, board: Board) -> dict[int, float]:
+    """What every feature on a board adds to the logit of the player who has just moved."""
+    indices, occurrences = evaluator.features.active(board)
+    added = evaluator.weights[indices].astype(np.float64) * occurrences
+    return dict(zip(indices.tolist(), added.tolist(), strict=True))
+
+
+def _find_places(
+    features: FeatureSet, changed: list[int], passed: Board, played: Board
+) -> dict[int, tuple[tuple[int, ...], ...]]:
+    """Where each of some features came, or if nowhere, where it went; empty if the features do not say."""
+    if not isinstance(features, PlacedFeatures):
+        return {}
+    before, now = features.place(passed), features.place(played)
+    found = {}
+    for index in changed:
+        there, here = set(before.places_of(index)), set(now.places_of(index))
+        found[index] = tuple(sorted(here - there or there - here))
+    return found
+
+
+def whose(features: FeatureSet, index: int) -> Whose:
+    """Whose stones a shape is made of; ours are the mover's."""
+    stones = features.stones_of(index) if isinstance(features, PlacedFeatures) else None
+    return "unknown" if stones is None else _WHOSE[stones]
+
+
+def sum_by_side(features: FeatureSet, changes: ShapeChanges) -> dict[Whose, float]:
+    """What the shapes of each side changed together; without the turn."""
+    parts: dict[Whose, list[float]] = {}
+    for change in changes.changes:
+        parts.setdefault(whose(features, change.index), []).append(change.change)
+    return {side: fsum(values) for side, values in parts.items()}
+
+
+# Records
+
+SHAPES_LISTED: Final = 8
+CANDIDATES_LISTED: Final = 10
+VARIATION_LISTED: Final = 12  # moves
 _DIGITS: Final = 4
 
 
@@ -162,7 +252,7 @@ def record_turn(judges: Judges, turn: Turn, analysis: Analysis, game_name: str =
         to_play=_color(turn.game.to_play),
         black_wins=_round(analysis.black_wins),
         black_lead=_round(analysis.black_lead, 2),
-        candidates=tuple(_candidate(candidate, size) for candidate in analysis.candidates[:CANDIDATES_TOLD]),
+        candidates=tuple(_candidate(candidate, size) for candidate in analysis.candidates[:CANDIDATES_LISTED]),
         opinions=_opinions(judges, turn.game.board),
         ownership=None if analysis.ownership is None else tuple(np.round(analysis.ownership, 2).tolist()),
         move=_explain_move(judges, turn),
@@ -213,7 +303,7 @@ def _candidate(candidate: Candidate, size: int) -> CandidateRecord:
         black_lead=_round(candidate.black_lead, 2),
         prior=_round(candidate.prior),
         visits=candidate.visits,
-        variation=_vertices((candidate.variation or (candidate.move,))[:VARIATION_TOLD], size),
+        variation=_vertices((candidate.variation or (candidate.move,))[:VARIATION_LISTED], size),
     )
 
 
@@ -245,7 +335,7 @@ def _explain_move(judges: Judges, turn: Turn) -> MoveRecord | None:
         people=tuple(
             people
             for name, evaluator in evaluators.items()
-            if isinstance(evaluator, PolicyEvaluator)
+            if isinstance(evaluator, RankedEvaluator)
             for people in explain_people(name, evaluator, board, move)
         ),
         tactics=tuple(TacticRecord(what=fact.tactic.value, stones=_vertices(fact.stones, size)) for fact in tactics),
@@ -253,9 +343,9 @@ def _explain_move(judges: Judges, turn: Turn) -> MoveRecord | None:
 
 
 def explain_shapes(name: str, evaluator: LinearEvaluator, board: Board, move: int) -> ShapesRecord:
-    """What a move changes in the mover's logit, shape by shape, as far as there is room to tell."""
+    """What a move changes in the mover's logit, shape by shape, the largest changes one by one."""
     changes = explain_change(evaluator, board, move)
-    told, others = changes.changes[:SHAPES_TOLD], changes.changes[SHAPES_TOLD:]
+    listed, others = changes.changes[:SHAPES_LISTED], changes.changes[SHAPES_LISTED:]
     return ShapesRecord(
         evaluator=name,
         logit_before=changes.logit_before,
@@ -269,14 +359,14 @@ def explain_shapes(name: str, evaluator: LinearEvaluator, board: Board, move: in
                 after=change.after,
                 places=tuple(_vertices(place, board.size) for place in change.places),
             )
-            for change in told
+            for change in listed
         ),
         others=fsum(change.change for change in others),
         sides=sum_by_side(evaluator.features, changes),
     )
 
 
-def explain_people(name: str, evaluator: PolicyEvaluator, board: Board, move: int) -> list[PeopleRecord]:
+def explain_people(name: str, evaluator: RankedEvaluator, board: Board, move: int) -> list[PeopleRecord]:
     """What people of several ranks would have played."""
     return [
         PeopleRecord(

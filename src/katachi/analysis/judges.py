@@ -1,4 +1,4 @@
-"""Who judges: a player that looks ahead, evaluators that do not, or both.
+"""Who analyses: a player that looks ahead, evaluators that do not, or both.
 
 A player says most: candidates with visits and variations, the score, who will own what. Where it is silent, or where
 there is none, the evaluators are asked.
@@ -22,7 +22,9 @@ from katachi.core.contracts import (
     Limit,
     OwnershipEvaluator,
     Player,
+    RankedEvaluator,
     TunablePlayer,
+    ValuingEvaluator,
 )
 from katachi.core.evaluators import moves_of
 from katachi.features.planes import HIGHEST_RANK
@@ -30,7 +32,6 @@ from katachi.go.board import Board
 from katachi.go.game import Game, Play
 from katachi.go.points import PASS
 from katachi.players.asking import find_evaluator, watch_analyses
-from katachi.policy.evaluator import PolicyEvaluator, knows_ranks
 from katachi.sgf import SgfGame
 
 CANDIDATES: Final = 10
@@ -53,7 +54,7 @@ class Judges:
         return {**self.evaluators, self.player.name: own}
 
     def check(self, size: int) -> None:
-        """Raise WrongBoardSize if one of the evaluators judges boards of another size."""
+        """Raise WrongBoardSize if one of the evaluators is for boards of another size."""
         for evaluator in self.all_evaluators.values():
             evaluator.evaluate([Board(size)])
 
@@ -81,11 +82,11 @@ class Judges:
 
 def has_value(evaluator: Evaluator) -> bool:
     """Whether an evaluator knows how often Black wins; a network without a value head says one half of everything."""
-    return not isinstance(evaluator, PolicyEvaluator) or evaluator.config.value
+    return not isinstance(evaluator, ValuingEvaluator) or evaluator.values_positions
 
 
 def analyze_by(evaluator: Evaluator, game: Game) -> Analysis:
-    """What an evaluator says of a position without looking ahead: the likeliest moves, and what they are worth."""
+    """What an evaluator says of a position without looking ahead: the most probable moves, and what they are worth."""
     black_wins, policies = evaluator.evaluate([game.board])
     policy = np.where(game.legal_moves(), policies[0], 0)
     moves = sorted(moves_of(policy > 0), key=lambda move: -policy[move])[:CANDIDATES] or [PASS]
@@ -119,43 +120,36 @@ def _complete(analysis: Analysis, evaluator: Evaluator, game: Game) -> Analysis:
 
 # What people would play: a move predictor asked about players of several ranks.
 
-MOVES_TOLD: Final = 3
+MOVES_LISTED: Final = 3
 
 
 class Prediction(NamedTuple):
-    """What players of a dan rank would play, [n²+1]; rank None where the network was not told of ranks."""
+    """What players of a dan rank would play, [n²+1]; rank None where the evaluator knows no ranks."""
 
     rank: int | None
     policy: Floats
 
-    def best(self, count: int = MOVES_TOLD) -> list[tuple[int, float]]:
-        """The likeliest moves and their shares, likeliest first."""
+    def best(self, count: int = MOVES_LISTED) -> list[tuple[int, float]]:
+        """The most probable moves and their shares, most probable first."""
         moves = sorted(moves_of(self.policy > 0), key=lambda move: -self.policy[move])[:count]
         return [(move, float(self.policy[move])) for move in moves]
 
 
-def at_rank(evaluator: PolicyEvaluator, rank: int) -> PolicyEvaluator:
-    """The same network asked about players of another dan rank; as it is if it knows no ranks."""
-    if not knows_ranks(evaluator.config):
-        return evaluator
-    options = evaluator.options.model_copy(update={"rank": rank})
-    return type(evaluator)(evaluator.config, evaluator.network, options)
+def predict_people(evaluator: RankedEvaluator, board: Board) -> list[Prediction]:
+    """What a first dan and a ninth dan would play, or people in general if the evaluator knows no ranks."""
+    if not evaluator.knows_ranks:
+        return [Prediction(None, evaluator.evaluate([board]).policy[0])]
+    asked = {rank: evaluator.at_rank(rank) for rank in (1, HIGHEST_RANK)}
+    return [Prediction(rank, people.evaluate([board]).policy[0]) for rank, people in asked.items()]
 
 
-def predict_people(evaluator: PolicyEvaluator, board: Board) -> list[Prediction]:
-    """What a first dan and a ninth dan would play, or people in general if the network knows no ranks."""
-    ranks = (1, HIGHEST_RANK) if knows_ranks(evaluator.config) else (None,)
-    asked = [(rank, evaluator if rank is None else at_rank(evaluator, rank)) for rank in ranks]
-    return [Prediction(rank, network.evaluate([board]).policy[0]) for rank, network in asked]
-
-
-# The turns of a record: the positions of its main line that are judged, each with the move that led there.
+# The turns of a record: the positions of its main line that are analysed, each with the move that led there.
 
 
 class Turn(NamedTuple):
-    """A position: the game goes on when the next turn is asked for."""
+    """A position: the game continues when the next turn is asked for."""
 
-    turn: int  # 0 is where the game begins
+    turn: int  # 0 is the start of the game
     node: int  # of the main line
     game: Game
     number: int  # how many moves were played

@@ -1,4 +1,4 @@
-"""One position explained: what the judges say of it, and the layers that can be drawn over its board."""
+"""One position explained: what a player and evaluators say of it, and the layers that can be drawn over its board."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from html import escape
 
 from katachi.analysis.explaining import record_turn
 from katachi.analysis.judges import Judges, last_turn
-from katachi.analysis.layers import Layer, draw_layer, layers_of
+from katachi.analysis.layers import layers_of
 from katachi.analysis.records import PositionRecord
 from katachi.analysis.report import describe_position
+from katachi.core.layers import Layer, draw_layer
 from katachi.go.game import Game
 
 
@@ -37,7 +38,7 @@ class PositionAnalysis:
 
 
 def analyze_position(game: Game, judges: Judges) -> PositionAnalysis:
-    """Judge the position of a game; raises WrongBoardSize if a judge cannot judge boards of its size."""
+    """Analyse the position of a game; raises WrongBoardSize if one of the evaluators is for boards of another size."""
     analysis = judges.analyze(game)
     layers = layers_of(game, analysis, judges.all_evaluators)
     return PositionAnalysis(game.copy(), record_turn(judges, last_turn(game), analysis), tuple(layers))

@@ -14,8 +14,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from katachi.analysis.shapes import Whose
-
+Whose = Literal["ours", "theirs", "both", "nobody's", "unknown"]
 Color = Literal["black", "white"]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Vertex = Annotated[str, Field(pattern=r"^([A-HJ-T]([1-9]|1[0-9])|pass)$")]

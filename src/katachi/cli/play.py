@@ -9,21 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
-import numpy as np
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
+from rich.console import Console
 
 from katachi.analysis.judges import Judges
-from katachi.analysis.layers import KINDS, RGB, Layer, layers_of, shade_color
+from katachi.analysis.layers import LAYERS
 from katachi.core.contracts import Candidate, ClosingPlayer, Decision, Limit, Player
 from katachi.core.disk import write_atomically
-from katachi.go.board import Board, Illegality
-from katachi.go.diagrams import format_diagram
+from katachi.core.layers import Layer, describe_layer, format_board
+from katachi.go.board import Illegality
 from katachi.go.game import Game
 from katachi.go.points import (
     BLACK,
@@ -40,55 +37,6 @@ from katachi.go.scoring import estimate_status
 from katachi.players.specs import default_player, load_player
 from katachi.sgf import game_to_sgf
 
-# Layers in a terminal: the board with colored points, and the numbers that stand out.
-
-NUMBERS_SHOWN: Final = 8
-_LEAST_STRENGTH: Final = 0.15  # of a color: what is fainter cannot be told from the terminal's own
-_BRIGHT: Final = 128
-
-
-def format_board(board: Board, last_move: int | None, layer: Layer | None = None) -> Text:
-    """A board with stones in two colors, over a layer if there is one."""
-    text = Text(format_diagram(board.diagram, last_move))
-    text.highlight_regex(r"(?<=[ (])X(?=[ )])", "bold cyan")
-    text.highlight_regex(r"(?<=[ (])O(?=[ )])", "bold yellow")
-    if layer is not None:
-        _color_points(text, board.size, layer)
-    return text
-
-
-def _color_points(text: Text, size: int, layer: Layer) -> None:
-    """Color each point and the gap before it."""
-    starts = [0, *accumulate(len(line) + 1 for line in text.plain.splitlines())]
-    for point in range(size * size):
-        found = shade_color(layer, point)
-        if found is not None and found[1] >= _LEAST_STRENGTH:
-            row, column = divmod(point, size)
-            start = starts[row + 1] + len(str(size)) + 2 * column
-            text.stylize(_style(found[0]), start, start + 2)
-
-
-def _style(color: RGB) -> str:
-    red, green, blue = color
-    ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > _BRIGHT else "white"
-    return f"{ink} on #{red:02x}{green:02x}{blue:02x}"
-
-
-def show_layer(game: Game, layer: Layer, more: RenderableType) -> RenderableType:
-    """A board over a layer with what it means, and more below; the sum of what belongs to colors tells who leads."""
-    lead = float(np.nansum(layer.values))
-    leader = "Black" if lead > 0 else "White"
-    told = Text(f"{layer.legend} {leader} is ahead by {abs(lead):.1f} points on the board.", style="dim")
-    return Group(Text(), format_board(game.board, game.last_move, layer), told, more)
-
-
-def describe_layer(layer: Layer, size: int) -> str:
-    """What a layer is, and its numbers farthest from 0: ``Search visits: D4 120 visits, E5 31 visits``."""
-    order = np.argsort(-np.abs(np.nan_to_num(layer.values)), kind="stable")[:NUMBERS_SHOWN].tolist()
-    told = [f"{format_vertex(point, size)} {layer.tell(point)}" for point in order if layer.tell(point)]
-    return f"{layer.title}: {', '.join(told) or 'nothing'}\n{layer.legend}"
-
-
 # A game between a person and a player in a terminal, line by line.
 #
 # Everything that a person can do is a method named after its command. What is not understood gets one sentence and
@@ -99,7 +47,7 @@ D4           play there           score        count the board as it is now
 pass         pass                 hint         what would the player do?
 undo         take back your move  save FILE    write the record to a file
 resign       give up              quit         stop (the record is kept)
-layer NAME   color the board by wins, policy, visits, territory, influence or shapes
+layer NAME   color the board by {layers}
 layer off    show the stones alone"""
 
 _WHY_NOT = {
@@ -230,8 +178,8 @@ class TerminalGame:
 
     def _choose_layer(self, argument: str) -> None:
         name = argument.lower()
-        if name not in (*KINDS, "off"):
-            self._say(f"Say layer and one of {', '.join(KINDS)}, or off.")
+        if name not in (*LAYERS, "off"):
+            self._say(f"Say layer and one of {', '.join(LAYERS)}, or off.")
             return
         self._layer_name = "" if name == "off" else name
         self._show_board()
@@ -251,7 +199,8 @@ class TerminalGame:
             self._say(f"That cannot be written: {getattr(error, 'strerror', error)}.")
 
     def _help(self, _: str) -> None:
-        self._say(HELP)
+        *most, last = LAYERS
+        self._say(HELP.format(layers=f"{', '.join(most)} or {last}"))
 
     def _quit(self, _: str) -> None:
         self._stopped = True
@@ -271,8 +220,7 @@ class TerminalGame:
 
     def _find_layer(self) -> Layer | None:
         judges = Judges(self.player, self.limit)
-        layers = layers_of(self.game, judges.analyze(self.game), judges.all_evaluators)
-        return next((layer for layer in layers if layer.name == self._layer_name), None)
+        return LAYERS[self._layer_name].make(self.game, judges.analyze(self.game), judges.all_evaluators)
 
     def _result(self) -> GameResult | None:
         """How the game ended. Dead stones come off only if the rules say that they do."""
@@ -344,7 +292,7 @@ def play(
     Without a name it is the player that learned local shapes on boards of this size, or alp where none did.
 
     While you play: a vertex such as D4, pass, undo, resign, score, hint, layer NAME, save FILE, help, quit. A layer
-    colors the board: wins, policy, visits, territory, influence or shapes.
+    colors the board, as by territory or by shapes; help lists them all.
 
     Examples:
       katachi play

@@ -1,6 +1,6 @@
 """The contracts between the parts of katachi, and the small records that they exchange.
 
-An *evaluator* judges boards, a *search* looks ahead with one, a *player* decides. Each works with every other because
+An *evaluator* values boards, a *search* looks ahead with one, a *player* decides. Each works with every other because
 all of them meet the protocols below and nothing else. Values that cross a module are P(Black wins), called
 ``black_wins``; a policy has ``size² + 1`` entries with pass last, so that ``policy[move]`` is right for every size.
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from katachi.go.board import Board
 from katachi.go.game import Game
+from katachi.go.kernels.board import OFF
 from katachi.go.points import PASS
 
 Floats = NDArray[np.float32]
@@ -45,7 +46,7 @@ class Evaluation(NamedTuple):
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Judges a batch of boards of one size and leaves them unchanged."""
+    """Values a batch of boards of one size and leaves them unchanged."""
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation: ...
 
@@ -93,6 +94,29 @@ class OwnershipEvaluator(Evaluator, Protocol):
 
 
 @runtime_checkable
+class ValuingEvaluator(Evaluator, Protocol):
+    """Says whether it values positions: where it does not, its ``black_wins`` is one half of every board.
+
+    An evaluator that does not say values them.
+    """
+
+    @property
+    def values_positions(self) -> bool: ...
+
+
+@runtime_checkable
+class RankedEvaluator(Evaluator, Protocol):
+    """Predicts what people would play: those of a rank, if it was trained with ranks, or else people in general."""
+
+    @property
+    def knows_ranks(self) -> bool: ...
+
+    def at_rank(self, rank: int) -> RankedEvaluator:
+        """The same evaluator asked about players of another dan rank; as it is if it knows no ranks."""
+        ...
+
+
+@runtime_checkable
 class FeatureSet(Protocol):
     """A numbered set of features of a board. Occurrences may be negative or real."""
 
@@ -109,9 +133,43 @@ class FeatureSet(Protocol):
     def describe(self, index: int) -> str: ...
 
 
+class Placements(NamedTuple):
+    """Every occurrence of a feature on a board, as the player who has just moved sees it, and where it is."""
+
+    indices: Ints  # [P] of the features
+    signs: NDArray[np.int8]  # [P] −1 where a feature counts for its color inverse
+    cells: Ints  # [P, k] points, OFF behind the last
+
+    def spread(self, weights: Floats, size: int) -> Doubles:
+        """What the features add to the logit of the mover, each in equal parts over its points, [n²]."""
+        inside = self.cells != OFF
+        shares = weights[self.indices].astype(np.float64) * self.signs / inside.sum(axis=1)
+        spread: Doubles = np.zeros(size * size)
+        np.add.at(spread, self.cells[inside], np.broadcast_to(shares[:, None], inside.shape)[inside])
+        return spread
+
+    def places_of(self, index: int) -> list[tuple[int, ...]]:
+        """The points of every occurrence of a feature."""
+        rows = self.cells[self.indices == index]
+        return [tuple(sorted(row[row != OFF].tolist())) for row in rows]
+
+
+@runtime_checkable
+class PlacedFeatures(FeatureSet, Protocol):
+    """Features that lie somewhere on a board, and consist of stones."""
+
+    def place(self, board: Board) -> Placements:
+        """All features on a board and where they are."""
+        ...
+
+    def stones_of(self, index: int) -> frozenset[int] | None:
+        """The colors of the stones of a feature, BLACK is the mover; None where many share a weight."""
+        ...
+
+
 @runtime_checkable
 class LinearEvaluator(Evaluator, Protocol):
-    """Judges by a sum of features, so that it can be said what each of them adds."""
+    """Values a board by a sum of features, so that it can be said what each of them adds."""
 
     @property
     def features(self) -> FeatureSet: ...

@@ -1,15 +1,17 @@
-"""Shapes as SVG: small pieces of a wooden board, and a figure of the largest weights of every set.
+"""What a model has learned, as a ``Drawing``: for the terminal, as an SVG, as a page, and in the browser.
 
-A shape that may lie anywhere shows its own points only. One that has a place is drawn where it lies, from the upper
-left corner on; the points around it, of which it says nothing, are pale. Nothing from a file becomes markup.
+``draw_model`` asks the system of a model to draw it; of a system without a drawing of its own, and of every model in
+a game, it is what the model would play. Below that are the parts that drawings are made of: shapes as small pieces of
+a wooden board, figures of the largest weights of every set, sheets of boards with numbers. Nothing from a file
+becomes markup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +23,24 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from katachi.core.contracts import Evaluator, Floats
+from katachi.core.evaluators import moves_of
+from katachi.core.registry import resolve, system_of_card
 from katachi.go.board import Board
-from katachi.go.points import BLACK, EMPTY
+from katachi.go.diagrams import draw_svg, format_diagram
+from katachi.go.game import Game
+from katachi.go.points import BLACK, EMPTY, MAX_SIZE, format_vertex
 
-# The frame of a page that needs nothing else: its style inline, its title escaped, fit for small screens.
+if TYPE_CHECKING:
+    from katachi.core.models import SavedModel
+
+
+class DrawingError(ValueError):
+    """What cannot be drawn, and why."""
 
 
 def frame_page(title: str, style: str, body: str) -> str:
-    """A whole page from its body, which is HTML already."""
+    """A whole page that needs nothing else, from its style and its body, which is HTML already."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -45,8 +57,178 @@ def frame_page(title: str, style: str, body: str) -> str:
 """
 
 
-class DrawingError(ValueError):
-    """What cannot be drawn, and why."""
+# Drawings
+
+
+class Figure(NamedTuple):
+    """A picture, which is markup of ours, and a number below it, if there is one."""
+
+    svg: str
+    caption: str = ""
+
+
+class Section(NamedTuple):
+    """Pictures that belong together, and words with values below them."""
+
+    title: str
+    figures: tuple[Figure, ...]
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What a model has learned."""
+
+    title: str
+    lead: str  # what the pictures mean
+    sections: tuple[Section, ...]
+    svg: str  # all of it as one picture
+    text: RenderableType  # for the terminal
+
+    def format_page(self, card: Sequence[tuple[str, str]] = ()) -> str:
+        """One page that needs nothing else, with what is known of the model in words and values."""
+        sections = "\n".join(_format_section(section) for section in self.sections)
+        body = f'<p class="lead">{escape(self.lead, quote=False)}</p>\n{_format_rows(card)}\n{sections}'
+        return frame_page(self.title, _PAGE_STYLE, body)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRequest:
+    """What of a model is to be drawn; a system leaves out what does not concern its models."""
+
+    name: str  # what the model is called
+    per_set: int | None = None  # pictures of each set; None: as many as a page has room for
+    only: tuple[str, ...] = ()  # sets; none of them: all
+    beside: tuple[str, ...] = ()  # models to be drawn at its side
+    game: Game | None = None  # what it would play there
+    board_size: int = MAX_SIZE  # of the empty board where no game is given, for models of all sizes
+    before_evaluating: Callable[[], object] = lambda: None  # the first evaluation may have to compile kernels
+
+    def position(self, board_size: int | None) -> Game:
+        """The position to evaluate: that of the game, or the empty board of the size that a model is for."""
+        self.before_evaluating()
+        return Game(board_size or self.board_size) if self.game is None else self.game
+
+
+def draw_model(saved: SavedModel, request: DrawRequest) -> Drawing:
+    """Draw what a model has learned, as its system does; raises DrawingError if that cannot be."""
+    own = system_of_card(saved.card.kind).draw
+    draw: Callable[[SavedModel, DrawRequest], Drawing] = draw_moves if own is None else resolve(own)
+    return draw(saved, request)
+
+
+_PAGE_STYLE: Final = """
+:root { color-scheme: light dark; --ink: #222; --soft: #777; --paper: #fdfcf9; --line: #ddd6c8; --up: #1b6f4a;
+        --down: #a33a2a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --soft: #999; --paper: #181714; --line: #3c3830;
+        --up: #6fd0a0; --down: #f09a86; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
+       max-width: 66rem; padding: 0 1rem; }
+h1 { font-size: 1.6rem; margin-bottom: .2rem; }
+h2 { font-size: 1.1rem; margin: 0 0 .6rem; }
+.lead { color: var(--soft); margin-top: 0; max-width: 44rem; }
+dl { display: grid; grid-template-columns: fit-content(16rem) 1fr; gap: .15rem 1rem;
+     font-variant-numeric: tabular-nums; }
+dt { color: var(--soft); }
+dd { margin: 0; overflow-wrap: anywhere; }
+section { border-top: 1px solid var(--line); padding: 1rem 0; break-inside: avoid; }
+.shapes { display: flex; flex-wrap: wrap; gap: 1.1rem; align-items: flex-end; }
+figure { margin: 0; text-align: center; break-inside: avoid; }
+figcaption { font-size: .85rem; font-variant-numeric: tabular-nums; line-height: 1.3; margin-top: .25rem; }
+.up { color: var(--up); }
+.down { color: var(--down); }
+@media print { body { margin: 0; max-width: none; } svg { print-color-adjust: exact; } }
+"""
+
+
+def _format_section(section: Section) -> str:
+    title = f"<h2>{escape(section.title)}</h2>\n" if section.title else ""
+    rows = f"{_format_rows(section.rows)}\n" if section.rows else ""
+    return f"<section>\n{title}{_format_figures(section.figures)}\n{rows}</section>"
+
+
+def _format_figures(figures: Sequence[Figure]) -> str:
+    """Figures side by side; a single one without a caption takes the room that it wants."""
+    if len(figures) == 1 and not figures[0].caption:
+        return figures[0].svg
+    shown = "\n".join(_format_figure(figure) for figure in figures) or "<p>Nothing was learned.</p>"
+    return f'<div class="shapes">\n{shown}\n</div>'
+
+
+def _format_figure(figure: Figure) -> str:
+    sign = "down" if figure.caption.startswith("−") else "up"
+    return f'<figure>{figure.svg}<figcaption class="{sign}">{escape(figure.caption)}</figcaption></figure>'
+
+
+def _format_rows(rows: Sequence[tuple[str, str]]) -> str:
+    return f"<dl>{''.join(f'<dt>{escape(word)}</dt><dd>{escape(value)}</dd>' for word, value in rows)}</dl>"
+
+
+# What any model would play in a position: the most probable moves on the board, with their shares in percent
+
+MOVES_SHOWN: Final = 10
+_LEAST_SHOWN: Final = 0.01  # of a move on the board
+_MOVES_LEAD: Final = "A number on the board says how likely the model finds a move there, in percent."
+
+
+@dataclass(frozen=True, slots=True)
+class PositionPolicy:
+    """A position, and what an evaluator says about it."""
+
+    game: Game
+    policy: Floats  # [n²+1]
+    black_wins: float
+
+    @property
+    def title(self) -> str:
+        return "Position" if self.game.steps else "Empty board"
+
+    def best(self, count: int = MOVES_SHOWN) -> tuple[tuple[str, str], ...]:
+        """The most probable moves and their shares in percent, best first."""
+        moves = sorted(moves_of(self.policy > 0), key=lambda move: -self.policy[move])[:count]
+        return tuple((format_vertex(move, self.game.size), f"{float(self.policy[move]):.1%}") for move in moves)
+
+
+def evaluate_position(evaluator: Evaluator, game: Game) -> PositionPolicy:
+    """Ask an evaluator about the position of a game."""
+    black_wins, policy = evaluator.evaluate([game.board])
+    return PositionPolicy(game, policy[0], float(black_wins[0]))
+
+
+def draw_moves(saved: SavedModel, request: DrawRequest) -> Drawing:
+    """What a model of any kind would play."""
+    game = request.position(saved.card.board_size)
+    position = evaluate_position(saved.load(), game)
+    svg = draw_policy(position)
+    board = Text(format_diagram(game.board.diagram, game.last_move))
+    return Drawing(
+        f"What {request.name} would play",
+        _MOVES_LEAD,
+        (Section(position.title, (Figure(svg),), position.best()),),
+        svg,
+        Group(Text(), board, show_moves(position)),
+    )
+
+
+def draw_policy(position: PositionPolicy) -> str:
+    """The board as an SVG, with the shares of the more probable moves in percent."""
+    points = np.flatnonzero(position.policy[:-1] >= _LEAST_SHOWN).tolist()
+    labels = {point: f"{100 * position.policy[point]:.0f}" for point in points}
+    return draw_svg(position.game.board.diagram, last_move=position.game.last_move, labels=labels)
+
+
+def show_moves(position: PositionPolicy) -> RenderableType:
+    """Who is expected to win, and the most probable moves, for the terminal."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for vertex, percent in position.best():
+        table.add_row(vertex, Text(percent, justify="right"))
+    return Group(Text(f"Black wins {position.black_wins:.1%}", style="dim"), Text(), table)
+
+
+# Shapes
+#
+# A shape that may lie anywhere shows its own points only. One that has a place is drawn where it lies, from the upper
+# left corner on; the points around it, of which it says nothing, are pale.
 
 
 class Cell(NamedTuple):
@@ -85,8 +267,6 @@ class LearnedSet:
     shapes: tuple[LearnedShape, ...]
 
 
-# Svg
-
 CELL: Final = 24  # pixels between two lines
 CORNER_CELL: Final = 16  # the same where a corner of the board is shown
 _WOOD: Final = "#e3b867"
@@ -95,7 +275,7 @@ _LINE: Final = "#5a4520"
 _BLACK: Final = "#1a1a1a"
 _WHITE: Final = "#fdfdfa"
 MARGIN: Final = 0.62  # of the wood around the outermost points, in cells
-_OVERHANG: Final = 0.5  # of lines that go on beyond what is shown, in cells
+_OVERHANG: Final = 0.5  # of lines that continue beyond what is shown, in cells
 
 _LABELS: Final = 170  # pixels that the names of sets take in a figure
 _CAPTION: Final = 22  # pixels below a shape, for its weight
@@ -135,6 +315,13 @@ def draw_figure(sets: Sequence[LearnedSet], title: str = "The largest weights of
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {y:g}" width="{width:g}" height="{y:g}" '
         f'role="img"><title>{escape(title)}</title><style>{_FIGURE_STYLE}</style>'
         f'<g class="kf">{"".join(parts)}</g></svg>'
+    )
+
+
+def list_figures(shapes: Iterable[LearnedShape]) -> tuple[Figure, ...]:
+    """Each shape as a picture of its own above its weight."""
+    return tuple(
+        Figure(draw_shape(learned.shape, describe_shape(learned)), format_weight(learned.weight)) for learned in shapes
     )
 
 
@@ -209,7 +396,7 @@ def board_markup(shape: Shape | None) -> str:
 
 
 def _lines(shape: Shape, cell: float) -> str:
-    """The grid: lines end at an edge, which is thick, and go on where the board does."""
+    """The grid: lines end at an edge, which is thick, and continue where the board does."""
     across, down = _shown(shape)
     placed = shape.place is not None
     before = MARGIN - (0 if placed else _OVERHANG)

@@ -11,12 +11,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from katachi.core.contracts import Floats
-from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, board_markup, shape_extent
+from katachi.core.drawing import (
+    Cell,
+    Drawing,
+    DrawRequest,
+    Figure,
+    LearnedSet,
+    LearnedShape,
+    Section,
+    Shape,
+    board_markup,
+    draw_moves,
+    shape_extent,
+    show_sets,
+)
+from katachi.core.models import SavedModel, find_model, load_crbm
 from katachi.crbm.evaluator import SavedCrbm
 from katachi.crbm.kernels.features import LIBERTY_BINS
 from katachi.crbm.network import orient
@@ -101,6 +116,31 @@ def list_kernels(named: NamedCrbm, count: int = KERNELS_SHOWN) -> LearnedSet:
     drawn = rank_kernels(named.crbm, count)
     shapes = [LearnedShape(kernel.number, kernel.use or 0.0, kernel.caption, kernel.strongest) for kernel in drawn]
     return LearnedSet(f"{named.name}: kernels, and how often they are on", tuple(shapes))
+
+
+_LEAD: Final = (
+    "Each picture is a kernel that the model has found by itself, those that are on most often first. It is drawn as "
+    "the state that every point should rather be in: a stone of the player who has just moved (black), an opponent’s "
+    "stone, or none. Beside it are its weights for own stones, the opponent’s and free points, green above their mean "
+    "and red below, and under it how often it is on."
+)
+
+
+def draw(saved: SavedModel, request: DrawRequest) -> Drawing:
+    """The kernels of a CRBM, beside those of others; in a game what its value would play."""
+    if request.game is not None:
+        return draw_moves(saved, request)
+    count = request.per_set or KERNELS_SHOWN
+    others = [(Path(name).name, find_model(name)) for name in request.beside]
+    crbms = [NamedCrbm(name, load_crbm(path)[0]) for name, path in [(request.name, saved.path), *others]]
+    svg = draw_kernels(crbms, count)
+    return Drawing(
+        f"The kernels of {' and '.join(crbm.name for crbm in crbms)}",
+        _LEAD,
+        (Section("Kernels", (Figure(svg),)),),
+        svg,
+        show_sets([list_kernels(crbm, count) for crbm in crbms]),
+    )
 
 
 # SVG

@@ -118,7 +118,10 @@ class PolicyOptions(Strict):
 
 
 class PolicyEvaluator:
-    """A network with a policy, and perhaps a value. May be asked from several threads at once."""
+    """A network with a policy, and perhaps a value. May be asked from several threads at once.
+
+    Meets ``RankedEvaluator`` and ``ValuingEvaluator``.
+    """
 
     def __init__(self, config: PolicyConfig, network: OnnxNetwork, options: PolicyOptions) -> None:
         """Raises ModelError if the network is not that of the configuration, or knows no ranks and is given one."""
@@ -130,6 +133,22 @@ class PolicyEvaluator:
         if options.rank is not None and not knows_ranks(config):
             raise ModelError("rank is not an option of a network that was trained without ranks")
         network.check(*_arrays(config))
+
+    @property
+    def values_positions(self) -> bool:
+        """Whether it has a value head."""
+        return self.config.value
+
+    @property
+    def knows_ranks(self) -> bool:
+        """Whether it is given the rank of the player to move."""
+        return knows_ranks(self.config)
+
+    def at_rank(self, rank: int) -> PolicyEvaluator:
+        """The same network asked about players of another dan rank; as it is if it knows no ranks."""
+        if not self.knows_ranks:
+            return self
+        return type(self)(self.config, self.network, self.options.model_copy(update={"rank": rank}))
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
         """The policy over legal moves, and the value, averaged over what was asked."""

@@ -1,28 +1,73 @@
 """The shapes that a model cares most about: the largest weights of each of its sets, each with a shape to draw.
 
-Shapes that stand for each other by symmetry are there once, drawn in the upper left corner of the board. Black is he
-who has just moved, and a weight is what one occurrence of the shape adds to the logit of his chance to win.
+Shapes that stand for each other by symmetry are there once, drawn in the upper left corner of the board. Black is the
+player who has just moved, and a weight is what one occurrence of the shape adds to the logit of Black's chance to win.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from katachi.core.contracts import FeatureSet, Floats, Ints
-from katachi.core.drawing import Cell, DrawingError, LearnedSet, LearnedShape, Shape
+from katachi.core.contracts import FeatureSet, Floats, Ints, LinearEvaluator
+from katachi.core.drawing import (
+    Cell,
+    Drawing,
+    DrawingError,
+    DrawRequest,
+    LearnedSet,
+    LearnedShape,
+    Section,
+    Shape,
+    draw_figure,
+    draw_moves,
+    list_figures,
+    show_sets,
+)
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.shapes.features import ShapeFeatures
 from katachi.shapes.liberty import CombinedShapes
 from katachi.shapes.sets import ShapeSet
 
-PER_SET: Final = 10
+if TYPE_CHECKING:
+    from katachi.core.models import SavedModel
+
+PER_SET: Final = 12
+_LEAD: Final = (
+    "Each picture is a shape that the model looks for, and below it what one occurrence adds to the log-odds of a win "
+    "of Black, who has just moved. Where a shape has a place on the board, the corner is drawn with it, and the pale "
+    "points may hold anything. LI: the shape counts the same wherever it lies. LD: at each place it has a weight of "
+    "its own."
+)
+_LIBERTIES: Final = " A number on a stone says how many liberties its chain has outside of the shape."
+
+
+def draw(saved: SavedModel, request: DrawRequest) -> Drawing:
+    """The largest weights of every set; in a game what the model would play."""
+    if request.game is not None:
+        return draw_moves(saved, request)
+    model = saved.load()
+    if not isinstance(model, LinearEvaluator):
+        raise DrawingError(f"{request.name} has no weights of shapes")
+    sets = largest_shapes(model.features, model.weights, request.per_set or PER_SET, request.only)
+    title = f"What {request.name} has learned"
+    return Drawing(
+        title,
+        _LEAD + _LIBERTIES * any(_has_liberties(learned) for row in sets for learned in row.shapes),
+        tuple(Section(row.name, list_figures(row.shapes)) for row in sets),
+        draw_figure(sets, title),
+        show_sets(sets),
+    )
+
+
+def _has_liberties(learned: LearnedShape) -> bool:
+    return learned.shape is not None and any(cell.liberties is not None for cell in learned.shape.cells)
 
 
 def shape_parts(features: FeatureSet) -> list[tuple[ShapeFeatures, int]]:
-    """The shapes that features consist of, each with its first weight; raises DrawingError if they are no shapes."""
+    """The shapes that features consist of, each with its first weight; raises DrawingError if they are not shapes."""
     if isinstance(features, CombinedShapes):
         return [(features.basic, 0), (features.liberty, features.basic.size)]
     if isinstance(features, ShapeFeatures):
@@ -38,7 +83,7 @@ def largest_shapes(
 ) -> list[LearnedSet]:
     """The largest weights of every set, or of those named as in ``LI 2x2``; weights of 0 are left out.
 
-    Raises DrawingError if there is no such set, or if the features are no shapes.
+    Raises DrawingError if there is no such set, or if the features are not shapes.
     """
     if per_set < 1:
         raise DrawingError(f"{per_set} shapes a set: there must be at least one")
@@ -84,12 +129,6 @@ def _learned(part: ShapeFeatures, start: int, index: int, weights: Floats) -> Le
     return LearnedShape(start + index, float(weights[start + index]), words, _find_shape(part, index))
 
 
-def shape_of(features: FeatureSet, index: int) -> Shape | None:
-    """The shape of a feature, None where many share a bin; raises DrawingError if the features are no shapes."""
-    part, start = next(found for found in reversed(shape_parts(features)) if found[1] <= index)
-    return _find_shape(part, index - start)
-
-
 def _find_shape(part: ShapeFeatures, index: int) -> Shape | None:
     shape_set, entry = part.find_entry(index)
     return _make_shape(part, shape_set, entry) if part.is_tabled(shape_set) else None
@@ -97,15 +136,14 @@ def _find_shape(part: ShapeFeatures, index: int) -> Shape | None:
 
 def _make_shape(part: ShapeFeatures, shape_set: ShapeSet, entry: int) -> Shape:
     digits, x, y = part.decode(shape_set, entry)
-    cells = tuple(_cell(digit, part.states) for digit in digits)
+    cells = tuple(_cell(digit, part.states_per_color) for digit in digits)
     place = (x, y) if shape_set.is_dependent else None
     return Shape(shape_set.width, shape_set.height, cells, part.board_size, place)
 
 
-def _cell(digit: int, states: int) -> Cell:
-    """States are empty, then the mover's stones, then as many of the opponent's, each by its liberties."""
+def _cell(digit: int, per_color: int) -> Cell:
+    """The state of a cell: a stone by its color and then, where there are several states of a color, its liberties."""
     if digit == 0:
         return Cell(EMPTY)
-    per_color = (states - 1) // 2
     color, liberties = divmod(digit - 1, per_color)
     return Cell((BLACK, WHITE)[color], liberties if per_color > 1 else None)

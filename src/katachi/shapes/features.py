@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 from pydantic import Field, StringConstraints
 
 from katachi.core.cards import Hex
-from katachi.core.contracts import Floats, Ints
+from katachi.core.contracts import Floats, Ints, Placements
 from katachi.core.linear import FeatureCard, LinearModel
 from katachi.features.windows import CODES, PAPER_SIZES, SIDE, TABLE_SIZES, Windows, check_board_size, find_windows
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
-from katachi.go.points import BLACK, check_size
+from katachi.go.points import BLACK, WHITE, check_size
 from katachi.shapes.kernels import features as kernels
 from katachi.shapes.sets import (
     HASHED_SIZES,
@@ -188,6 +188,23 @@ class ShapeFeatures(ABC):
         number, code = divmod(entry, self.states**shape_set.area)
         digits = [code // self.states**cell % self.states for cell in range(shape_set.area)]
         return digits, *shape_set.place_of_class(self.board_size, number)
+
+    def stones_of(self, index: int) -> frozenset[int] | None:
+        """The colors of the stones of a shape, BLACK is the mover; None where many shapes share a bin."""
+        shape_set, entry = self.find_entry(index)
+        if not self.is_tabled(shape_set):
+            return None
+        digits, *_ = self.decode(shape_set, entry)
+        return frozenset((BLACK, WHITE)[(digit - 1) // self.states_per_color] for digit in digits if digit)
+
+    @property
+    def states_per_color(self) -> int:
+        """States are empty, then the mover's stones, then as many of the opponent's."""
+        return (self.states - 1) // 2
+
+    @abstractmethod
+    def place(self, board: Board) -> Placements:
+        """The shapes on a board and where they are."""
 
     @abstractmethod
     def describe_shape(self, shape_set: ShapeSet, digits: list[int], x: int, y: int) -> str:
@@ -427,6 +444,13 @@ class LocalShapes(ShapeFeatures):
         tracker.follow(board)
         return tracker.active(-board.to_play)
 
+    def place(self, board: Board) -> Placements:
+        """The shapes on a board and where they are."""
+        tracker, tables = self.tracker(), self.tables
+        tracker.follow(board)
+        small, large = tables.cells[tables.placement_window], tables.keyed_cells[tables.keyed_window]
+        return Placements(*tracker.placements(-board.to_play), stack_cells(small, large))
+
     def tracker(self) -> ShapeTracker:
         """What follows a changing board and knows its shapes at every moment; it begins at the empty board."""
         return ShapeTracker(self.board_size, self.tables, self.tied)
@@ -455,6 +479,16 @@ class LocalShapesCard(ShapesCard):
     def build(self, board_size: int) -> LocalShapes:
         """The features on boards of a size; raises ValueError if there are none such."""
         return LocalShapes(board_size, self.parse_sets(), bins=self.bins, tied=self.tied)
+
+
+def stack_cells(first: NDArray[np.integer], second: NDArray[np.integer]) -> Ints:
+    """Rows of cells below each other, the narrower ones with OFF behind them."""
+    width = max(first.shape[1], second.shape[1])
+    padded = [
+        np.pad(rows.astype(np.int64), ((0, 0), (0, width - rows.shape[1])), constant_values=int(OFF))
+        for rows in (first, second)
+    ]
+    return np.concatenate(padded)
 
 
 # Window parts: all local shapes up to 3×3 as parts of the 3×3 windows that hold them.

@@ -42,11 +42,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.cards import Hex
-from katachi.core.contracts import Floats, Ints
+from katachi.core.contracts import Floats, Ints, Placements
 from katachi.core.linear import FeatureCard, LinearModel
 from katachi.features.windows import TABLE_SIZES, Windows, check_board_size, find_windows
 from katachi.go.board import Board
-from katachi.shapes.features import LocalShapes, LocalShapesCard, ShapeFeatures, ShapesCard
+from katachi.go.kernels.board import OFF
+from katachi.shapes.features import LocalShapes, LocalShapesCard, ShapeFeatures, ShapesCard, stack_cells
 from katachi.shapes.kernels import liberty as kernels
 from katachi.shapes.kernels import liberty_windows as window_kernels
 from katachi.shapes.sets import ShapeSet, draw_shape, rectangle_orders, share_weights
@@ -92,6 +93,16 @@ class LibertyShapes(ShapeFeatures):
         readings = np.zeros(1, dtype=kernels.READING)
         kernels.active_placements(board.record, self.record, readings, -board.to_play, entries)
         return entries
+
+    def place(self, board: Board) -> Placements:
+        """The shapes on a board and where they are."""
+        indices = self.placements(board)
+        count = int(self.record["windows"][0])
+        cells = self.record["cell"][0, :count].astype(np.int64)
+        areas = self.record["area"][0][self.record["shape"][0, :count]]
+        cells[np.arange(cells.shape[1]) >= areas[:, None]] = OFF
+        windows = np.nonzero(self.record["mask"][0, :count])[0]  # a window is there once for each set that has it
+        return Placements(indices, np.ones(indices.size, dtype=np.int8), cells[windows])
 
     @cached_property
     def record(self) -> NDArray[Any]:
@@ -213,13 +224,30 @@ class CombinedShapes:
         (first, first_times), (second, second_times) = self.basic.active(board), self.liberty.active(board)
         return np.concatenate([first, second + self.basic.size]), np.concatenate([first_times, second_times])
 
-    def describe(self, index: int) -> str:
-        """A feature in words and drawn from the upper left corner; one not in use as the one that stands for it."""
+    def place(self, board: Board) -> Placements:
+        """The shapes on a board and where they are."""
+        first, second = self.basic.place(board), self.liberty.place(board)
+        return Placements(
+            np.concatenate([first.indices, second.indices + self.basic.size]),
+            np.concatenate([first.signs, second.signs]),
+            stack_cells(first.cells, second.cells),
+        )
+
+    def _find(self, index: int) -> tuple[ShapeFeatures, int]:
+        """The kind that a feature is of, and its number there."""
         if not 0 <= index < self.size:
             raise ValueError(f"{index} is no feature: there are {self.size}")
-        if index < self.basic.size:
-            return self.basic.describe(index)
-        return self.liberty.describe(index - self.basic.size)
+        return (self.basic, index) if index < self.basic.size else (self.liberty, index - self.basic.size)
+
+    def describe(self, index: int) -> str:
+        """A feature in words and drawn from the upper left corner; one not in use as the one that stands for it."""
+        features, own = self._find(index)
+        return features.describe(own)
+
+    def stones_of(self, index: int) -> frozenset[int] | None:
+        """The colors of the stones of a shape, BLACK is the mover; None where many shapes share a bin."""
+        features, own = self._find(index)
+        return features.stones_of(own)
 
     def grow_from(self, smaller: CombinedShapes, weights: Floats) -> Floats:
         """Weights for this board from those of a smaller one, [..., size] to [..., size], as both kinds grow."""

@@ -1,22 +1,57 @@
-"""Influence as a picture: a small board for each rule, marked where Black is felt more than White, and the
-reverse.
-"""
+"""Drawings of territory networks: whose each point will be, and as sheets of small boards what a network reads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
-from katachi.core.contracts import Floats
-from katachi.core.drawing import Picture, draw_sheet
+from katachi.core.contracts import Floats, OwnershipEvaluator
+from katachi.core.drawing import (
+    Drawing,
+    DrawingError,
+    DrawRequest,
+    Figure,
+    Picture,
+    Section,
+    draw_sheet,
+    evaluate_position,
+    show_moves,
+)
+from katachi.core.layers import draw_layer, ownership_layer, show_layer
 from katachi.features.influence import INFLUENCES, AnyInfluence, GroupKind, map_influence
 from katachi.go.board import Board
 from katachi.territory.inputs import PointInputs
+
+if TYPE_CHECKING:
+    from katachi.core.models import SavedModel
+
+_LEAD: Final = (
+    "Blue points will be Black’s, yellow ones White’s, the surer the stronger the color. Below the board are the moves "
+    "that promise most."
+)
+
+
+def draw(saved: SavedModel, request: DrawRequest) -> Drawing:
+    """Whose each point will be, and the moves that promise most."""
+    game = request.position(saved.card.board_size)
+    evaluator = saved.load()
+    if not isinstance(evaluator, OwnershipEvaluator):
+        raise DrawingError(f"{request.name} does not say who will own each point")
+    layer = ownership_layer(evaluator.ownership([game.board])[0], f"by {request.name}")
+    position, svg = evaluate_position(evaluator, game), draw_layer(game.board, layer, game.last_move)
+    return Drawing(
+        f"Whose each point will be, by {request.name}",
+        _LEAD,
+        (Section(position.title, (Figure(svg),), position.best()),),
+        svg,
+        show_layer(game, layer, show_moves(position)),
+    )
 
 
 def draw_influence(
     board: Board, influences: Mapping[str, AnyInfluence] = INFLUENCES, group: GroupKind = "chain"
 ) -> str:
-    """Black's influence less White's by each of some rules, side by side as one SVG."""
+    """Black's influence less White's by each of some rules, side by side as one SVG, red where Black is felt more."""
     pictures = []
     for name, influence in influences.items():
         black, white = map_influence(board, influence, group)
@@ -25,11 +60,8 @@ def draw_influence(
     return draw_sheet("Influence", board, pictures)
 
 
-# Point inputs as a picture: a small board for each thing that a network is told of a point, on one sheet.
-
-
 def draw_point_inputs(inputs: PointInputs, board: Board, propensity: Floats | None = None) -> str:
-    """What is told of each point itself as one SVG; of its neighbors the same is told, so that they are not drawn.
+    """The inputs of each point itself as one SVG; those of its neighbors are the same, so that they are not drawn.
 
     Without a table all propensities are 0.
     """

@@ -23,17 +23,17 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from katachi.analysis.batches import describe_game
 from katachi.analysis.explaining import evaluate_turn, link_turns
-from katachi.analysis.judges import Judges, at_rank, turns_of
-from katachi.analysis.layers import Layer, layers_of
+from katachi.analysis.judges import Judges, turns_of
+from katachi.analysis.layers import layers_of
 from katachi.analysis.records import GameRecord, PositionRecord
 from katachi.analysis.report import strip
-from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer
+from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer, RankedEvaluator
+from katachi.core.layers import Layer
 from katachi.core.models import open_model, pretrained_models
 from katachi.go.game import Game, Play, Step
 from katachi.go.rules import Rules
 from katachi.players.asking import find_evaluator, watch_analyses, watch_decisions
 from katachi.players.specs import load_player
-from katachi.policy.evaluator import PolicyEvaluator, knows_ranks
 from katachi.sgf import parse_sgf
 from katachi.web import texts
 
@@ -189,8 +189,7 @@ class LayersJob:
     def run(self, report: Reporter, stop: Event) -> Seen:
         player = load_prepared(self.player, self.position.size)
         evaluators = _at_rank(find_judges(player, self.player, self.position.size), self.rank)
-        networks = (one for one in evaluators.values() if isinstance(one, PolicyEvaluator))
-        has_ranks = any(knows_ranks(network.config) for network in networks)
+        has_ranks = any(isinstance(one, RankedEvaluator) and one.knows_ranks for one in evaluators.values())
         game = self.position.replay()
         analysis = Analysis(())
         for analysis in watch_analyses(player, game, self.limit, stop):
@@ -255,7 +254,7 @@ def _at_rank(evaluators: dict[str, Evaluator], rank: int | None) -> dict[str, Ev
     if rank is None:
         return evaluators
     return {
-        name: at_rank(evaluator, rank) if isinstance(evaluator, PolicyEvaluator) else evaluator
+        name: evaluator.at_rank(rank) if isinstance(evaluator, RankedEvaluator) else evaluator
         for name, evaluator in evaluators.items()
     }
 

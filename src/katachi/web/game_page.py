@@ -13,10 +13,11 @@ from nicegui.events import GenericEventArguments
 from starlette.requests import Request
 
 from katachi.analysis.judges import count_turns
-from katachi.analysis.layers import KINDS, Layer, ownership_of, priors_of, visits_of, wins_of
+from katachi.analysis.layers import LAYERS, LayerKind
 from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes
 from katachi.analysis.report import describe_position, describe_value
 from katachi.core.contracts import Analysis, Candidate, Limit
+from katachi.core.layers import Layer, Style
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
 from katachi.sgf import Node, SgfError, format_sgf
 from katachi.web import table as editing
@@ -258,6 +259,7 @@ _Color = tuple[int, int, int]
 _SEQUENCE: Final[Sequence[_Color]] = ((250, 240, 190), (160, 205, 160), (60, 140, 150), (35, 85, 135), (30, 35, 90))
 _BLACKS: Final = "#1d5fa8"  # blue, for what is Black's
 _WHITES: Final = "#b3224f"  # crimson, which wood does not swallow
+_WOOD: Final = "#e3ba74"
 _STONE_BLACK: Final = "#101014"
 _STONE_WHITE: Final = "#fdfcf6"
 _LEAST: Final = 0.06  # of the scale: what is nearer to the middle is not shown
@@ -266,12 +268,9 @@ _LARGEST: Final = 13.0  # half the side of a square
 
 def draw_layer(layer: Layer) -> tuple[list[Spot], list[Spot]]:
     """What a layer shows under the stones, and over them."""
-    points = range(layer.values.size)
-    if not layer.is_diverging:
-        return [], [spot for point in points if (spot := _disc(layer, point)) is not None]
-    if layer.name == "territory":
-        return [], [spot for point in points if (spot := _square(layer, point)) is not None]
-    return [spot for point in points if (spot := _tint(layer, point)) is not None], []
+    mark = _MARKS[layer.style]
+    spots = [spot for point in range(layer.values.size) if (spot := mark(layer, point)) is not None]
+    return (spots, []) if layer.style == "tint" else ([], spots)
 
 
 def _disc(layer: Layer, point: int) -> Spot | None:
@@ -297,6 +296,9 @@ def _tint(layer: Layer, point: int) -> Spot | None:
     return Spot(point, _BLACKS if strength > 0 else _WHITES, round(0.75 * abs(strength), 3))
 
 
+_MARKS: Final[dict[Style, Callable[[Layer, int], Spot | None]]] = {"disc": _disc, "square": _square, "tint": _tint}
+
+
 def _strength(layer: Layer, point: int) -> float | None:
     """−1 to 1 on a scale with a middle."""
     shade = layer.shade(point)
@@ -314,12 +316,11 @@ def _mix(shade: float) -> str:
 
 def gradient_of(layer: Layer) -> str:
     """The scale of a layer as a CSS background, the low end on the left."""
-    if not layer.is_diverging:
-        stops = [_mix(number / 8) for number in range(9)]
-    elif layer.name == "territory":
-        stops = [_STONE_WHITE, "#e3ba74", _STONE_BLACK]
-    else:
-        stops = [_WHITES, "#e3ba74", _BLACKS]
+    stops = {
+        "disc": [_mix(number / 8) for number in range(9)],
+        "square": [_STONE_WHITE, _WOOD, _STONE_BLACK],
+        "tint": [_WHITES, _WOOD, _BLACKS],
+    }[layer.style]
     return f"linear-gradient(to right, {', '.join(stops)})"
 
 
@@ -327,8 +328,7 @@ def gradient_of(layer: Layer) -> str:
 
 _SECONDS: Final = 4.0  # that a position is looked at
 _HIGHEST_RANK: Final = 9
-_MOVES_TOLD: Final = 8
-_QUICK: Final = (wins_of, priors_of, visits_of, ownership_of)  # layers that an analysis alone is enough for
+_MOVES_LISTED: Final = 8
 
 
 class LayerPanel:
@@ -338,7 +338,7 @@ class LayerPanel:
         self._session = session
         self._judge = judge
         self._refresh_all = refresh
-        self._kind: str | None = None
+        self._kind: LayerKind | None = None
         self._seen: Seen | None = None
         self._asked: tuple[object, ...] = ()
         self._asking: asyncio.Task[None] | None = None
@@ -346,14 +346,14 @@ class LayerPanel:
         self._knows_ranks = False
         with ui.element("section").classes("k-card k-stack").props(f'aria-label="{texts.LAYERS}"'):
             with ui.element("div").classes("k-layers"):
-                self._buttons = {kind: self._build_button(kind) for kind in KINDS}
+                self._buttons = {kind: self._build_button(kind) for kind in LAYERS.values()}
             with ui.element("div").classes("k-stack") as self._details:
                 self._build_details()
         self._details.set_visibility(False)
 
-    def _build_button(self, kind: str) -> ui.button:
-        button = quiet_button(texts.LAYER_NAMES[kind], lambda: self._switch(kind))
-        return button.classes("k-chip").props(f'aria-pressed=false data-layer="{kind}"')
+    def _build_button(self, kind: LayerKind) -> ui.button:
+        button = quiet_button(kind.button, lambda: self._switch(kind))
+        return button.classes("k-chip").props(f'aria-pressed=false data-layer="{kind.name}"')
 
     def _build_details(self) -> None:
         self._legend = ui.label().classes("k-soft k-small")
@@ -367,7 +367,7 @@ class LayerPanel:
             self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK).props("snap markers label")
             self._rank.on_value_change(self._refresh_all)
 
-    def _switch(self, kind: str) -> None:
+    def _switch(self, kind: LayerKind) -> None:
         self._kind = None if kind == self._kind else kind
         self._refresh_all()
 
@@ -422,14 +422,15 @@ class LayerPanel:
 
     def _find(self) -> tuple[Layer | None, Analysis | None]:
         """The chosen layer: of what was asked for, or of what the player who is thinking has found so far."""
-        table = self._session.table
-        if table.is_players_turn and self._session.analysis is not None:
-            analysis = self._session.analysis
-            quick = (make(table.opened.game, analysis) for make in _QUICK)
-            return next((layer for layer in quick if layer and layer.name == self._kind), None), analysis
+        table, analysis = self._session.table, self._session.analysis
+        if self._kind is None:
+            return None, None
+        if table.is_players_turn and analysis is not None:
+            return self._kind.of_analysis(table.opened.game, analysis), analysis
         if self._seen is None:
             return None, None
-        return next((layer for layer in self._seen.layers if layer.name == self._kind), None), self._seen.analysis
+        found = {layer.name: layer for layer in self._seen.layers}
+        return found.get(self._kind.name), self._seen.analysis
 
     def _show_details(self, layer: Layer | None) -> None:
         for kind, button in self._buttons.items():
@@ -437,7 +438,7 @@ class LayerPanel:
             button.props(f"aria-pressed={'true' if kind == self._kind else 'false'}")
         self._details.set_visibility(self._kind is not None)
         self._scale.set_visibility(layer is not None)
-        self._ranks.set_visibility(self._kind == "policy" and self._knows_ranks)
+        self._ranks.set_visibility(self._kind is not None and self._kind.by_rank and self._knows_ranks)
         self._rank_text.set_text(texts.RANK.format(rank=int(self._rank.value)))
         if layer is None:
             is_waiting = self._seen is None and bool(self._asked)
@@ -455,7 +456,7 @@ def _notes(layer: Layer, analysis: Analysis, size: int) -> dict[int, str]:
     candidates = {candidate.move: candidate for candidate in analysis.candidates}
     notes = {}
     for point in range(layer.values.size):
-        if number := layer.tell(point):
+        if number := layer.describe(point):
             lines = [f"{format_vertex(point, size)}: {number}", *_follow_up(candidates.get(point), size)]
             notes[point] = "\n".join(lines)
     return notes
@@ -464,7 +465,7 @@ def _notes(layer: Layer, analysis: Analysis, size: int) -> dict[int, str]:
 def _follow_up(candidate: Candidate | None, size: int) -> list[str]:
     if candidate is None or len(candidate.variation) < 2:
         return []
-    return [" ".join(format_vertex(move, size) for move in candidate.variation[:_MOVES_TOLD])]
+    return [" ".join(format_vertex(move, size) for move in candidate.variation[:_MOVES_LISTED])]
 
 
 # The graph of a game as an element of a page: win rate and score by turns; a click goes to a turn.

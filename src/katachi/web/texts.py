@@ -146,14 +146,6 @@ COMMENT: Final = "Comment"
 
 # Layers and review
 LAYERS: Final = "Layers"
-LAYER_NAMES: Final = {
-    "wins": "Win probability",
-    "policy": "Move probability",
-    "visits": "Visits",
-    "territory": "Territory",
-    "influence": "Influence",
-    "shapes": "Shapes",
-}
 JUDGE: Final = "Judged by"
 RANK: Final = "What {rank}-dan players would play"
 LOOKING: Final = "Looking …"

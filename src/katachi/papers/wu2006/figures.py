@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from katachi.analysis.layers import Layer, draw_layer
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.disk import write_atomically
 from katachi.core.evaluators import after
+from katachi.core.layers import Layer, draw_layer
+from katachi.core.models import load_territory
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, format_color, format_vertex
 from katachi.papers.documents import (

@@ -1,11 +1,10 @@
-"""Layers in the terminal: colored where they have values, told in words for those who see no colors."""
+"""Layers in the terminal: colored where they have values, and in words for those who see no colors."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from katachi.analysis.layers import Layer
-from katachi.cli.play import describe_layer, format_board
+from katachi.core.layers import Layer, describe_layer, format_board
 from katachi.go.board import Board
 
 
@@ -35,6 +34,6 @@ def test_without_a_layer_it_is_the_board():
     assert format_board(board, 1).plain.startswith("  A B C\n3 .(X). 3\n")
 
 
-def test_numbers_farthest_from_nothing_are_told_first():
+def test_numbers_farthest_from_nothing_come_first():
     assert describe_layer(layer({0: 0.25, 4: -1.0}), 3) == "Territory: B2 -1.00, A3 +0.25\nWhose."
     assert describe_layer(layer({}), 3) == "Territory: nothing\nWhose."
