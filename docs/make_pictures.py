@@ -102,7 +102,7 @@ class Photographer:
         return parse_sgf(self.page.request.get(f"{self.page.url}/record.sgf").body())[0].replay()
 
     def choose_judge(self, name: str) -> None:
-        self.page.get_by_label("Judged by").click()
+        self.page.get_by_label("Analysed by").click()
         self.page.get_by_role("option", name=name, exact=True).click()
 
     def switch_layer(self, name: str) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from helpers.random_crbms import KINDS, random_weights
 from katachi.core.drawing import DrawRequest
-from katachi.core.models import open_model, save_crbm
+from katachi.core.models import open_model
 from katachi.crbm.drawing import NamedCrbm, draw, draw_kernels, list_kernels, rank_kernels
-from katachi.crbm.evaluator import SavedCrbm
+from katachi.crbm.evaluator import SavedCrbm, save_crbm
 from katachi.crbm.network import CrbmConfig
 from katachi.go.points import BLACK, EMPTY, WHITE
 

@@ -112,7 +112,7 @@ def test_layers_show_what_the_players_say(visit, pictures):
 
 
 def choose_judge(page, judge: str = JUDGE) -> None:
-    page.get_by_label("Judged by").click()
+    page.get_by_label("Analysed by").click()
     page.get_by_role("option", name=judge, exact=True).click()
 
 

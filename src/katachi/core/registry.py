@@ -61,6 +61,7 @@ class System:
     releases: Mapping[str, Reference] = field(default_factory=dict)  # how a recipe is released, by its folder
     searches: Mapping[str, Reference] = field(default_factory=dict)  # by the ``kind`` in a player file
     warmup: Mapping[str, Reference] = field(default_factory=dict)  # functions that compile kernels, by stage
+    lessons: Mapping[str, Reference] = field(default_factory=dict)  # that the browser offers, each a ``Lesson``
     draw: Reference | None = None  # what a model has learned, as a ``Drawing``; None: what it would play
     aliases: Mapping[str, str] = field(default_factory=dict)  # former names of trainings and kinds of cards
 

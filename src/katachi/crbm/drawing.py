@@ -31,8 +31,8 @@ from katachi.core.drawing import (
     shape_extent,
     show_sets,
 )
-from katachi.core.models import SavedModel, find_model, load_crbm
-from katachi.crbm.evaluator import SavedCrbm
+from katachi.core.models import SavedModel, find_model
+from katachi.crbm.evaluator import SavedCrbm, load_crbm
 from katachi.crbm.kernels.features import LIBERTY_BINS
 from katachi.crbm.network import orient
 from katachi.go.points import BLACK, EMPTY, WHITE

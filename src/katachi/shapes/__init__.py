@@ -19,5 +19,6 @@ SYSTEM = System(
     trainings={"shapes": "katachi.shapes.train:TRAINING"},
     releases={"shapes": "katachi.shapes.train:RELEASE"},
     warmup={"local shapes": "katachi.shapes.model:warmup", "self-play": "katachi.shapes.learner:warmup"},
+    lessons={"shapes": "katachi.shapes.lesson:LESSON"},
     draw="katachi.shapes.drawing:draw",
 )

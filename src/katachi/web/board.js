@@ -1,5 +1,5 @@
-// The board as an SVG. It draws what it is told, shows where a stone would go, and tells what was clicked.
-// Nothing that it is told is ever read as markup: Vue sets attributes and text alone.
+// The board as an SVG. It draws what it is given, shows where a stone would go, and reports what was clicked.
+// Nothing that it is given is ever read as markup: Vue sets attributes and text alone.
 
 const CELL = 40;
 const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";

@@ -37,7 +37,7 @@ from katachi.players.specs import load_player
 from katachi.sgf import parse_sgf
 from katachi.web import texts
 
-# The process that thinks: it takes jobs from a pipe, one after the other, and tells what it finds.
+# The process that thinks: it takes jobs from a pipe, one after the other, and reports what it finds.
 #
 # It holds players, which hold no game, so any game can be handed to any worker. It ends when the pipe does.
 
@@ -61,7 +61,7 @@ class Done:
 
 
 def serve(pipe: Connection) -> None:
-    """Do jobs until the pipe closes. What a player raises is told, and the next job is served."""
+    """Do jobs until the pipe closes. What a player raises is reported, and the next job is served."""
     jobs: SimpleQueue[Any] = SimpleQueue()
     stop = Event()
     Thread(target=_listen, args=(pipe, jobs, stop), daemon=True).start()
@@ -114,7 +114,7 @@ _MOST_KEPT: Final = 4  # players, and sets of evaluators, at a time
 
 
 class Reporter(Protocol):
-    """Tells the server something; ``is_due`` says whether that would not be too soon after the last time."""
+    """Reports to the server; ``is_due`` says whether that would not be too soon after the last time."""
 
     @property
     def is_due(self) -> bool: ...
@@ -188,7 +188,7 @@ class LayersJob:
 
     def run(self, report: Reporter, stop: Event) -> Seen:
         player = load_prepared(self.player, self.position.size)
-        evaluators = _at_rank(find_judges(player, self.player, self.position.size), self.rank)
+        evaluators = _at_rank(find_evaluators(player, self.player, self.position.size), self.rank)
         has_ranks = any(isinstance(one, RankedEvaluator) and one.knows_ranks for one in evaluators.values())
         game = self.position.replay()
         analysis = Analysis(())
@@ -199,7 +199,7 @@ class LayersJob:
 
 
 class Review(NamedTuple):
-    """A game gone through: who judged it how, and its positions as far as they are judged."""
+    """A game gone through: who analysed it how, and its positions as far as they are analysed."""
 
     game: GameRecord
     positions: tuple[PositionRecord, ...]
@@ -215,15 +215,15 @@ class ReviewJob:
     def run(self, report: Reporter, stop: Event) -> Review:
         record = strip(parse_sgf(self.record)[0])
         player = load_prepared(self.player, record.size)
-        judges = Judges(player, evaluators=find_judges(player, self.player, record.size))
+        judges = Judges(player, evaluators=find_evaluators(player, self.player, record.size))
         positions: list[PositionRecord] = []
-        told = 0
+        sent = 0
         for turn in turns_of(record):
             position = evaluate_turn(judges, turn)
             positions.append(link_turns(positions[-1], position) if positions else position)
             if report.is_due:
-                report(tuple(positions[told:]))
-                told = len(positions)
+                report(tuple(positions[sent:]))
+                sent = len(positions)
             if stop.is_set():
                 break
         return Review(describe_game(record, judges), tuple(positions))
@@ -238,14 +238,14 @@ def load_prepared(spec: str, size: int) -> Player:
     return player
 
 
-def find_judges(player: Player, spec: str, size: int) -> dict[str, Evaluator]:
-    """What a player judges with, and the shipped models that judge boards of this size."""
+def find_evaluators(player: Player, spec: str, size: int) -> dict[str, Evaluator]:
+    """What a player evaluates with, and the bundled models for boards of this size."""
     own = find_evaluator(player)
-    return ({} if own is None else {spec: own}) | _shipped(size)
+    return ({} if own is None else {spec: own}) | _bundled(size)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _shipped(size: int) -> dict[str, Evaluator]:
+def _bundled(size: int) -> dict[str, Evaluator]:
     saved = {path.name: open_model(path) for path in pretrained_models()}
     return {name: model.load() for name, model in saved.items() if model.card.board_size == size}
 
@@ -261,7 +261,7 @@ def _at_rank(evaluators: dict[str, Evaluator], rank: int | None) -> dict[str, Ev
 
 # Engines
 
-_PATIENCE: Final = 5.0  # seconds for a player that was told to stop; then its process is ended
+_PATIENCE: Final = 5.0  # seconds for a player that was asked to stop; then its process is ended
 
 
 class EngineError(ValueError):
@@ -340,10 +340,10 @@ class EnginePool:
             worker = self._take()
             loop = asyncio.get_running_loop()
 
-            def tell(content: Any) -> None:
+            def forward(content: Any) -> None:
                 loop.call_soon_threadsafe(report, content)
 
-            asking = loop.run_in_executor(None, worker.ask, job, tell)
+            asking = loop.run_in_executor(None, worker.ask, job, forward)
             try:
                 done = await asyncio.shield(asking)
             except asyncio.CancelledError:
@@ -359,7 +359,7 @@ class EnginePool:
         return done.content
 
     async def _settle(self, asking: asyncio.Future[Done], worker: _Worker) -> None:
-        """Wait for a worker that was told to stop; one that does not is ended."""
+        """Wait for a worker that was asked to stop; one that does not is ended."""
         try:
             await asyncio.wait_for(asyncio.shield(asking), _PATIENCE)
             self._put_back(worker)

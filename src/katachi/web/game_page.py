@@ -234,14 +234,14 @@ class EditorPanel:
 _USUAL: Final = "level-6"
 
 
-class JudgeChoice:
+class AnalystChoice:
     """A field with everybody who plays on boards of this size."""
 
     def __init__(self, session: Session, on_change: Callable[[], None]) -> None:
         self._opponents = session.application.opponents
         size = session.table.opened.size
         names = [opponent.name for opponent in self._opponents.values() if opponent.plays(size)]
-        field = select(names, _USUAL if _USUAL in names else names[0], texts.JUDGE)
+        field = select(names, _USUAL if _USUAL in names else names[0], texts.ANALYST)
         field.on_value_change(on_change)
         self._field = field
 
@@ -334,9 +334,9 @@ _MOVES_LISTED: Final = 8
 class LayerPanel:
     """One layer at a time lies over the board. It is asked for again whenever the position is another."""
 
-    def __init__(self, session: Session, judge: JudgeChoice, refresh: Callable[[], None]) -> None:
+    def __init__(self, session: Session, analyst: AnalystChoice, refresh: Callable[[], None]) -> None:
         self._session = session
-        self._judge = judge
+        self._analyst = analyst
         self._refresh_all = refresh
         self._kind: LayerKind | None = None
         self._seen: Seen | None = None
@@ -378,7 +378,7 @@ class LayerPanel:
         table = self._session.table
         wanted = self._kind is not None and not table.is_players_turn
         position = Position.of(table.opened.game)
-        asked = (position, self._judge.opponent, self._rank.value) if wanted else ()
+        asked = (position, self._analyst.opponent, self._rank.value) if wanted else ()
         if asked == self._asked:
             return
         self.stop()
@@ -387,7 +387,7 @@ class LayerPanel:
             self._asking = asyncio.create_task(self._ask(position, asked))
 
     async def _ask(self, position: Position, asked: tuple[object, ...]) -> None:
-        opponent = self._judge.opponent
+        opponent = self._analyst.opponent
         job = LayersJob(opponent.spec, position, Limit(seconds=_SECONDS), int(self._rank.value))
 
         def take(seen: Seen) -> None:
@@ -412,7 +412,7 @@ class LayerPanel:
     # What is shown
 
     def draw_over(self, picture: Picture) -> Picture:
-        """The picture of the board with the chosen layer; its numbers are told where one points."""
+        """The picture of the board with the chosen layer; its numbers are shown where one points."""
         layer, analysis = self._find()
         self._show_details(layer)
         if layer is None or analysis is None:
@@ -452,7 +452,7 @@ class LayerPanel:
 
 
 def _notes(layer: Layer, analysis: Analysis, size: int) -> dict[int, str]:
-    """What is told of each point: its vertex, its number, and how the search expects it to go on."""
+    """What is shown of each point: its vertex, its number, and how the search expects it to continue."""
     candidates = {candidate.move: candidate for candidate in analysis.candidates}
     notes = {}
     for point in range(layer.values.size):
@@ -472,19 +472,19 @@ def _follow_up(candidate: Candidate | None, size: int) -> list[str]:
 
 
 class GraphElement(Element, component="graph.js"):
-    """A graph of as many turns as are judged, in a frame for all turns of the game."""
+    """A graph of as many turns as are analysed, in a frame for all turns of the game."""
 
     def __init__(self, on_turn: Callable[[int], None]) -> None:
         super().__init__()
         self._on_turn = on_turn
-        self._judged = 0
+        self._analystd = 0
         self._props["label"] = texts.GRAPH
         self.show((), 0, None)
         self.on("turn", self._take)
 
     def show(self, positions: Sequence[PositionRecord], turns: int, here: int | None) -> None:
         """Draw these positions, and a line where one stands."""
-        self._judged = len(positions)
+        self._analystd = len(positions)
         self._props["wins"] = [position.black_wins for position in positions]
         self._props["leads"] = [position.black_lead for position in positions]
         self._props["mistakes"] = [turn for turn, position in enumerate(positions) if _is_mistake(position)]
@@ -494,7 +494,7 @@ class GraphElement(Element, component="graph.js"):
         self.update()
 
     def _take(self, event: GenericEventArguments) -> None:
-        if type(event.args) is int and 0 <= event.args < self._judged:
+        if type(event.args) is int and 0 <= event.args < self._analystd:
             self._on_turn(event.args)
 
 
@@ -515,11 +515,11 @@ _MISTAKES_SHOWN: Final = 8
 
 
 class ReviewPanel:
-    """Begun by its button; then it grows position by position while one looks at something else."""
+    """Started by its button; then it grows position by position while one looks at something else."""
 
-    def __init__(self, session: Session, judge: JudgeChoice, do: Do, refresh: Callable[[], None]) -> None:
+    def __init__(self, session: Session, analyst: AnalystChoice, do: Do, refresh: Callable[[], None]) -> None:
         self._session = session
-        self._judge = judge
+        self._analyst = analyst
         self._do = do
         self._refresh_all = refresh
         self._positions: list[PositionRecord] = []
@@ -555,7 +555,7 @@ class ReviewPanel:
         self._panel.set_visibility(True)
 
     async def _ask(self, record: str) -> None:
-        opponent = self._judge.opponent
+        opponent = self._analyst.opponent
         try:
             review = await self._session.application.engines.run(ReviewJob(opponent.spec, record), self._take)
         except EngineError as error:
@@ -585,7 +585,7 @@ class ReviewPanel:
             self._asking = None
 
     def _forget(self) -> None:
-        """The moves that were judged have been taken back."""
+        """The moves that were analysed have been taken back."""
         self.stop()
         self._session.review = None
         self._positions, self._nodes = [], []
@@ -679,9 +679,9 @@ class GameView:
             self._play_on = quiet_button(texts.PLAY_ON, lambda: self._do(lambda table: table.play_on()))
             self._accept.classes("k-on")
         self._record_panel = RecordPanel(self._session, self._do)
-        judge = JudgeChoice(self._session, self.refresh)
-        self._layers = LayerPanel(self._session, judge, self.refresh)
-        self._review = ReviewPanel(self._session, judge, self._do, self.refresh)
+        analyst = AnalystChoice(self._session, self.refresh)
+        self._layers = LayerPanel(self._session, analyst, self.refresh)
+        self._review = ReviewPanel(self._session, analyst, self._do, self.refresh)
         self._editor = EditorPanel(self._session, self._look, self._do, self.refresh)
         with ui.element("div").classes("k-row"):
             self._numbers = self._switch(texts.NUMBERS, "numbers")

@@ -1,4 +1,4 @@
-"""The page where one teaches: a few sliders, the learning curve, the shapes as they appear, and a game against it."""
+"""The pages about learning: a pupil that is taught, what the models have learned, and runs that are watched."""
 
 from __future__ import annotations
 
@@ -10,19 +10,11 @@ from typing import Final
 from nicegui import ui
 from starlette.requests import Request
 
+from katachi.core.drawing import Figure
+from katachi.core.lessons import Choice
 from katachi.go.diagrams import draw_svg
 from katachi.web import texts
-from katachi.web.sessions import (
-    PUPIL,
-    SHAPES,
-    SIZE,
-    App,
-    LessonSettings,
-    Section,
-    describe_model,
-    draw_learned,
-    model_names,
-)
+from katachi.web.sessions import PUPIL, App, describe_model, draw_learned, find_lesson, model_names
 from katachi.web.table import Seats, TableError, TableSettings
 from katachi.web.widgets import (
     Curve,
@@ -38,28 +30,52 @@ from katachi.web.widgets import (
     user_of,
 )
 
-_GAMES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
+_MOST_MARKERS: Final = 10  # of a slider
+
+
+# The page where one teaches: a few sliders, the learning curve, what was learned so far, and a game against the pupil
 
 
 def build_lesson_page(application: App, request: Request) -> None:
     """Everything on the page."""
     with page_frame(request, texts.LEARN_PAGE, here="/learn"), ui.element("main").classes("k-main"):
         ui.label(texts.LEARN_TITLE).classes("k-title")
-        ui.label(texts.LEARN_LEAD).classes("k-soft")
+        ui.label(find_lesson().lead).classes("k-soft")
         with ui.element("div").classes("k-columns"):
             view = LessonView(application, user_of(request))
     ui.context.client.on_delete(view.close)
 
 
+class ChoiceSlider:
+    """A slider over the values of a choice, and above it what the chosen one means."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._text = ui.label().classes("k-small")
+        last = len(choice.values) - 1
+        self._slider = ui.slider(min=0, max=last, value=choice.values.index(choice.default), step=1)
+        if last < _MOST_MARKERS:
+            self._slider.props("snap markers")
+        self._slider.on_value_change(self._describe)
+        self._describe()
+
+    @property
+    def value(self) -> float:
+        return self._choice.values[int(self._slider.value)]
+
+    def _describe(self) -> None:
+        self._text.set_text(self._choice.text.format(value=self.value))
+
+
 class LessonView:
-    """One browser's view of its visitor's lesson."""
+    """One browser's view of its user's lesson."""
 
     def __init__(self, application: App, user: str) -> None:
-        self._house = application
+        self._app = application
         self._user = user
         self._lesson = application.lessons.of(user)
         with ui.element("section").classes("k-card k-stack"):
-            self._build_sliders()
+            self._sliders = {choice.name: ChoiceSlider(choice) for choice in find_lesson().choices}
             self._build_buttons()
         with ui.element("section").classes("k-card k-stack"):
             self._curve = ui.html("", sanitize=False).classes("k-chart")  # drawn by us, every text in it escaped
@@ -67,22 +83,6 @@ class LessonView:
             self._shapes = ui.element("div").classes("k-figures")
         self._lesson.watchers.append(self.refresh)
         self.refresh()
-
-    def _build_sliders(self) -> None:
-        self._games_text = ui.label().classes("k-small")
-        self._games = ui.slider(min=0, max=len(_GAMES) - 1, value=2, step=1).props("snap markers")
-        self._step_text = ui.label().classes("k-small")
-        self._step = ui.slider(min=0.05, max=1.0, value=0.3, step=0.05)
-        self._size_text = ui.label().classes("k-small")
-        self._size = ui.slider(min=1, max=max(SHAPES), value=2, step=1).props("snap markers")
-        for slider in (self._games, self._step, self._size):
-            slider.on_value_change(self._describe_sliders)
-        self._describe_sliders()
-
-    def _describe_sliders(self) -> None:
-        self._games_text.set_text(texts.LESSON_GAMES.format(games=_GAMES[int(self._games.value)]))
-        self._step_text.set_text(texts.LESSON_STEP.format(step=self._step.value))
-        self._size_text.set_text(texts.LESSON_SHAPES.format(size=int(self._size.value)))
 
     def _build_buttons(self) -> None:
         self._status = ui.label().classes("k-status")
@@ -92,18 +92,17 @@ class LessonView:
             self._play = quiet_button(texts.PLAY_PUPIL, self._play_pupil)
 
     def _teach(self) -> None:
-        settings = LessonSettings(
-            games=_GAMES[int(self._games.value)], step_size=float(self._step.value), largest=int(self._size.value)
-        )
-        self._house.lessons.begin(self._user, settings)
+        self._app.lessons.begin(self._user, {name: slider.value for name, slider in self._sliders.items()})
 
     def _end(self) -> None:
-        self._house.lessons.stop(self._user)
+        self._app.lessons.stop(self._user)
         self.refresh()
 
     def _play_pupil(self) -> None:
         try:
-            session = self._house.begin(self._user, TableSettings(player=PUPIL, seats=Seats.BLACK, size=SIZE))
+            session = self._app.begin(
+                self._user, TableSettings(player=PUPIL, seats=Seats.BLACK, size=find_lesson().size)
+            )
         except TableError as error:
             ui.notify(str(error), type="warning")
             return
@@ -114,16 +113,14 @@ class LessonView:
         lesson = self._lesson
         self._begin.set_enabled(not lesson.is_running)
         self._stop.set_visibility(lesson.is_running)
-        self._play.set_enabled(self._house.lessons.opponent(self._user) is not None)
+        self._play.set_enabled(self._app.lessons.opponent(self._user) is not None)
         self._status.set_text(lesson.notice or self._describe())
         points = tuple((float(one.games), one.wins) for one in lesson.progress)
         self._curve.set_content(draw_chart([Curve(texts.WINS_AGAINST_ALP, points)] if points else []))
         self._shapes.clear()
         with self._shapes:
             for figure in lesson.progress[-1].figures if lesson.progress else ():
-                with ui.element("figure").classes("k-figure"):
-                    ui.html(figure.svg, sanitize=False)  # drawn by us, every text in it escaped
-                    ui.label(figure.number).classes("k-small k-clock")
+                _add_figure(figure)
 
     def _describe(self) -> str:
         lesson = self._lesson
@@ -137,7 +134,7 @@ class LessonView:
         self._lesson.watchers.remove(self.refresh)
 
 
-# The pages of the shipped models: a list of them, and for each what it learned.
+# The pages of the bundled models: a list of them, and for each what it learned.
 
 
 def build_models_page(request: Request) -> None:
@@ -167,18 +164,18 @@ async def build_model_page(name: str, request: Request) -> None:
                 ui.label(word).classes("k-soft k-small")
                 ui.label(value).classes("k-plain k-small")
         for section in learned.sections:
-            _add_section(section)
+            with ui.element("section").classes("k-card"):
+                ui.label(section.title).classes("k-sub")
+                with ui.element("div").classes("k-figures"):
+                    for figure in section.figures:
+                        _add_figure(figure)
 
 
-def _add_section(section: Section) -> None:
-    with ui.element("section").classes("k-card"):
-        ui.label(section.title).classes("k-sub")
-        with ui.element("div").classes("k-figures"):
-            for figure in section.figures:
-                with ui.element("figure").classes("k-figure"):
-                    ui.html(figure.svg, sanitize=False)  # drawn by us, every text in it escaped
-                    if figure.number:
-                        ui.label(figure.number).classes("k-small k-clock")
+def _add_figure(figure: Figure) -> None:
+    with ui.element("figure").classes("k-figure"):
+        ui.html(figure.svg, sanitize=False)  # drawn by us, every text in it escaped
+        if figure.caption:
+            ui.label(figure.caption).classes("k-small k-clock")
 
 
 # Pages to watch what runs: a training with its curves, a match with its score and its latest game.

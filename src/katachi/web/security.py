@@ -1,4 +1,4 @@
-"""The gate before every request: only who was given the address that ``katachi serve`` printed gets in.
+"""The middleware before every request: only who was given the address that ``katachi serve`` printed gets in.
 
 Any page in a browser can send requests to 127.0.0.1, and a name that its owner points there makes it read the
 answers. So a request must name this server as its Host (else 400), come from this server's own pages if it says where
@@ -24,9 +24,9 @@ from katachi.web import texts
 
 MAX_BODY: Final = 17 << 20  # bytes: the largest record that is read, and what is around it
 TOKEN_KEY: Final = "token"
-VISITOR_COOKIE: Final = "katachi-visitor"
+USER_COOKIE: Final = "katachi-visitor"
 _VISITOR: Final = re.compile(r"[0-9a-f]{32}")
-_COOKIE_SECONDS: Final = {"token": 30 * 86_400, "visitor": 365 * 86_400}
+_COOKIE_SECONDS: Final = {"token": 30 * 86_400, "user": 365 * 86_400}
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 # NiceGUI compiles its templates in the browser and starts by an inline script; all else must come from here.
@@ -94,7 +94,7 @@ def _own_names() -> tuple[str, ...]:
 
 
 class AuthMiddleware:
-    """Lets an application see the requests that may be served, and tells the others why not."""
+    """Lets an application see the requests that may be served, and answers the others why not."""
 
     def __init__(self, app: ASGIApp, address: Address, token: str) -> None:
         self.app = app
@@ -140,7 +140,7 @@ class AuthMiddleware:
         user = read_user(_cookies(headers)) or secrets.token_hex(16)
         cookies = [
             _format_cookie(self._cookie, self._token, _COOKIE_SECONDS["token"]),
-            _format_cookie(VISITOR_COOKIE, user, _COOKIE_SECONDS["visitor"]),
+            _format_cookie(USER_COOKIE, user, _COOKIE_SECONDS["user"]),
         ]
         await _answer(send, 303, "", [("location", target), *(("set-cookie", cookie) for cookie in cookies)])
 
@@ -188,7 +188,7 @@ class _Exchange:
 
 def read_user(cookies: dict[str, str]) -> str | None:
     """Who is there: a number that a browser was given with the token, None if it has none."""
-    user = cookies.get(VISITOR_COOKIE, "")
+    user = cookies.get(USER_COOKIE, "")
     return user if _VISITOR.fullmatch(user) else None
 
 

@@ -1,4 +1,4 @@
-"""The server: pages, gate and engines put together, and run until they are told to stop."""
+"""The server: pages, middleware and engines put together, and run until they are stopped."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ServerSettings:
 
 
 def serve(settings: ServerSettings, announce: Callable[[Address, str], None]) -> None:
-    """Serve until Ctrl-C. ``announce`` is told the address and the URL to open once the server listens."""
+    """Serve until Ctrl-C. ``announce`` gets the address and the URL to open once the server listens."""
     store = GameStore(settings.data)
     lock = _lock(settings.data)
     try:
@@ -118,7 +118,7 @@ def _listen(settings: ServerSettings) -> socket.socket:
 
 
 def build_app(application: App, runs: Path, on_start: Callable[[], None]) -> FastAPI:
-    """All pages behind one application, not yet behind the gate."""
+    """All pages behind one application, not yet behind the middleware."""
 
     @asynccontextmanager
     async def live(_: FastAPI) -> AsyncIterator[None]:

@@ -1,15 +1,12 @@
 """Sessions: tables that are open on the server, with whoever thinks at them and whoever watches them.
 
 All of this happens in the event loop, so that no two things happen to a table at once. Thinking is done by the
-engines, writing to disk by a thread; both tell the loop when they are through.
+engines, writing to disk by a thread; both report to the loop when they are through.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-import shutil
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,63 +15,35 @@ from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
-
-from katachi.core.cards import Metric, Training
-from katachi.core.contracts import Analysis, Decision, Floats, Limit, LinearEvaluator
-from katachi.core.disk import write_atomically
-from katachi.core.drawing import describe_shape, draw_shape, format_weight
-from katachi.core.linear import LinearModel, describe_linear, save_linear
+from katachi.core.contracts import Analysis, Decision, Limit
+from katachi.core.drawing import DrawRequest, Figure, Section, draw_model
+from katachi.core.lessons import Choices, Lesson, LessonProgress, list_pupils
 from katachi.core.models import describe_card, open_model, pretrained_models
-from katachi.crbm.drawing import NamedCrbm, draw_kernels
-from katachi.crbm.evaluator import CrbmCard, load_crbm
-from katachi.go.game import Game
+from katachi.core.registry import find, references
 from katachi.go.points import PASS
-from katachi.go.rules import Rules
 from katachi.go.scoring import estimate_status
-from katachi.policy.drawing import draw_policy, evaluate_position
 from katachi.sgf import SgfGame
-from katachi.shapes.alp import play_against_alp
-from katachi.shapes.drawing import largest_shapes
-from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.web import texts
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Reporter, Review
 from katachi.web.store import GameStore, format_table
 from katachi.web.table import Opponent, Phase, Table, TableError, TableSettings, check_settings
 from katachi.web.widgets import draw_chart, read_curves
 
-# What a shipped model has learned, as pictures: shapes, kernels, or moves on the empty board, and its curves.
+# What a bundled model has learned, and how it learned it
 
-_PER_SET: Final = 12
 _USUAL_SIZE: Final = 9  # of the empty board for a model of all sizes
 
 
-class Figure(NamedTuple):
-    """A picture, which is markup of ours, and the number below it, if there is one."""
-
-    svg: str
-    number: str = ""
-
-
-class Section(NamedTuple):
-    """Pictures that belong together."""
-
-    title: str
-    figures: tuple[Figure, ...]
-
-
 class Learned(NamedTuple):
-    """All that a page tells of a model; ``card`` is words and values."""
+    """All that a page shows of a model; ``card`` is words and values."""
 
-    name: str
     lead: str
     card: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
 
 
 def model_names() -> list[str]:
-    """The models that ship."""
+    """The models that come with katachi."""
     return [path.name for path in pretrained_models()]
 
 
@@ -92,164 +61,43 @@ def _find(name: str) -> Path:
 
 @lru_cache(maxsize=16)
 def draw_learned(name: str) -> Learned:
-    """Draw what a model has learned; raises TableError if none of that name ships. It takes a second or two."""
-    path = _find(name)
-    learned = _draw_kind(name, path)
-    curves = read_curves(path)
-    if not curves:
-        return learned
-    return learned._replace(sections=(*learned.sections, Section(texts.CURVES, (Figure(draw_chart(curves)),))))
+    """Draw what a model has learned; raises TableError if there is none of that name. It takes a second or two."""
+    saved = open_model(_find(name))
+    drawing = draw_model(saved, DrawRequest(name, board_size=_USUAL_SIZE))
+    curves = read_curves(saved.path)
+    learning = (Section(texts.CURVES, (Figure(draw_chart(curves)),)),) if curves else ()
+    return Learned(drawing.lead, tuple(describe_card(saved.card)), drawing.sections + learning)
 
 
-def _draw_kind(name: str, path: Path) -> Learned:
-    saved = open_model(path)
-    card = tuple(describe_card(saved.card))
-    if isinstance(saved.card, CrbmCard):
-        figure = Figure(draw_kernels([NamedCrbm(name, load_crbm(path)[0])]))
-        return Learned(name, texts.KERNELS_LEAD, card, (Section(texts.KERNELS, (figure,)),))
-    model = saved.load()
-    if isinstance(model, LinearEvaluator):
-        return Learned(name, texts.SHAPES_LEAD, card, _draw_shapes(model))
-    game = Game(saved.card.board_size or _USUAL_SIZE)
-    figure = Figure(draw_policy(evaluate_position(model, game)))
-    return Learned(name, texts.POLICY_LEAD, card, (Section(texts.EMPTY_BOARD, (figure,)),))
+# Lessons of all users: one pupil each, taught one after the other by a worker of their own
+
+PUPIL: Final = "pupil"
+SUBJECT: Final = next(iter(references("lessons")))  # the lesson on the page
 
 
-def _draw_shapes(model: LinearEvaluator) -> tuple[Section, ...]:
-    sets = largest_shapes(model.features, model.weights, _PER_SET)
-    return tuple(
-        Section(
-            row.name,
-            tuple(
-                Figure(draw_shape(learned.shape, describe_shape(learned)), format_weight(learned.weight))
-                for learned in row.shapes
-            ),
-        )
-        for row in sets
-    )
-
-
-# A lesson: a pupil learns 5×5 Go from nothing by self-play, and can be played against while it learns.
-#
-# The lesson is a job for a worker process. After every piece of it the pupil is put on disk as a model and a player, in
-# files of their own, because somebody may just be playing against the one before.
-
-SIZE: Final = 5
-SHAPES: Final = {1: ("1x1",), 2: ("1x1", "2x1", "2x2"), 3: ("1x1", "2x1", "2x2", "3x2", "3x3")}
-_FIRST_GAMES: Final = 100  # before one looks at the pupil for the first time
-_GROWTH: Final = 0.35  # so many of the games so far come before one looks again
-_TEST_GAMES: Final = 200
-_TEST_PLIES: Final = 2  # random moves before a test game: greedy players would repeat themselves
-_SHOWN: Final = 10  # shapes
-_PLAYER: Final = re.compile(r"player-(\d+)\.toml")
-
-
-class LessonSettings(BaseModel):
-    """What a teacher may choose."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    games: int = Field(default=20_000, ge=_FIRST_GAMES, le=1_000_000)
-    step_size: float = Field(default=0.3, gt=0, le=10)
-    largest: int = Field(default=2, ge=1, le=3)  # the largest shapes have so many lines across
-    seed: int = Field(default=0, ge=0)
-
-    def learning(self) -> TdSettings:
-        """The same as the learner wants it: our own recipe."""
-        sets = tuple(f"{place} {size}" for place in ("LI", "LD") for size in SHAPES[self.largest])
-        return TdSettings(
-            size=SIZE,
-            sets=sets,
-            agents=1,
-            gradient="logistic",
-            step_size=self.step_size,
-            average_from=0.5,
-            seed=self.seed,
-        )
-
-
-class Progress(NamedTuple):
-    """How far a lesson is: games played, the share won against the average liberty player, the strongest shapes."""
-
-    games: int
-    wins: float
-    figures: tuple[Figure, ...]
+def find_lesson(subject: str = SUBJECT) -> Lesson:
+    """What a system teaches."""
+    lesson: Lesson = find("lessons", subject)
+    return lesson
 
 
 @dataclass(frozen=True, slots=True)
 class LessonJob:
-    """Teach a pupil in a folder; reports Progress whenever one looks at it."""
+    """Teach a pupil in a folder; reports LessonProgress whenever one looks at it."""
 
-    settings: LessonSettings
+    choices: Choices
     folder: Path
+    subject: str = SUBJECT
 
-    def run(self, report: Reporter, stop: Event) -> Progress:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
-        learner = TdLearner(self.settings.learning(), self.settings.games)
-        while True:
-            piece = max(_FIRST_GAMES, int(_GROWTH * learner.games))
-            learner.train(min(piece, self.settings.games - learner.games))
-            progress = self._look(learner)
-            if learner.games >= self.settings.games or stop.is_set():
-                return progress
-            report(progress)
-
-    def _look(self, learner: TdLearner) -> Progress:
-        weights: Floats = learner.averaged_weights[0]
-        seed = int(np.random.SeedSequence((self.settings.seed, learner.games)).generate_state(1)[0])
-        won = play_against_alp(learner.features, weights, _TEST_GAMES, seed, random_plies=_TEST_PLIES)
-        progress = Progress(learner.games, won / _TEST_GAMES, _draw(learner, weights))
-        _keep(self.folder, LinearModel(learner.features, weights), progress, self.settings)
-        return progress
-
-
-def _draw(learner: TdLearner, weights: Floats) -> tuple[Figure, ...]:
-    """The shapes that may lie anywhere, the strongest first, whatever their size."""
-    names = [name for name in learner.settings.sets if name.startswith("LI")]
-    shapes = [shape for row in largest_shapes(learner.features, weights, _SHOWN, names) for shape in row.shapes]
-    strongest = sorted(shapes, key=lambda shape: -abs(shape.weight))[:_SHOWN]
-    return tuple(
-        Figure(draw_shape(shape.shape, describe_shape(shape)), format_weight(shape.weight)) for shape in strongest
-    )
-
-
-def _keep(folder: Path, model: LinearModel, progress: Progress, settings: LessonSettings) -> None:
-    """Put the pupil on disk; the player comes last, and of the older ones the last stays."""
-    older = _players(folder)[:-1]
-    path = folder / f"model-{progress.games}"
-    training = Training(games=progress.games, seed=settings.seed, data="self-play", settings=settings.model_dump())
-    metrics = {"win rate against alp, one ply": Metric(value=progress.wins)}
-    save_linear(path, model, describe_linear(model, Rules(), training, metrics))
-    spec = f'kind = "search"\nname = "pupil"\n[evaluator]\nmodel = {json.dumps(str(path.resolve()))}\n'
-    write_atomically(folder / f"player-{progress.games}.toml", spec)
-    for player in older:
-        player.unlink(missing_ok=True)
-        shutil.rmtree(folder / player.stem.replace("player", "model"), ignore_errors=True)
-
-
-def _players(folder: Path) -> list[Path]:
-    """The players of a lesson, the latest last."""
-    found = [(int(match[1]), path) for path in folder.glob("player-*.toml") if (match := _PLAYER.fullmatch(path.name))]
-    return [path for _, path in sorted(found)]
-
-
-def find_pupil(folder: Path) -> Path | None:
-    """The latest player of a lesson, None if there is none."""
-    players = _players(folder)
-    return players[-1] if players else None
-
-
-# Lessons of all visitors: one pupil each, taught one after the other by a worker of their own.
-
-PUPIL = "pupil"
+    def run(self, report: Reporter, stop: Event) -> LessonProgress:
+        return find_lesson(self.subject).teach(self.choices, self.folder, report, stop)
 
 
 @dataclass(eq=False)
-class Lesson:
-    """What is known of a visitor's lesson."""
+class Teaching:
+    """What is known of a user's lesson."""
 
-    progress: list[Progress] = field(default_factory=list)
+    progress: list[LessonProgress] = field(default_factory=list)
     notice: str = ""
     watchers: list[Callable[[], None]] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
@@ -258,43 +106,43 @@ class Lesson:
     def is_running(self) -> bool:
         return self.task is not None and not self.task.done()
 
-    def take(self, progress: Progress) -> None:
+    def take(self, progress: LessonProgress) -> None:
         self.progress.append(progress)
-        self.tell()
+        self.notify()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         for watcher in tuple(self.watchers):
             watcher()
 
 
 class Lessons:
-    """The lessons by visitor."""
+    """The lessons by user."""
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
         self._teacher = EnginePool(1)
-        self._lessons: dict[str, Lesson] = {}
+        self._lessons: dict[str, Teaching] = {}
 
-    def of(self, user: str) -> Lesson:
-        return self._lessons.setdefault(user, Lesson())
+    def of(self, user: str) -> Teaching:
+        return self._lessons.setdefault(user, Teaching())
 
-    def begin(self, user: str, settings: LessonSettings) -> None:
+    def begin(self, user: str, choices: Choices) -> None:
         """Teach a new pupil; the one before is forgotten."""
         self.stop(user)
         lesson = self.of(user)
         lesson.progress, lesson.notice = [], ""
-        job = LessonJob(settings, self._store.pupil_folder(user))
+        job = LessonJob(choices, self._store.pupil_folder(user))
         lesson.task = asyncio.create_task(self._teach(lesson, job))
-        lesson.tell()
+        lesson.notify()
 
-    async def _teach(self, lesson: Lesson, job: LessonJob) -> None:
+    async def _teach(self, lesson: Teaching, job: LessonJob) -> None:
         try:
             lesson.take(await self._teacher.run(job, lesson.take))
         except EngineError as error:
             lesson.notice = texts.LESSON_FAILED.format(reason=error)
         finally:
             lesson.task = None
-            lesson.tell()
+            lesson.notify()
 
     def stop(self, user: str) -> None:
         """End a lesson; what the pupil knows by then stays."""
@@ -304,9 +152,9 @@ class Lessons:
             lesson.task = None
 
     def opponent(self, user: str) -> Opponent | None:
-        """The pupil of a visitor as it is now, to be played against."""
-        player = find_pupil(self._store.pupil_folder(user))
-        return None if player is None else Opponent(PUPIL, str(player), texts.PUPIL, size=5)
+        """The pupil of a user as it is now, to be played against."""
+        pupils = list_pupils(self._store.pupil_folder(user))
+        return Opponent(PUPIL, str(pupils[-1]), texts.PUPIL, size=find_lesson().size) if pupils else None
 
     def close(self) -> None:
         self._teacher.close()
@@ -319,7 +167,7 @@ MOST_OPEN: Final = 200  # sessions that are kept in memory though nobody watches
 
 @dataclass(eq=False)
 class Session:
-    """A table and what goes on at it. ``notice`` is what its people should be told, ``analysis`` what was thought."""
+    """A table and what happens at it. ``notice`` is shown to its people, ``analysis`` is what was thought."""
 
     user: str
     name: str
@@ -346,14 +194,14 @@ class Session:
     # What people do
 
     def act(self, action: Callable[[Table], None]) -> None:
-        """Do something at the table and let things go on; raises TableError, and nothing has happened then."""
+        """Do something at the table and let things continue; raises TableError, and nothing has happened then."""
         self.stop_thinking()
         try:
             action(self.table)
         finally:
             self.analysis = None
             self.notice = ""
-            self.go_on()
+            self.proceed()
 
     def click(self, point: int) -> None:
         """A click on the board: a move, or a correction of the count."""
@@ -369,10 +217,10 @@ class Session:
             raise TableError(texts.NOT_YOUR_TURN)
         self.act(lambda table: table.play(PASS))
 
-    # What goes on by itself
+    # What happens by itself
 
-    def go_on(self, *, is_changed: bool = True) -> None:
-        """Keep what has changed, start whoever thinks next, estimate a count, and tell everybody."""
+    def proceed(self, *, is_changed: bool = True) -> None:
+        """Keep what has changed, start whoever thinks next, estimate a count, and notify everybody."""
         if is_changed:
             self._save_soon()
         self._run_clock()
@@ -380,9 +228,9 @@ class Session:
             self._thinking = asyncio.create_task(self._think())
         if self.table.phase is Phase.COUNTING and not self.table.is_estimated:
             self._thinking = asyncio.create_task(self._estimate())
-        self.tell()
+        self.notify()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Let every watcher look again."""
         for watcher in tuple(self.watchers):
             watcher()
@@ -401,7 +249,7 @@ class Session:
         def show(analysis: Analysis) -> None:
             if self._thinking is task:  # what comes late is about another position
                 self.analysis = analysis
-                self.tell()
+                self.notify()
 
         try:
             decision = await self.application.engines.run(job, show)
@@ -422,19 +270,19 @@ class Session:
         except TableError as error:
             self._say(texts.PLAYER_FAILED.format(player=self.table.settings.player, reason=error))
             return
-        self.go_on()
+        self.proceed()
 
     async def _estimate(self) -> None:
         """Estimate which stones are dead; the kernel holds no lock, so a thread will do."""
         status = await asyncio.to_thread(estimate_status, self.table.opened.game.board.copy())
         self._thinking = None
         self.table.mark_dead(status)
-        self.go_on()
+        self.proceed()
 
     def _say(self, sentence: str) -> None:
         self._thinking = None
         self.notice = sentence
-        self.tell()
+        self.notify()
 
     def stop_thinking(self) -> None:
         """Let nobody think at this table."""
@@ -445,7 +293,7 @@ class Session:
     # Clocks
 
     def _run_clock(self) -> None:
-        """Let the clock of whoever is to move run, and look again when his time is up."""
+        """Let the clock of whoever is to move run, and look again when their time is up."""
         clock = self.table.clock
         if self._flag is not None:
             self._flag.cancel()
@@ -465,7 +313,7 @@ class Session:
         self._flag = None
         self.stop_thinking()
         self.table.lose_on_time()
-        self.go_on()
+        self.proceed()
 
     # Disk
 
@@ -483,14 +331,14 @@ class Session:
                 await asyncio.to_thread(self.application.store.save, self.user, self.name, content)
         except (OSError, TableError) as error:
             self.notice = texts.NOT_SAVED.format(reason=error)
-            self.tell()
+            self.notify()
         finally:
             self._saving = None
             if self.is_deleted:
                 self.application.store.delete(self.user, self.name)
 
     async def close(self) -> None:
-        """Stop what goes on, and wait until everything is on disk."""
+        """Stop what is happening, and wait until everything is on disk."""
         self.stop_thinking()
         if self._flag is not None:
             self._flag.cancel()
@@ -499,7 +347,7 @@ class Session:
 
 
 class App:
-    """All open sessions, the engines that think for them, the players on offer and the shelf."""
+    """All open sessions, the engines that think for them, the opponents and the store."""
 
     def __init__(self, store: GameStore, opponents: dict[str, Opponent], engines: EnginePool) -> None:
         self.store = store
@@ -509,11 +357,11 @@ class App:
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def find_opponent(self, user: str, player: str) -> Opponent | None:
-        """A player by its name: the visitor's own pupil, or one of those that everybody is offered."""
+        """A player by its name: the user's own pupil, or one of those that everybody may play."""
         return self.lessons.opponent(user) if player == PUPIL else self.opponents.get(player)
 
     def begin(self, user: str, settings: TableSettings) -> Session:
-        """Begin a game; raises TableError if its player cannot play it."""
+        """Start a game; raises TableError if its player cannot play it."""
         opponent = self.find_opponent(user, settings.player)
         if settings.player and opponent is None:
             raise TableError(texts.PLAYER_GONE.format(player=settings.player))
@@ -522,25 +370,25 @@ class App:
         return self._begin(user, Table(settings))
 
     def open_record(self, user: str, record: SgfGame) -> Session:
-        """Open a record that a visitor has brought; raises TableError if its board is none of ours."""
+        """Open a record that a user has uploaded; raises TableError if its board has another size than ours."""
         return self._begin(user, Table(check_settings(size=record.size), record))
 
     def _begin(self, user: str, table: Table) -> Session:
         session = self._add(Session(user, self.store.new_name(), table, self))
-        session.go_on()
+        session.proceed()
         return session
 
     def find(self, user: str, name: str) -> Session:
-        """A visitor's session, from disk if need be; raises TableError if there is none of his by that name."""
+        """A user's session, from disk if need be; raises TableError if the user has none of that name."""
         session = self._sessions.get((user, name))
         if session is None:
             session = self._add(Session(user, name, self.store.load(user, name), self))
-            session.go_on(is_changed=False)
+            session.proceed(is_changed=False)
         self._sessions.move_to_end((user, name))
         return session
 
     def delete(self, user: str, name: str) -> None:
-        """Throw a visitor's table away."""
+        """Throw a user's table away."""
         session = self._sessions.pop((user, name), None)
         if session is not None:
             session.stop_thinking()

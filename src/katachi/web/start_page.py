@@ -40,7 +40,7 @@ class NewGameForm:
     """The card where a game is set up."""
 
     def __init__(self, application: App, user: str) -> None:
-        self._house = application
+        self._app = application
         self._user = user
         with ui.element("section").classes("k-card k-stack").props('aria-label="new game"'):
             ui.label(texts.NEW_GAME).classes("k-sub")
@@ -78,9 +78,9 @@ class NewGameForm:
         _show_for(self._periods, self._time, "byoyomi")
 
     def _list_players(self) -> None:
-        """Offer those who play on the chosen board, and the handicaps that it has places for."""
+        """List those who play on the chosen board, and the handicaps that it has places for."""
         size = int(self._size.value)
-        opponents = [opponent for opponent in self._house.opponents.values() if opponent.plays(size)]
+        opponents = [opponent for opponent in self._app.opponents.values() if opponent.plays(size)]
         default = _choose_default(opponents, size)
         chosen = self._player.value if self._player.value in {opponent.name for opponent in opponents} else default
         self._player.set_options({opponent.name: _title(opponent) for opponent in opponents}, value=chosen)
@@ -89,7 +89,7 @@ class NewGameForm:
         self._describe()
 
     def _describe(self) -> None:
-        opponent = self._house.opponents.get(self._player.value)
+        opponent = self._app.opponents.get(self._player.value)
         self._about.set_text(opponent.description if opponent else "")
 
     def _suit_komi(self) -> None:
@@ -97,7 +97,7 @@ class NewGameForm:
 
     def _begin(self) -> None:
         try:
-            session = self._house.begin(self._user, self._read())
+            session = self._app.begin(self._user, self._read())
         except TableError as error:
             ui.notify(str(error), type="warning")
             return
@@ -143,7 +143,7 @@ class _Records:
     """Where a file is dropped, or an empty board is taken."""
 
     def __init__(self, application: App, user: str) -> None:
-        self._house = application
+        self._app = application
         self._user = user
         with ui.element("section").classes("k-card k-stack").props('aria-label="records"'):
             ui.label(texts.RECORDS).classes("k-sub")
@@ -181,22 +181,22 @@ class _Records:
 
     def _open(self, record: SgfGame) -> None:
         try:
-            session = self._house.open_record(self._user, record)
+            session = self._app.open_record(self._user, record)
         except TableError as error:
             ui.notify(str(error), type="warning")
             return
         ui.navigate.to(f"/game/{session.name}")
 
     def _open_empty(self) -> None:
-        session = self._house.begin(self._user, TableSettings(seats=Seats.BOTH, size=int(self._size.value)))
+        session = self._app.begin(self._user, TableSettings(seats=Seats.BOTH, size=int(self._size.value)))
         ui.navigate.to(f"/game/{session.name}")
 
 
 class _GameList:
-    """The games that a visitor has, with the way back to each."""
+    """The games that a user has, with the way back to each."""
 
     def __init__(self, application: App, user: str, tables: list[ListedTable]) -> None:
-        self._house = application
+        self._app = application
         self._user = user
         with ui.element("section").classes("k-card").props('aria-label="your games"'):
             ui.label(texts.YOUR_GAMES).classes("k-sub")
@@ -215,5 +215,5 @@ class _GameList:
             icon_button("close", texts.DELETE, lambda: self._delete(table.name, row))
 
     def _delete(self, name: str, row: ui.element) -> None:
-        self._house.delete(self._user, name)
+        self._app.delete(self._user, name)
         row.delete()

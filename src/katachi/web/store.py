@@ -1,13 +1,13 @@
-"""The shelf: the tables of every visitor on disk, so that they outlive the server.
+"""The store: the tables of every user on disk, so that they outlive the server.
 
 ```
-DATA/token                                what gets one through the gate, readable by its owner alone
-DATA/visitors/VISITOR/TABLE/record.sgf    the game with all its variations
-DATA/visitors/VISITOR/TABLE/table.json    settings, how far it is, clocks
-DATA/visitors/VISITOR/pupil/              the player that this visitor teaches
+DATA/token                             what lets one in, readable by its owner alone
+DATA/visitors/USER/TABLE/record.sgf    the game with all its variations
+DATA/visitors/USER/TABLE/table.json    settings, how far it is, clocks
+DATA/visitors/USER/pupil/              the player that this user teaches
 ```
 
-Names come from us, never from a file or a visitor: what does not look like one of ours is not there.
+Names come from us, never from a file or a user: what does not look like one of ours is not there.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _RECORD: Final = "record.sgf"
 _STATE: Final = "table.json"
 _TOKEN: Final = "token"
 _NAME: Final = re.compile(r"[0-9a-f]{16}([0-9a-f]{16})?")
-MOST_TABLES: Final = 200  # of one visitor
+MOST_TABLES: Final = 200  # of one user
 
 
 class ListedTable(NamedTuple):
-    """A table in the list of a visitor's."""
+    """A table in the list of a user's."""
 
     name: str
     black: str
@@ -53,14 +53,14 @@ class SavedTable(NamedTuple):
 
 
 class GameStore:
-    """Tables on disk, by visitor and name."""
+    """Tables on disk, by user and name."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         (folder / "visitors").mkdir(parents=True, exist_ok=True)
 
     def token(self) -> str:
-        """The token of this shelf. It stays the same, so that an open page finds its server again."""
+        """The token of this store. It stays the same, so that an open page finds its server again."""
         path = self._folder / _TOKEN
         if path.is_file() and len(token := path.read_text(encoding="ascii").strip()) >= 32:
             return token
@@ -96,7 +96,7 @@ class GameStore:
         shutil.rmtree(self._path(user, name), ignore_errors=True)
 
     def list_tables(self, user: str) -> list[ListedTable]:
-        """The tables of a visitor, the last changed first; what cannot be read is left out."""
+        """The tables of a user, the last changed first; what cannot be read is left out."""
         found = [self._describe(user, name) for name in self._names(user)]
         return sorted((one for one in found if one is not None), key=lambda one: -one.changed)
 
@@ -111,7 +111,7 @@ class GameStore:
             return None
 
     def pupil_folder(self, user: str) -> Path:
-        """Where what a visitor teaches is kept; it need not be there."""
+        """Where what a user teaches is kept; it need not be there."""
         return self._user_folder(user) / "pupil"
 
     def _names(self, user: str) -> list[str]:
@@ -134,12 +134,12 @@ def format_table(table: Table) -> SavedTable:
     return SavedTable(format_sgf(table.opened.record), json.dumps(table.state(), indent=1) + "\n")
 
 
-# Records that visitors bring: read under the limits of the SGF layer, archives too, from a file that is gone after.
+# Records that users upload: read under the limits of the SGF layer, archives too, from a file that is gone after.
 
 MAX_UPLOAD: Final = 16 << 20  # bytes
-MOST_GAMES: Final = 100  # of a collection that is offered to choose from
+MOST_GAMES: Final = 100  # of a collection to choose from
 _LIMITS: Final = Limits(size=MAX_UPLOAD, nodes=100_000, depth=20_000, entries=1_000)
-_UPLOAD_NAME: Final = "record"  # whatever the visitor calls it
+_UPLOAD_NAME: Final = "record"  # whatever the user calls it
 
 
 def read_upload(content: bytes) -> list[SgfGame]:

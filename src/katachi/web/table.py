@@ -137,7 +137,7 @@ def _properties(picture: Picture) -> dict[str, Any]:
     }
 
 
-# The clocks of a table: they run while somebody thinks, and tell when his time is up.
+# The clocks of a table: they run while somebody thinks, and say when their time is up.
 
 _KEYS = {BLACK: "black", WHITE: "white"}
 
@@ -202,7 +202,7 @@ class TableClock:
         return {name: [*_pair(self._clock.left(color))] for color, name in _KEYS.items()}
 
     def restore(self, values: Mapping[str, list[float]]) -> None:
-        """Set the clocks to what ``to_json`` has told."""
+        """Set the clocks to what ``to_json`` gave."""
         for color, name in _KEYS.items():
             if name in values:
                 seconds, stones = values[name]
@@ -373,7 +373,7 @@ class OpenRecord:
         return [parent.children.index(child) for parent, child in pairwise(path)]
 
     def follow(self, place: Iterable[int]) -> None:
-        """Go to a place that ``place`` has told, or as near to it as the tree reaches."""
+        """Go to a place that ``place`` gave, or as near to it as the tree reaches."""
         node = self.record.root
         for number in place:
             if not 0 <= number < len(node.children):
@@ -584,9 +584,9 @@ def _toggle_label(opened: OpenRecord, point: int) -> None:
         opened.node.properties.pop("LB", None)
 
 
-# Who can be played against: the players that ship, and those that were named when the server was started.
+# Who can be played against: the bundled players, and those that were named when the server was started.
 #
-# A visitor chooses by name from this list alone: a spec may run a program, so none is ever taken from a browser.
+# A user chooses by name from this list alone: a spec may run a program, so none is ever taken from a browser.
 
 
 class Opponent(NamedTuple):
@@ -800,7 +800,7 @@ class Table:
 
     @classmethod
     def restore(cls, state: dict[str, Any], record: SgfGame) -> Table:
-        """A table as ``state`` has told of it; raises ValueError or KeyError if it is no such thing."""
+        """A table from what ``state`` gave; raises ValueError or KeyError if it is not such a thing."""
         table = cls(TableSettings.model_validate(state["settings"]), record)
         table.opened.follow(state["place"])
         table.phase = Phase(state["phase"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# The gate
+# Who may come in
 NO_TOKEN: Final = (
     "This board is for who started it.\n\nOpen the address that katachi serve has printed: it ends in ?token=…\n"
 )
@@ -25,7 +25,7 @@ NOT_YOUR_TURN: Final = "It is not your turn."
 NO_TABLE: Final = "There is no such game of yours."
 DAMAGED_TABLE: Final = "This game cannot be read any more: {reason}"
 TOO_MANY_TABLES: Final = "You have {most} games already: delete some of them first."
-PLAYER_GONE: Final = "{player} is not on offer here; start katachi serve with it."
+PLAYER_GONE: Final = "{player} is not available here; start katachi serve with it."
 WRONG_SIZE: Final = "{player} plays on {size}×{size} alone."
 PLAYER_FAILED: Final = "{player} could not move: {reason}"
 ENGINE_STOPPED: Final = "its process has ended ({how}). Your game is as it was"
@@ -122,7 +122,7 @@ SAVE_SGF: Final = "Save as SGF"
 MOVES_NAV: Final = "moves"
 WAYS: Final = {"first": "To the beginning", "back": "Back", "forward": "On", "last": "To the end"}
 REPAIRS: Final = "This file needed {count} repairs"
-CANNOT_GO_ABOUT: Final = "Not now: the game goes on."
+CANNOT_GO_ABOUT: Final = "Not now: the game is not over."
 EDIT_STEP: Final = "edit"
 
 # The editor
@@ -146,10 +146,10 @@ COMMENT: Final = "Comment"
 
 # Layers and review
 LAYERS: Final = "Layers"
-JUDGE: Final = "Judged by"
+ANALYST: Final = "Analysed by"
 RANK: Final = "What {rank}-dan players would play"
 LOOKING: Final = "Looking …"
-NOTHING_TO_SHOW: Final = "Nothing to show here: whoever judges has no opinion of that kind."
+NOTHING_TO_SHOW: Final = "Nothing to show here: whoever analyses has no opinion of that kind."
 REVIEW: Final = "Review the game"
 REVIEWED: Final = "{done} of {all} positions"
 SAVE_ANALYZED: Final = "Save as SGF with the review"
@@ -159,18 +159,10 @@ GRAPH: Final = "Win rate of Black, move by move"
 
 # Models
 MODELS_PAGE: Final = "Models"
-MODELS_LEAD: Final = "What ships with katachi, and what each of them has learned."
+MODELS_LEAD: Final = "The models that come with katachi, and what each of them has learned."
 LEARNED: Final = "What {name} has learned"
 NO_MODEL: Final = "There is no such model here."
-SHAPES_LEAD: Final = (
-    "Each picture is a shape that the model looks for; the number is what one occurrence adds to the log-odds of who "
-    "has black stones in it and has just moved. Pale points may hold anything. LI: the shape counts the same wherever "
-    "it lies. LD: at each place it has a number of its own."
-)
 CURVES: Final = "How it learned"
-KERNELS: Final = "Kernels"
-KERNELS_LEAD: Final = "Each picture is a kernel that the model has found by itself, those that are on most often first."
-POLICY_LEAD: Final = "How likely the model finds each move on an empty board, in percent."
 
 # Runs
 RUNS_PAGE: Final = "Runs"
@@ -184,13 +176,6 @@ SCORE: Final = "{name}: {wins} of {games} games"
 # Teaching
 LEARN_PAGE: Final = "Teach"
 LEARN_TITLE: Final = "Teach a pupil"
-LEARN_LEAD: Final = (
-    "It knows the rules of Go and nothing else. It plays 5×5 against itself, and learns which shapes win. "
-    "Play against it whenever you like, while it learns."
-)
-LESSON_GAMES: Final = "{games:,} games against itself"
-LESSON_STEP: Final = "Step size {step:.2f}: how much a single game changes its mind"
-LESSON_SHAPES: Final = "Shapes up to {size}×{size}: what it can see at once"
 TEACH: Final = "Begin the lesson"
 STOP: Final = "Stop"
 PLAY_PUPIL: Final = "Play against it now"

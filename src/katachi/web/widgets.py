@@ -83,7 +83,7 @@ class WatchedRun(NamedTuple):
 
 
 def read_curves(folder: Path) -> list[Curve]:
-    """What was measured in the course of a training, each by how far it was; nothing where that is not told."""
+    """What was measured during a training, each by how far it was; nothing where that is not known."""
     found: dict[str, list[tuple[float, float]]] = {}
     for line in _read_lines(folder / METRICS):
         step = next((float(line[name]) for name in _STEPS if name in line), None)
@@ -245,7 +245,7 @@ _PAGES: Final = {
 
 
 def user_of(request: Request) -> str:
-    """Who asks; the gate lets nobody in who has no number."""
+    """Who asks; the middleware lets nobody in who has no number."""
     user = read_user(request.cookies)
     assert user is not None
     return user
