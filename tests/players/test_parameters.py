@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Event
 from typing import Literal
 
@@ -77,7 +77,7 @@ def test_settings_inside_settings():
     assert list_parameters("search", settings)["search.playouts.nakade"] is False
     changed = change_parameter(settings, "playouts.captures", "0")
     assert changed.playouts == PlayoutSettings(nakade=False, captures=False)
-    assert changed == replace(settings, playouts=changed.playouts), "nothing else"
+    assert changed == settings.model_copy(update={"playouts": changed.playouts}), "nothing else"
     with pytest.raises(ValueError, match="captures cannot be 'often': it is true or false"):
         change_parameter(settings, "playouts.captures", "often")
 

@@ -7,6 +7,7 @@ from threading import Event
 
 import numpy as np
 import pytest
+from katachi.players.search_spec import SearchSpec
 
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.conformance import check_player, sample_games
@@ -17,9 +18,8 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
 from katachi.players.search_player import SearchPlayer, describe_result, stricter
-from katachi.players.search_spec import SearchSpec
-from katachi.players.specs import SpecError, load_player, parse_spec
-from katachi.policy.evaluator import PolicyOptions, save_policy
+from katachi.players.specs import SearchSpec, SpecError, load_player, parse_spec
+from katachi.policy.evaluator import PolicyCard, PolicyOptions, save_policy
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.shapes.features import LocalShapes
@@ -173,14 +173,14 @@ def test_spec_builds_the_same_player_from_the_same_seed(model_path, search):
 @pytest.mark.parametrize(
     ("tables", "reason"),
     [
-        ({"search": {"kind": "greedy", "quiescence": 2}}, "quiescence is no option of the greedy search"),
-        ({"search": {"kind": "alphabeta", "epsilon": 0.1}}, "epsilon is no option"),
+        ({"search": {"kind": "greedy", "quiescence": 2}}, "quiescence"),
+        ({"search": {"kind": "alphabeta", "epsilon": 0.1}}, "epsilon"),
         ({"search": {"kind": "minimax"}}, "kind"),
-        ({"search": {"kind": "mcts", "quiescence": 2}}, "quiescence is no option of the mcts search"),
-        ({"search": {"kind": "mcts", "exploration": -1.0}}, "exploration -1.0 is not between 0 and 100"),
+        ({"search": {"kind": "mcts", "quiescence": 2}}, "quiescence"),
+        ({"search": {"kind": "mcts", "exploration": -1.0}}, "exploration"),
         ({"search": {"kind": "mcts", "playouts": {"patern": True}}}, "patern"),
-        ({"search": {"kind": "td", "rave": 2.0}}, "rave is no option of the td search"),
-        ({"search": {"kind": "td", "guided_plies": 0}}, "guided_plies 0 is not between 1 and 1000"),
+        ({"search": {"kind": "td", "rave": 2.0}}, "rave"),
+        ({"search": {"kind": "td", "guided_plies": 0}}, "guided_plies"),
         ({"search": {"kind": "greedy", "epsilon": 2.0}}, "epsilon"),
         ({"limit": {"seconds": 0.0}}, "seconds"),
         ({"limit": {"seconds": float("nan")}}, "seconds"),
@@ -287,21 +287,64 @@ def test_a_network_in_any_search(network_path, search):
     [
         ("rank = 3", "rank = 12", "evaluator.rank = 12: Input should be less than or equal to 9"),
         ("rank = 3", 'rank = "dan"', "evaluator.rank = 'dan': Input should be a valid integer"),
-        ("rank = 3", "rnak = 3", "unknown key 'evaluator.rnak'"),
+        ("rank = 3", "rnak = 3", "unknown key 'evaluator.rnak'; did you mean 'rank'?"),
         ('precision = "int8"', 'precision = "fp16"', "evaluator.precision = 'fp16'"),
         ("temperature = 0.5", "temprature = 0.5", "unknown key 'search.temprature'; did you mean 'temperature'?"),
-        ('kind = "policy"', 'kind = "alphabeta"', "temperature is no option of the alphabeta search"),
+        (
+            'kind = "policy"',
+            'kind = "alphabeta"',
+            "unknown key 'search.temperature'; known are kind, depth, quiescence",
+        ),
     ],
 )
-def test_wrong_options_of_a_network(text, wrong, reason):
+def test_wrong_options_of_a_network(network_path, monkeypatch, text, wrong, reason):
+    monkeypatch.setattr(PolicyCard, "options", PolicyOptions, raising=False)
     with pytest.raises(SpecError, match=re.escape(reason)):
-        parse_spec(POLICY.format(model="x").replace(text, wrong))
+        parse_spec(POLICY.format(model=network_path).replace(text, wrong))
+
+
+def test_options_of_a_model_that_cannot_be_read_are_refused_when_it_is_built(tmp_path):
+    parsed = parse_spec(POLICY.format(model=tmp_path / "nothing").replace("rank = 3", "rank = [3]"))
+    with pytest.raises(SpecError, match="no such model"):
+        parsed.build(1)
 
 
 def test_options_that_a_model_has_not(model_path):
-    parsed = spec(model_path, evaluator={"model": str(model_path), "rank": 5})
-    with pytest.raises(SpecError, match="rank is not an option of a linear model"):
-        parsed.build(1)
+    with pytest.raises(ValueError, match="rank"):
+        spec(model_path, evaluator={"model": str(model_path), "rank": 5}).build(1)
+
+
+def test_every_option_of_a_model_can_be_set():
+    player = parse_spec('kind = "search"\n[evaluator]\nmodel = "territory-9"\nkomi = 100.5').build(1)
+    plain = parse_spec('kind = "search"\n[evaluator]\nmodel = "territory-9"').build(1)
+    board = Game(9).board
+    assert player.evaluator.evaluate([board]).black_wins[0] < 0.01 < plain.evaluator.evaluate([board]).black_wins[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("search = 3", "search = 3: Input should be a valid dictionary"),
+        ('[search]\nkind = "mctz"', "search.kind = 'mctz': there is no such search; known are greedy, policy"),
+        ('[search]\nkind = "mcts"\nexploraton = 1.0', "unknown key 'search.exploraton'; did you mean 'exploration'?"),
+        ('[search]\nkind = "mcts"\nexploration = -1.0', "search.exploration = -1.0: Input should be greater than or"),
+        (
+            '[search]\nkind = "mcts"\nplayouts.nkade = true',
+            "unknown key 'search.playouts.nkade'; did you mean 'nakade'?",
+        ),
+        ('[search]\nkind = "td"\nsizes = "big"', "search.sizes = 'big': there are no windows of the size 'big'; known"),
+        ("[rating]\nvalue = 1\nlow = 0\nhigh = 2\nscael = 'x'", "the key 'rating.scale' is missing"),
+    ],
+)
+def test_sentences_about_wrong_tables(text, sentence):
+    with pytest.raises(SpecError, match=f"^spec: {re.escape(sentence)}"):
+        parse_spec(f'kind = "search"\n{text}')
+
+
+def test_the_board_size_of_a_player(model_path):
+    assert spec(model_path).board_size == 5
+    assert parse_spec('kind = "alp"').board_size is None
+    assert spec(model_path / "nothing").board_size is None
 
 
 def test_a_model_that_is_not_there(tmp_path):

@@ -93,8 +93,8 @@ def test_gtp_spec_with_a_name():
         ('kind = "alp"\nnmae = "x"', "spec: unknown key 'nmae'; did you mean 'name'?"),
         ('kind = "alp"\nzzz = 1', "spec: unknown key 'zzz'; known are kind, name, description, rating"),
         ('kind = "apl"', "spec: unknown kind 'apl'; did you mean 'alp'?"),
-        ('name = "x"', 'spec: it must say kind = "…", one of random, alp, influence, gtp, search'),
-        ("kind = 3", 'spec: it must say kind = "…", one of random, alp, influence, gtp, search'),
+        ('name = "x"', 'spec: it must say kind = "…", one of gtp, random, alp, influence, search'),
+        ("kind = 3", 'spec: it must say kind = "…", one of gtp, random, alp, influence, search'),
         ('kind = "gtp"', "spec: the key 'command' is missing"),
         ('kind = "alp"\nname = 3', "spec: name = 3: Input should be a valid string"),
         ('kind = "gtp"\ncommand = ""', "spec: command = '': String should have at least 1 character"),
@@ -159,7 +159,7 @@ class _DoubleSpec(PlayerSpec):
 
 @pytest.fixture
 def double_kind(monkeypatch):
-    monkeypatch.setattr(specs, "_KINDS", dict(specs._KINDS))
+    monkeypatch.setattr(specs, "_registered", dict(specs._registered))
     register_kind("double", lambda: _DoubleSpec)
 
 

@@ -178,6 +178,24 @@ class LinearEvaluator(Evaluator, Protocol):
     def weights(self) -> Floats: ...
 
 
+class WindowValues(NamedTuple):
+    """The 3×3 windows of a board, and what each adds to the logit of the player who has just moved."""
+
+    board_size: int
+    cells: NDArray[np.uint16]  # [W, 9] cell i counts 3^i: 0 empty, 1 the mover's, 2 the opponent's
+    class_of: Ints  # [W]
+    values: Doubles  # [classes, 3^9] by code
+
+
+@runtime_checkable
+class WindowEvaluator(Evaluator, Protocol):
+    """Evaluates boards of one size by a sum over their 3×3 windows, for searches that look at windows themselves."""
+
+    def window_values(self) -> WindowValues:
+        """What each window is worth; raises ValueError if windows are not all that counts."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """The move found, its value, visits [n²+1], and the variation that is expected to follow, the move first."""

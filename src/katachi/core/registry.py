@@ -88,14 +88,17 @@ def systems() -> dict[str, System]:
 
     Raises ValueError if two of them have one name.
     """
-    own = (
-        import_module(f"katachi.{module.name}")
-        for module in iter_modules(katachi.__path__)
-        if module.ispkg and module.name != "cli"
-    )
-    found: list[System] = [package.SYSTEM for package in own if hasattr(package, "SYSTEM")]
-    found += [entry.load() for entry in entry_points(group=GROUP)]
+    found: list[System] = [*exports("SYSTEM"), *(entry.load() for entry in entry_points(group=GROUP))]
     return _unite("system", ((system.name, system) for system in found))
+
+
+def exports(name: str) -> Iterator[Any]:
+    """What the packages of katachi export under a name, those that do, in the order of the alphabet."""
+    for module in iter_modules(katachi.__path__):
+        if module.ispkg and module.name != "cli":
+            package = import_module(f"katachi.{module.name}")
+            if hasattr(package, name):
+                yield getattr(package, name)
 
 
 def references(table: str) -> dict[str, Reference]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _HOMES = {"GtpPlayer": "client", "GtpEngine": "engine", "EngineFailure": "client", "GtpError": "protocol"}
 
+PLAYER_KINDS = {"gtp": "katachi.gtp.client:GtpSpec"}  # for ``players/specs.py``
+
 __all__ = ["EngineFailure", "GtpEngine", "GtpError", "GtpPlayer"]
 
 

@@ -29,13 +29,15 @@ from typing import IO, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from katachi.core.contracts import Decision, Limit
+from katachi.core.contracts import Decision, Limit, Player
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, format_vertex, parse_vertex
 from katachi.go.rules import Rules
 from katachi.gtp.protocol import GtpError, LineSplitter, encode_text, parse_response_head
+from katachi.players.specs import PlayerSpec
 
 # A GTP program as a process: questions and answers with time-outs, and an end that always comes.
 #
@@ -248,6 +250,15 @@ class _Told:
     rules: Rules | None = None  # komi aside
     period: int | None = None  # seconds a move
     replayed: list[str] = field(default_factory=list)
+
+
+class GtpSpec(PlayerSpec):
+    """A program that speaks GTP on its standard input and output. Its randomness is its own: a seed does nothing."""
+
+    command: str = Field(min_length=1)
+
+    def build(self, seed: int | None) -> Player:  # noqa: ARG002
+        return GtpPlayer(self.command, self.name or None)
 
 
 class GtpPlayer:

@@ -61,12 +61,12 @@ def explain(decision: Decision) -> Analysis:
 
 
 def find_evaluator(player: Player) -> Evaluator | None:
-    """What a player judges with, if it can be asked."""
+    """What a player evaluates with, if it can be asked."""
     return player.evaluator if isinstance(player, EvaluatingPlayer) else None
 
 
 def describe_models(player: Player) -> list[dict[str, object]]:
-    """What a player judges with under KataGo's keys for its networks: nothing, or one."""
+    """What a player evaluates with under KataGo's keys for its networks: nothing, or one."""
     evaluator = find_evaluator(player)
     if evaluator is None:
         return []

@@ -1,12 +1,10 @@
-"""Any search as a player: it decides by looking ahead, passes sensibly, and resigns if it is told when.
+"""Any search as a player: it decides by looking ahead, passes sensibly, and resigns if it is given a bound.
 
-It passes when the search finds nothing better, or when a pass of the opponent's can be answered by one that wins
-(``players/search_player.py``). A limit that it is handed and its own both count: whichever comes first.
+It passes when the search finds nothing better, or when a pass of the opponent's can be answered by one that wins. A
+limit that it is handed and its own both count: whichever comes first.
 
-Settings as named parameters that can be listed, and changed by a text: what GTP offers of a player.
-
-Settings are frozen dataclasses or pydantic models that check themselves, and may hold others. Names are the dotted
-keys of a player's TOML file.
+What GTP offers of a player are the fields of its limit and of the settings of its search, under the dotted keys of a
+player file; a field that can have one value alone, such as the kind of a search, is not among them.
 
 >>> from katachi.core.contracts import Limit
 >>> list_parameters("limit", Limit(seconds=2.0))
@@ -45,6 +43,7 @@ from katachi.core.evaluators import moves_of
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.search.one_ply import PlayoutResult, PolicyResult, SweepResult, TreeResult, is_won, opponent_has_passed
+from katachi.search.settings import SearchSettings
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -58,9 +57,12 @@ _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "1": True
 
 
 def list_parameters(table: str, settings: DataclassInstance | BaseModel) -> dict[str, Parameter]:
-    """The fields of settings that a text can say, by their dotted names."""
+    """The fields of settings that a text can change, by their dotted names."""
     found: dict[str, Parameter] = {}
+    hints = get_type_hints(type(settings))
     for name, value in _values(settings).items():
+        if get_origin(hints[name]) is Literal and len(get_args(hints[name])) == 1:
+            continue
         if isinstance(value, Parameter):
             found[f"{table}.{name}"] = value
         elif isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
@@ -78,7 +80,8 @@ def change_parameter(settings: SettingsT, name: str, text: str) -> SettingsT:
     try:
         return type(settings)(**{**_values(settings), outer: value})
     except ValidationError as error:
-        raise ValueError(f"{name} cannot be {text!r}: {error.errors()[0]['msg']}") from None
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{name} cannot be {text!r}: {reason}") from None
 
 
 def _values(settings: DataclassInstance | BaseModel) -> dict[str, Any]:
@@ -128,7 +131,7 @@ _WON: Final = Decision(PASS, comment="the board as it stands is won")
 
 @runtime_checkable
 class DeepeningSearch(Search, Protocol):
-    """A search that can tell what it has found so far."""
+    """A search that can report what it has found so far."""
 
     def deepen(
         self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None
@@ -166,15 +169,13 @@ class TreeSearch(DeepeningSearch, PreparingSearch, Protocol):
 
 @runtime_checkable
 class TunableSearch(Search, Protocol):
-    """A search that says what it judges with and how, and can be made anew with other settings."""
+    """A search that says what it evaluates with and how; other settings build it anew."""
 
     @property
     def evaluator(self) -> Evaluator | None: ...
 
     @property
-    def settings(self) -> Any: ...
-
-    def with_settings(self, settings: Any) -> Search: ...
+    def settings(self) -> SearchSettings: ...
 
 
 class SearchPlayer:
@@ -226,7 +227,7 @@ class SearchPlayer:
         return Decision(result.move, resign=resign, analysis=analysis)
 
     def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
-        """Ever deeper analyses; with no limit at all it goes on until ``stop`` is set."""
+        """Ever deeper analyses; with no limit at all it continues until ``stop`` is set."""
         if limit == Limit() and isinstance(self._search, DeepeningSearch):
             limit = Limit(seconds=float("inf"))
         for result in self._deepen(game, limit, self._analysis_rng, stop, stops_early=False):
@@ -260,7 +261,7 @@ class SearchPlayer:
 
     @property
     def evaluator(self) -> Evaluator | None:
-        """What the search judges with."""
+        """What the search evaluates with."""
         return self._search.evaluator if isinstance(self._search, TunableSearch) else None
 
     @property
@@ -277,7 +278,7 @@ class SearchPlayer:
         if table == "limit":
             self._limit = _check_limit(change_parameter(self._limit, key, text))
         elif isinstance(self._search, TunableSearch) and table == "search":
-            self._search = self._search.with_settings(change_parameter(self._search.settings, key, text))
+            self._search = change_parameter(self._search.settings, key, text).build(self._search.evaluator)
         else:
             self._resign_below = _check_share(None if text == "none" else float(text))
 

@@ -2,7 +2,7 @@
 
 They never fill their own simple eyes and never commit suicide. They pass when no other move is left, or when the
 opponent has just passed and the board as it stands is won, even if every point that is nobody's were the opponent's.
-What they value is no probability; for display it is squashed into one by a logistic.
+What they value is not a probability; for display it is squashed into one by a logistic.
 
 >>> game = Game(size=5)
 >>> game.play(12)

@@ -1,4 +1,4 @@
-r"""Player specs: a player as a TOML file, a shipped name, or ``gtp:COMMAND``.
+r"""Player specs: a player as a TOML file, the name of a bundled one, or ``gtp:COMMAND``.
 
 A spec names its ``kind`` and gives the options of it; ``name``, ``description`` and ``rating`` are for people.
 Reading is strict: a key that the kind does not know is an error which names the nearest one that it does.
@@ -10,24 +10,56 @@ Traceback (most recent call last):
     ...
 katachi.players.specs.SpecError: spec: unknown key 'nmae'; did you mean 'name'?
 
-A new kind is a ``PlayerSpec`` with its own fields and ``build``, handed to ``register_kind``.
+A player that searches has a model, a way to look ahead with it, a time to do so, and a bound below which it gives up:
+
+kind = "search"
+resign_below = 0.05
+[evaluator]
+model = "policy-9"          # a bundled model, or the path of a model's directory
+rank = 5                    # and the options of such models: ``options`` of their card
+[search]
+kind = "mcts"               # any of ``search/settings.py``, with its settings; not all need an evaluator
+expand_after = 2
+[search.playouts]
+patterns = false
+[limit]
+seconds = 5.0
+
+A new kind of player is a ``PlayerSpec`` with its own fields and ``build``, named in ``PLAYER_KINDS`` of a package of
+katachi, or handed to ``register_kind``.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import numpy as np
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
 
-from katachi.core.contracts import Player
+from katachi.core.cards import ModelError, Strict
+from katachi.core.contracts import Evaluator, Limit, Player
+from katachi.core.registry import exports, resolve
+from katachi.players.search_player import SearchPlayer
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
+from katachi.search.settings import MAX_DEPTH, GreedySettings, SearchSettings, find_settings
 
 MAX_SPEC_BYTES: Final = 1_000_000
 _GTP_PREFIX: Final = "gtp:"
@@ -38,10 +70,8 @@ class SpecError(ValueError):
     """A player spec that cannot be used, with where and why."""
 
 
-class RatingTable(BaseModel):
+class RatingTable(Strict):
     """How strong a player was found to be: an Elo rating with its interval of 95 %, and what it is counted from."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     value: int
     low: int
@@ -49,10 +79,13 @@ class RatingTable(BaseModel):
     scale: str = Field(min_length=1)
 
 
-class PlayerSpec(BaseModel, ABC):
+FindTable = Callable[[Any], type[BaseModel]]
+
+
+class PlayerSpec(Strict, ABC):
     """What every spec says. Subclasses add the options of their kind."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    find_tables: ClassVar[Mapping[str, FindTable]] = {}  # classes of those tables that depend on what stands in them
 
     kind: str
     name: str = Field(default="", max_length=100)
@@ -63,6 +96,30 @@ class PlayerSpec(BaseModel, ABC):
     def build(self, seed: int | None) -> Player:
         """Make the player. The same seed makes one that decides the same."""
 
+    @property
+    def board_size(self) -> int | None:
+        """The only size of boards that it plays on; None if it plays on all, or that is not known."""
+        return None
+
+    @classmethod
+    def list_keys(cls, table: Sequence[str], values: Any) -> list[str]:
+        """The keys of a spec, or of a table inside it, of which these are the values."""
+        model: type[BaseModel] = cls
+        for depth, part in enumerate(table):
+            values = values[part]
+            if depth == 0 and part in cls.find_tables:
+                model = cls.find_tables[part](values)
+                continue
+            hint = model.model_fields[part].annotation
+            inner = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+            if not inner:
+                return []
+            model = inner[0]
+        return list(model.model_fields)
+
+
+# The simple players
+
 
 class SimpleSpec(PlayerSpec):
     """A one-ply player; it has no options."""
@@ -71,40 +128,125 @@ class SimpleSpec(PlayerSpec):
         return _SIMPLE_PLAYERS[self.kind](self.name or None, seed)
 
 
-class GtpSpec(PlayerSpec):
-    """A program that speaks GTP on its standard input and output. Its randomness is its own: a seed does nothing."""
-
-    command: str = Field(min_length=1)
-
-    def build(self, seed: int | None) -> Player:  # noqa: ARG002
-        from katachi.gtp.client import GtpPlayer  # starts processes: only where one is wanted
-
-        return GtpPlayer(self.command, name=self.name) if self.name else GtpPlayer(self.command)
-
-
 _SIMPLE_PLAYERS: Final[dict[str, type[OnePlyPlayer]]] = {
     player.kind: player for player in (RandomPlayer, AlpPlayer, InfluencePlayer)
 }
 
 
-def _search_spec() -> type[PlayerSpec]:
-    from katachi.players.search_spec import SearchSpec  # loads models and searches: only where one is wanted
+# Players that search
 
-    return SearchSpec
 
+class EvaluatorTable(Strict):
+    """What evaluates: a model, and options of its kind, which are fields of a subclass if its card can be read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str = Field(min_length=1)
+
+    def load(self) -> Evaluator:
+        """The model; raises ModelError if it cannot be used, or not with these options."""
+        from katachi.core.models import CARD, find_model
+
+        path = find_model(self.model)
+        card = path / CARD
+        changed = card.stat().st_mtime_ns if card.is_file() else 0
+        options = {name: getattr(self, name) for name in self.model_fields_set if name != "model"}
+        return _load_once(path.resolve(), json.dumps(options, sort_keys=True, default=str), changed)
+
+
+@lru_cache(maxsize=4)
+def _load_once(path: Path, options: str, changed: int) -> Evaluator:  # noqa: ARG001 (the card's time makes the difference)
+    """A model; one that has not changed is not read again, as an arena makes its players anew for every game."""
+    from katachi.core.models import load_model
+
+    return load_model(path, json.loads(options))[0]
+
+
+def _read_card(model: str) -> Any:
+    """The card of a model; None if there is none that can be read, as whoever loads the model will find."""
+    from katachi.core.models import find_model, open_model
+
+    try:
+        return open_model(find_model(model)).card
+    except ModelError:
+        return None
+
+
+def _find_evaluator_table(values: Any) -> type[BaseModel]:
+    """The table of a model's evaluator, with the options of its card."""
+    model = values.get("model") if isinstance(values, Mapping) else None
+    if not isinstance(model, str) or len(values) == 1:
+        return EvaluatorTable
+    options = getattr(_read_card(model), "options", None)
+    return EvaluatorTable if options is None else _add_options(options)
+
+
+@cache
+def _add_options(options: type[BaseModel]) -> type[BaseModel]:
+    return create_model("EvaluatorTable", __base__=(EvaluatorTable, options))  # strict, as options are
+
+
+class LimitTable(Strict):
+    """When to stop looking ahead: at whichever comes first."""
+
+    simulations: int | None = Field(default=None, ge=1)
+    depth: int | None = Field(default=None, ge=1, le=MAX_DEPTH)
+    seconds: float | None = Field(default=None, gt=0)
+
+
+class SearchSpec(PlayerSpec):
+    """A player that searches, with a model or without."""
+
+    find_tables: ClassVar = {"evaluator": _find_evaluator_table, "search": find_settings}
+
+    evaluator: SerializeAsAny[EvaluatorTable] | None = None
+    search: SerializeAsAny[SearchSettings] = GreedySettings()
+    limit: LimitTable = LimitTable()
+    resign_below: float | None = Field(default=None, ge=0, lt=1)
+
+    @field_validator("evaluator", "search", mode="before")
+    @classmethod
+    def _find_table(cls, values: Any, info: ValidationInfo) -> BaseModel | None:
+        if values is None or isinstance(values, BaseModel):
+            return values
+        return cls.find_tables[info.field_name or ""](values).model_validate(values)
+
+    def build(self, seed: int | None) -> Player:
+        """Load the model and make the player; raises SpecError if the model cannot be used, or not in this search."""
+        try:
+            search = self.search.build(None if self.evaluator is None else self.evaluator.load())
+        except ValueError as error:
+            raise SpecError(str(error)) from None
+        name = self.name or (self.search.kind if self.evaluator is None else Path(self.evaluator.model).name)
+        limit = Limit(**self.limit.model_dump())
+        return SearchPlayer(name, search, limit, np.random.default_rng(seed), self.resign_below)
+
+    @property
+    def board_size(self) -> int | None:
+        card = None if self.evaluator is None else _read_card(self.evaluator.model)
+        return None if card is None else card.board_size
+
+
+# Kinds of players
 
 SpecClass = Callable[[], type[PlayerSpec]]
-_KINDS: Final[dict[str, SpecClass]] = dict.fromkeys(_SIMPLE_PLAYERS, lambda: SimpleSpec) | {
-    "gtp": lambda: GtpSpec,
-    "search": _search_spec,
-}
+_registered: Final[dict[str, SpecClass]] = {}
+
+
+def player_kinds() -> dict[str, SpecClass]:
+    """All kinds of players: those of katachi's packages, imported when they are called, and those registered."""
+    found = {kind: partial(resolve, spec) for kinds in exports("PLAYER_KINDS") for kind, spec in kinds.items()}
+    return {**found, **_registered}
 
 
 def register_kind(kind: str, spec_class: SpecClass) -> None:
     """Add a kind of player. ``spec_class`` returns its PlayerSpec, and is called when a spec of that kind is read."""
-    if kind in _KINDS:
+    if kind in player_kinds():
         raise ValueError(f"there is already a kind of player called {kind!r}")
-    _KINDS[kind] = spec_class
+    _registered[kind] = spec_class
+
+
+# Reading
 
 
 def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
@@ -114,29 +256,30 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SpecError(f"{source}: no TOML: {error}") from None
     kind = values.get("kind")
+    kinds = player_kinds()
     if not isinstance(kind, str):
-        raise SpecError(f'{source}: it must say kind = "…", one of {", ".join(_KINDS)}')
-    if kind not in _KINDS:
-        raise SpecError(f"{source}: unknown kind {kind!r}; {_nearest(kind, _KINDS)}")
-    spec_class = _KINDS[kind]()
+        raise SpecError(f'{source}: it must say kind = "…", one of {", ".join(kinds)}')
+    if kind not in kinds:
+        raise SpecError(f"{source}: unknown kind {kind!r}; {_nearest(kind, kinds)}")
+    spec_class = kinds[kind]()
     try:
         return spec_class.model_validate(values)
     except ValidationError as error:
-        raise SpecError(f"{source}: {_explain(error.errors()[0], spec_class)}") from None
+        raise SpecError(f"{source}: {_explain(error.errors()[0], spec_class, values)}") from None
 
 
 def load_player(text: str, seed: int | None = None) -> Player:
-    """The player that a shipped name, a TOML file or ``gtp:COMMAND`` stands for; raises SpecError."""
+    """The player that a bundled name, a TOML file or ``gtp:COMMAND`` stands for; raises SpecError."""
     if text.startswith(_GTP_PREFIX):
         command = text.removeprefix(_GTP_PREFIX).strip()
         if not command:
             raise SpecError("gtp: must be followed by a command, as in gtp:gnugo --mode gtp")
-        return GtpSpec(kind="gtp", command=command).build(seed)
+        return player_kinds()["gtp"]().model_validate({"kind": "gtp", "command": command}).build(seed)
     return parse_spec(*read_spec(text)).build(seed)
 
 
 def read_spec(text: str) -> tuple[str, str]:
-    """The TOML of a shipped name or a file, and what to call it in errors; raises SpecError."""
+    """The TOML of a bundled name or a file, and what to call it in errors; raises SpecError."""
     shipped = resources.files("katachi.players") / "shipped" / f"{text}.toml"
     path = Path(text)
     try:
@@ -189,22 +332,12 @@ def _nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
 
 
-def _explain(error: Any, spec_class: type[PlayerSpec]) -> str:
+def _explain(error: Any, spec_class: type[PlayerSpec], values: Any) -> str:
     """One sentence about the first thing that pydantic found wrong."""
     *table, last = error["loc"] or ("spec",)
     key = ".".join(str(part) for part in (*table, last))
     if error["type"] == "extra_forbidden":
-        return f"unknown key {key!r}; {_nearest(str(last), _keys(spec_class, table))}"
+        return f"unknown key {key!r}; {_nearest(str(last), spec_class.list_keys(table, values))}"
     if error["type"] == "missing":
         return f"the key {key!r} is missing"
-    return f"{key} = {error['input']!r}: {error['msg']}"
-
-
-def _keys(model: type[BaseModel], table: Iterable[str]) -> list[str]:
-    """The keys of a spec, or of a table inside it."""
-    for part in table:
-        inner = model.model_fields[part].annotation
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
-            return []
-        model = inner
-    return list(model.model_fields)
+    return f"{key} = {error['input']!r}: {error['msg'].removeprefix('Value error, ')}"

@@ -2,11 +2,11 @@
 
 Every sensible move is looked at, to depth 1, 2, 3 …; each depth is searched in the order that the last one suggests,
 so that most of it is cut off, and the value is that of plain minimax. A transposition table, killer and history moves
-and the evaluator's own values give the order. At depth 0 the evaluator judges, or, with ``quiescence``, captures are
+and the evaluator's own values give the order. At depth 0 the evaluator is asked, or, with ``quiescence``, captures are
 played out first. A side passes only where it has no sensible move; two passes end the game by its score.
 
-With a ``CompiledEvaluator`` all of it runs compiled (``search/compiled_tree.py``), else in Python
-(``search/alphabeta.py``): the same values, some hundred times slower. The clock is looked at every few milliseconds.
+With a ``CompiledEvaluator`` all of it runs compiled (``CompiledTree``), else in Python (``PythonTree``): the same
+values, some hundred times slower. The clock is looked at every few milliseconds.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Event
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.contracts import CompiledEvaluator, Doubles, Evaluator, Ints, Limit, SearchResult
 from katachi.core.evaluators import after, moves_of, sweep_afterstates
+from katachi.features.kernels.signatures import SWEEP, VALUE
 from katachi.go.board import Board
 from katachi.go.game import Game
+from katachi.go.kernels import board as board_kernels
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
+from katachi.search.kernels import alphabeta as kernels
 from katachi.search.one_ply import komi_of, passes_before, playable, root_moves, sensible_captures, sensible_moves
 from katachi.search.settings import MAX_DEPTH, AlphaBetaSettings
 
@@ -62,7 +65,129 @@ class Tree(Protocol):
         ...
 
 
-# The tree in Python: what ``search/alphabeta.py`` searches with an evaluator that compiled code cannot call.
+# The compiled tree, for evaluators that compiled code can call.
+#
+# All of them have the same types: ``kernel(records, parameters)`` with a pair of parameters, an int32 array and a
+# float32 array. So the search is compiled once, whatever evaluator it is handed.
+
+_SLICE_SECONDS: Final = 0.003  # how long compiled code may run before the clock is looked at
+_FIRST_SLICE: Final = 16  # nodes
+_TIE_BREAK: Final = 1e-9
+
+
+@runtime_checkable
+class SweepingEvaluator(CompiledEvaluator, Protocol):
+    """A compiled evaluator that values all moves at once: ``sweep_kernel(records, parameters, values)``.
+
+    It writes P(Black wins) after each move to ``values`` [n²+1] float64, the pass last, NaN where a move is illegal.
+    """
+
+    @property
+    def sweep_kernel(self) -> Any: ...
+
+
+def compile_for(evaluator: CompiledEvaluator) -> None:
+    """Compile what an evaluator hands to the tree, or load it from the cache, so that the first search need not."""
+    for function, kind in ((evaluator.kernel, VALUE), (_sweep_kernel(evaluator), SWEEP)):
+        if hasattr(function, "compile"):  # not where the compiler is switched off
+            function.compile(kind.signature)
+
+
+def _sweep_kernel(evaluator: CompiledEvaluator) -> Any:
+    return evaluator.sweep_kernel if isinstance(evaluator, SweepingEvaluator) else kernels.no_sweep
+
+
+class CompiledTree:
+    """A game's tree in record arrays; ``run`` searches it to a depth."""
+
+    def __init__(
+        self, evaluator: CompiledEvaluator, game: Game, rng: np.random.Generator, settings: AlphaBetaSettings
+    ) -> None:
+        evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards; its kernels would not
+        self._size = game.size
+        self._value = evaluator.kernel
+        self._sweep = _sweep_kernel(evaluator)
+        self._parameters = evaluator.parameters
+        self._boards = np.repeat(game.board.record, kernels.MAX_PLY + 2)  # the last is a spare
+        self._frames = np.zeros(kernels.MAX_PLY + 1, dtype=kernels.FRAME)
+        self._table = np.zeros(1 << settings.table_bits, dtype=kernels.ENTRY)
+        self._work = np.empty(kernels.MOVES, dtype=np.float64)
+        self._passes = passes_before(game)
+        self._tree = self._new_tree(game, rng, settings.quiescence)
+        self._slice = _FIRST_SLICE
+
+    def _new_tree(self, game: Game, rng: np.random.Generator, quiescence: int) -> NDArray[Any]:
+        tree = np.zeros(1, dtype=kernels.TREE)
+        tree["komi"] = komi_of(game)
+        tree["quiescence"] = quiescence
+        tree["has_sweep"] = self._sweep is not kernels.no_sweep
+        considered = root_moves(game)
+        tree["considered"][0, : considered.size - 1] = considered[:-1]
+        tree["tie_break"] = _TIE_BREAK * rng.random(kernels.MOVES)
+        tree["killers"] = board_kernels.OFF
+        self._frames["best_move"][0] = board_kernels.OFF
+        return tree
+
+    @property
+    def nodes(self) -> int:
+        return int(self._tree["nodes"][0])
+
+    def run(self, depth: int, node_limit: int | None, should_stop: ShouldStop) -> bool:
+        root = self._frames[0]
+        root["entered"] = False
+        root["depth"], root["passes"] = depth, self._passes
+        root["alpha"], root["beta"] = -np.inf, np.inf
+        self._tree["ply"] = 0
+        while not self._run_slice(node_limit):
+            if should_stop() or (node_limit is not None and self.nodes >= node_limit):
+                return False
+        return True
+
+    def _run_slice(self, node_limit: int | None) -> bool:
+        """Some milliseconds of nodes; how many that is, is learned from the last slice."""
+        budget = self._slice if node_limit is None else min(self._slice, max(node_limit - self.nodes, 0))
+        start = time.perf_counter()
+        done = kernels.run_nodes(
+            self._frames,
+            self._boards,
+            self._table,
+            self._work,
+            self._tree,
+            self._value,
+            self._sweep,
+            self._parameters,
+            budget,
+        )
+        elapsed = time.perf_counter() - start
+        if not done:  # one that came to its end says nothing about how long its budget would have taken
+            self._slice = int(np.clip(self._slice * _SLICE_SECONDS / max(elapsed, 1e-6), 1, 4 * self._slice))
+        return bool(done)
+
+    # What the last run found
+
+    @property
+    def line(self) -> list[int]:
+        """The principal variation, the best move first; empty if no move was searched to its end."""
+        root = self._frames[0]
+        return [self._move(point) for point in root["line"][: root["line_length"]].tolist()]
+
+    @property
+    def black_wins(self) -> float:
+        """The value of the best move."""
+        return abs(float(self._frames["best"][0]))
+
+    @property
+    def visits(self) -> Ints:
+        """How many nodes lay behind each move, [n²+1], over all runs."""
+        visits = self._tree["visits"][0]
+        points = self._size**2
+        return np.append(visits[:points], visits[board_kernels.OFF])
+
+    def _move(self, point: int) -> int:
+        return PASS if point == board_kernels.OFF else point
+
+
+# The tree in Python, for all other evaluators.
 #
 # It searches the same tree as ``search/kernels/alphabeta.py`` to the same values; that file says what a node's worth is
 # and how depth counts. Moves are ordered by the table and the evaluator alone: killer and history moves save less than
@@ -111,14 +236,14 @@ class Node:
 class PythonTree:
     """A game's tree; ``run`` searches it to a depth by recursion."""
 
-    def __init__(self, evaluator: Evaluator, game: Game, rng: np.random.Generator, quiescence: int) -> None:
+    def __init__(self, evaluator: Evaluator, game: Game, rng: np.random.Generator, settings: AlphaBetaSettings) -> None:
         self._evaluator = evaluator
         self._board = game.board.copy()
         self._moves = root_moves(game)
         self._passes = passes_before(game)
         self._tie_break = rng.random(self._moves.size)
         self._komi = komi_of(game)
-        self._quiescence = quiescence
+        self._quiescence = settings.quiescence
         self._root = Node(self._board, 0, self._passes)
         self._entries: dict[tuple[Position, int], Entry] = {}
         self._hints: dict[Position, int] = {}  # the best move of whatever depth was searched last
@@ -233,7 +358,7 @@ class PythonTree:
         self._nodes += 1
 
 
-# Alphabeta
+# Iterative deepening
 
 
 class AlphaBetaSearch:
@@ -243,9 +368,7 @@ class AlphaBetaSearch:
         self._evaluator = evaluator
         self._settings = settings or AlphaBetaSettings()
         if isinstance(evaluator, CompiledEvaluator):
-            from katachi.search.compiled_tree import compile_for  # not while the clock of the first move runs
-
-            compile_for(evaluator)
+            compile_for(evaluator)  # not while the clock of the first move runs
 
     @property
     def evaluator(self) -> Evaluator:
@@ -254,10 +377,6 @@ class AlphaBetaSearch:
     @property
     def settings(self) -> AlphaBetaSettings:
         return self._settings
-
-    def with_settings(self, settings: AlphaBetaSettings) -> AlphaBetaSearch:
-        """The same search with other settings."""
-        return AlphaBetaSearch(self._evaluator, settings)
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SearchResult:
         """The result of the greatest depth that the limit allows; ``visits`` are nodes."""
@@ -281,12 +400,9 @@ class AlphaBetaSearch:
                 return
 
     def _tree(self, game: Game, rng: np.random.Generator) -> Tree:
-        settings = self._settings
         if isinstance(self._evaluator, CompiledEvaluator):
-            from katachi.search.compiled_tree import CompiledTree  # only for those who need its kernels
-
-            return CompiledTree(self._evaluator, game, rng, settings.quiescence, settings.table_bits)
-        return PythonTree(self._evaluator, game, rng, settings.quiescence)
+            return CompiledTree(self._evaluator, game, rng, self._settings)
+        return PythonTree(self._evaluator, game, rng, self._settings)
 
     def _last_depth(self, limit: Limit) -> int:
         if limit.depth is not None:

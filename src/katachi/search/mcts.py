@@ -2,9 +2,9 @@
 
 Simulations grow a tree: each descends by the moves that promise most, and ends in a playout, in the value of an
 evaluator, or in a mixture. Any evaluator's policy can be the prior of the moves, at once or with delay, and its value
-comes with it (``search/mcts.py``); a ``CompiledEvaluator`` is asked for its value at every leaf. All threads work on
-one tree (``search/mcts.py``), which has its bound (``search/mcts_tree.py``); the formulas are in
-``search/kernels/mcts.py``. One thread, a seed and a number of simulations give the same tree every time.
+comes with it; a ``CompiledEvaluator`` is asked for its value at every leaf. All threads work on one tree, which has its
+bound (``search/mcts_tree.py``); the formulas are in ``search/kernels/mcts.py``. One thread, a seed and a number of
+simulations give the same tree every time.
 
 The tree is a private cache: when the next call is about the same game some moves later, what was grown below its
 position is kept. Draws count half; territory rules are searched as area rules.
@@ -46,11 +46,11 @@ from katachi.search.td import TdSearch
 #
 # Maddison et al. 2014, section 6: a new node starts with the default prior and waits in a queue, first in, first out.
 # When a minibatch is full, or the queue has stopped growing, it goes to the evaluator, in a thread of its own, while
-# the search goes on. On return the prior of each node is replaced; its statistics stay. *Synchronous* priors are the
+# the search continues. On return the prior of each node is replaced; its statistics stay. *Synchronous* priors are the
 # alternative: a thread that has made a node waits for its prior. With the prior comes the evaluator's value of the
 # node, for searches that want it.
 #
-# An evaluator that fails is not asked again; the search goes on with default priors, and says so.
+# An evaluator that fails is not asked again; the search continues with default priors, and says so.
 
 _PRIOR_POLL_SECONDS: Final = 0.01  # a queue that has not grown for so long has stopped growing
 _PATIENCE: Final = 10.0  # seconds that the end of the program waits for an evaluator
@@ -187,7 +187,7 @@ def _await_evaluators() -> None:
 
 # The threads that run simulations on one tree. None of them holds the interpreter while it does.
 #
-# A *round* lasts until its simulations are done, the tree is full, or it is told to end; between rounds nothing runs,
+# A *round* lasts until its simulations are done, the tree is full, or it is asked to end; between rounds nothing runs,
 # so that the tree can be pruned, read and replanted. ``control["stop"]`` is looked at before each simulation.
 
 ENDLESS: Final = 1 << 62
@@ -202,12 +202,12 @@ class MctsWorkers:
         self,
         threads: int,
         playouts: PlayoutSettings,
-        judge: CompiledEvaluator | None,
+        compiled: CompiledEvaluator | None,
         evaluator: Evaluator | None = None,
     ) -> None:
-        """Leaves are valued by ``judge``; playouts choose by the shapes of ``evaluator`` if their settings say so."""
-        self._value: Any = kernels.no_value if judge is None else judge.kernel
-        self._parameters: Any = _NO_PARAMETERS if judge is None else judge.parameters
+        """Leaves are valued by ``compiled``; playouts choose by the shapes of ``evaluator`` if set to."""
+        self._value: Any = kernels.no_value if compiled is None else compiled.kernel
+        self._parameters: Any = _NO_PARAMETERS if compiled is None else compiled.parameters
         if hasattr(self._value, "compile"):  # not where the compiler is switched off
             self._value.compile(VALUE.signature)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="mcts")
@@ -318,12 +318,13 @@ def _raise_first(futures: list[Future[None]]) -> None:
         future.result()
 
 
-# Mcts
+# The search
 
 VARIATIONS: Final = 10  # so many of the best moves are followed further
 _REPORT_SECONDS: Final = 0.1  # between the results of ``deepen``
 _SECONDS_BEFORE_STOPPING_EARLY: Final = 0.05
 _PREPARING_SIMULATIONS: Final = 200
+_KERNEL_SETTINGS: Final = MctsSettings.model_fields.keys() & set(kernels.TREE.names)  # that the record has, too
 
 
 class MctsSearch:
@@ -338,17 +339,17 @@ class MctsSearch:
                 raise ValueError("td_simulations needs a model of local shapes up to 3×3")
             self._td = TdSearch(evaluator, TdSearchSettings(playouts=self._settings.playouts))
         steering = evaluator if self._td is None else self._td.memory
-        judge = steering if isinstance(steering, CompiledEvaluator) else None
-        self._has_judge = judge is not None
+        compiled = steering if isinstance(steering, CompiledEvaluator) else None
+        self._has_compiled = compiled is not None
         has_priors = self._settings.priors != "none"
         self._source = PriorSource(steering) if steering is not None and has_priors else None
-        if self._settings.value_share and judge is None and self._source is None:
+        if self._settings.value_share and compiled is None and self._source is None:
             raise ValueError("value_share needs an evaluator that compiled code can call, or one that gives priors")
         self._feeder: DelayedPriors | None = None
         if self._source is not None and self._settings.priors == "delayed":
             self._feeder = DelayedPriors(self._source, self._settings.batch)
         threads = self._settings.threads or os.cpu_count() or 1
-        self._workers = MctsWorkers(threads, self._settings.playouts, judge, evaluator)
+        self._workers = MctsWorkers(threads, self._settings.playouts, compiled, evaluator)
         self._tree: MctsTree | None = None
 
     @property
@@ -358,10 +359,6 @@ class MctsSearch:
     @property
     def settings(self) -> MctsSettings:
         return self._settings
-
-    def with_settings(self, settings: MctsSettings) -> MctsSearch:
-        """The same search with other settings, and without its tree."""
-        return MctsSearch(self._evaluator, settings)
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
@@ -392,7 +389,7 @@ class MctsSearch:
         yield self._result(tree, game)
 
     def ponder(self, game: Game, rng: np.random.Generator, stop: Event) -> None:
-        """Grow the tree of a game until ``stop`` is set; a search after the opponent's move goes on from there."""
+        """Grow the tree of a game until ``stop`` is set; a search after the opponent's move continues from there."""
         ending = _Ending(None, stop)
         for _ in self._grow(self._begin(game, rng, ending, goes_on=True), None, ending):
             pass
@@ -401,15 +398,15 @@ class MctsSearch:
         """Load and allocate what the first searches on a board of that size would wait for, and find nothing."""
         game, rng = Game(size), np.random.default_rng(0)
         if self._evaluator is not None:
-            self._evaluator.evaluate([game.board])  # raises if it cannot judge such boards
-        for _ in range(2):  # the second goes on with the tree of the first
+            self._evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards
+        for _ in range(2):  # the second continues the tree of the first
             game.play(self.search(game, Limit(simulations=_PREPARING_SIMULATIONS), rng).move)
         if self._tree is not None:
             self._tree.prune()
             self._tree.forget()
 
     def finish_priors(self) -> PriorReport:
-        """Wait for what is still at the evaluator, and tell what became of the priors of the last search."""
+        """Wait for what is still at the evaluator, and report what became of the priors of the last search."""
         if self._feeder is not None:
             self._feeder.join()
         return PriorReport() if self._source is None or self._tree is None else self._source.report(self._tree)
@@ -446,20 +443,18 @@ class MctsSearch:
     ) -> MctsTree:
         """The tree for a game: the last one if it has the size, its root where the game is."""
         settings = self._settings
-        asks_kernel = settings.playouts.shapes or (self._has_judge and settings.value_share)
+        asks_kernel = settings.playouts.shapes or (self._has_compiled and settings.value_share)
         if self._evaluator is not None and asks_kernel:
-            self._evaluator.evaluate([game.board])  # raises if it cannot judge such boards; its kernel would not
+            self._evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards; its kernel would not
         if self._td is not None:  # it may take half of the time
             seconds = None if ending.seconds is None else ending.seconds / 2
             self._td.adapt(game, Limit(simulations=settings.td_simulations, seconds=seconds), rng, ending.stop)
         if self._tree is None or self._tree.size != game.size:
             self._tree = MctsTree(game.size, settings.megabytes, settings.shares_positions)
         tree, control = self._tree, self._tree.control
-        for name in ("exploration", "rave", "first_play_reduction", "expand_after", "value_share", "score_share"):
+        for name in _KERNEL_SETTINGS:
             control[name] = getattr(settings, name)
-        control["pattern_priors"] = settings.pattern_priors
-        control["ladder_priors"] = settings.ladder_priors
-        control["values_come_with_priors"] = not self._has_judge
+        control["values_come_with_priors"] = not self._has_compiled
         control["wants_priors"] = self._source is not None
         control["waits_for_priors"] = self._source is not None and self._feeder is None
         control["decided"] = 0
@@ -518,16 +513,16 @@ class _Ending:
     seconds: float | None
     stop: Event | None = None
     stops_early: bool = False
-    begun: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
 
     def has_come(self, tree: MctsTree, workers: MctsWorkers, pause: float = float("inf")) -> bool:
-        """Because it was told to, the time is up, or nothing can change any more; or because it is time for a pause."""
+        """Because it was asked to, the time is up, or nothing can change any more; or because it is time for a pause."""
         if not workers.simulations:
             return False
         now = time.monotonic()
         if now >= pause or (self.stop is not None and self.stop.is_set()):
             return True
-        if self.seconds is not None and now >= self.begun + self.seconds:
+        if self.seconds is not None and now >= self.started + self.seconds:
             return True
         return self.stops_early and (self._is_decided(tree, workers, now) or np.count_nonzero(tree.priors()) == 1)
 
@@ -535,7 +530,7 @@ class _Ending:
         """Whether the most visited move would stay so at the present speed; the simulations decide it themselves."""
         if tree.control["decided"][0]:
             return True
-        elapsed = now - self.begun
+        elapsed = now - self.started
         if self.seconds is None or elapsed < _SECONDS_BEFORE_STOPPING_EARLY:
             return False
         left = (self.seconds - elapsed) * workers.simulations / elapsed

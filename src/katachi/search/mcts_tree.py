@@ -1,7 +1,7 @@
 """The Monte-Carlo tree of one game as Python sees it: room for nodes, the way from game to game, and what was found.
 
 Room is fixed: so many megabytes, of which the system gives what is used. When all of it is taken, the least visited
-half is cut off and grows again where it matters. When the game goes on, the part below its new position is kept.
+half is cut off and grows again where it matters. When the game continues, the part below its new position is kept.
 ``search/kernels/mcts_nodes.py`` says how nodes lie in memory; ``search/kernels/mcts.py`` runs simulations on them.
 """
 

@@ -1,7 +1,8 @@
-"""Which moves a search considers: the *sensible* ones, and the pass only where there is none.
+"""One ply: which moves searches consider, what they report, and the two searches that do not look further.
 
-A sensible move is legal, no suicide, and fills no simple eye of its own side. At the root the game decides what is
-legal, superko included; below it a search sees boards, which know simple ko alone.
+Searches consider the *sensible* moves, and the pass only where there is none. A sensible move is legal, not suicide,
+and fills no simple eye of its own side. At the root the game decides what is legal, superko included; below it a search
+sees boards, which know simple ko alone.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def opponent_has_passed(game: Game) -> bool:
 
 
 def passes_before(game: Game) -> int:
-    """How many passes in succession lead up to the root, 0 or 1; where both have passed and play goes on, 0."""
+    """How many passes in succession lead up to the root, 0 or 1; where both have passed and play continues, 0."""
     return int(opponent_has_passed(game) and not game.is_over)
 
 
@@ -126,7 +127,7 @@ class SweepResult(SearchResult):
 
 @dataclass(frozen=True, slots=True)
 class PlayoutResult(SweepResult):
-    """What playouts tell besides: by how much, and who owns the points [n²]."""
+    """What playouts report besides: by how much, and who owns the points [n²]."""
 
     variation_visits: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # how often each move of these
     black_lead: float | None = None  # the mean score of the playouts, komi included
@@ -171,10 +172,6 @@ class GreedySearch:
     @property
     def settings(self) -> GreedySettings:
         return self._settings
-
-    def with_settings(self, settings: GreedySettings) -> GreedySearch:
-        """The same search with other settings."""
-        return GreedySearch(self._evaluator, settings)
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SweepResult:  # noqa: ARG002 (one ply needs none)
         """Choose a move; each one considered counts as one visit."""
@@ -228,12 +225,8 @@ class PolicySearch:
     def settings(self) -> PolicySettings:
         return self._settings
 
-    def with_settings(self, settings: PolicySettings) -> PolicySearch:
-        """The same search with other settings."""
-        return PolicySearch(self._evaluator, settings)
-
     def prepare(self, size: int) -> None:
-        """Load what the first move on a board of that size would wait for; raises if it cannot judge such boards."""
+        """Load what the first move on a board of that size would wait for; raises if it cannot evaluate such boards."""
         self._evaluator.evaluate([Board(size)])
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PolicyResult:  # noqa: ARG002 (it needs none)

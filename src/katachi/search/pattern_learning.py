@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How well weights foretell choices."""
+    """How well weights predict choices."""
 
     log_likelihood: float  # mean over choices, natural logarithm
     top_1: float
@@ -86,7 +86,7 @@ def _split(game: Game) -> tuple[Board, list[Play]]:
 
 
 def judge(weights: MoveWeights, choices: Choices) -> Fit:
-    """How well weights foretell these choices."""
+    """How well weights predict these choices."""
     gammas, offsets = _flatten(weights)
     return Fit(*kernels.judge(choices.features, choices.starts, gammas, offsets))
 
@@ -139,7 +139,7 @@ class PatternTraining(BaseModel):
 
 
 class MoveWeightsCard(BaseModel):
-    """How weights of moves came about, and how well they foretell the moves of games they have not seen."""
+    """How weights of moves came about, and how well they predict the moves of games they have not seen."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

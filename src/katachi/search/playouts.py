@@ -1,4 +1,4 @@
-"""Informed playouts: which parts of the policy are on, records ready to play with, and many playouts from a position.
+"""Informed playouts: the learned weights of moves, records ready to play with, and many playouts from a position.
 
 >>> from katachi.go.board import Board
 >>> statistics = run_informed_playouts(Board(9), PlayoutSettings(), 1000, seed=1)
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from katachi.core.contracts import Evaluator, Floats, LinearEvaluator
+from katachi.core.contracts import Evaluator, Floats, WindowEvaluator, WindowValues
 from katachi.core.disk import write_atomically
 from katachi.features.windows import CODES
 from katachi.go.board import Board
@@ -30,28 +30,13 @@ from katachi.go.rules import DEFAULT_KOMI
 from katachi.search.kernels.playouts import DISTANCES, PLAYOUT, TACTICS, add_informed_playouts
 from katachi.search.patterns import NO_CLASS, count_patterns, number_patterns
 from katachi.search.settings import PlayoutSettings
-from katachi.shapes.features import has_parts, part_windows, sum_parts
-
-# What a model of local shapes says of every 3×3 window, for searches that look at windows themselves.
-#
-# A search knows no models; but it knows features, and a ``LinearEvaluator`` shows its features and weights.
 
 
-class FusedShapes(NamedTuple):
-    """The 3×3 windows of a board, and what each adds to the logit of the player who has just moved."""
-
-    board_size: int
-    cells: NDArray[np.uint16]  # [W, 9] cell i counts 3^i: 0 empty, 1 the mover's, 2 the opponent's
-    class_of: NDArray[np.int64]  # [W]
-    values: NDArray[np.float64]  # [classes, 3^9] by code
-
-
-def fuse_shapes(evaluator: Evaluator | None) -> FusedShapes:
-    """The windows of a model; raises ValueError if it is no model of local shapes up to 3×3."""
-    if not (isinstance(evaluator, LinearEvaluator) and has_parts(evaluator.features)):
+def window_values_of(evaluator: Evaluator | None) -> WindowValues:
+    """The windows of an evaluator; raises ValueError if it is not one that has them."""
+    if not isinstance(evaluator, WindowEvaluator):
         raise ValueError("this search needs a model of local shapes up to 3×3")
-    windows = part_windows(evaluator.features, evaluator.weights)
-    return FusedShapes(evaluator.features.board_size, windows.cells, windows.class_of, sum_parts(windows))
+    return evaluator.window_values()
 
 
 # Weights of moves: how much stronger a feature makes a move, learned from game records.
@@ -94,7 +79,7 @@ def save_move_weights(folder: Path, weights: MoveWeights) -> None:
 
 
 def load_move_weights(folder: Path | None = None) -> MoveWeights:
-    """Read weights, without a folder those that ship; raises MoveWeightsError."""
+    """Read weights, without a folder the bundled ones; raises MoveWeightsError."""
     folder = folder or Path(str(resources.files("katachi"))) / "pretrained" / PRETRAINED
     try:
         tensors = load((folder / WEIGHTS).read_bytes())
@@ -123,8 +108,8 @@ def new_playouts(
 ) -> NDArray[Any]:
     """Records to play with, one for each thread, [count]; each has its own stream of random numbers.
 
-    ``weights`` are those of the shipped file if they are not given. Where shapes choose moves, the evaluator must be a
-    model of local shapes, and the records are for boards of its size; raises ValueError if it is none.
+    ``weights`` are the bundled ones if they are not given. Where shapes choose moves, the evaluator must be a
+    ``WindowEvaluator``, and the records are for boards of its size; raises ValueError if it is not.
     """
     playouts = np.repeat(_bundled_record() if weights is None else _weighted_record(weights), count)
     playouts["random"] = [random_state(s) for s in np.random.SeedSequence(seed).generate_state(count, np.uint64)]
@@ -133,7 +118,7 @@ def new_playouts(
         playouts[name] = is_on
     playouts["informed"] = any(switches.values())
     if settings.shapes:
-        _add_shapes(playouts, fuse_shapes(evaluator))
+        _add_shapes(playouts, window_values_of(evaluator))
     return playouts
 
 
@@ -178,7 +163,7 @@ def _weighted_record(weights: MoveWeights) -> NDArray[Any]:
     return record
 
 
-def _add_shapes(playouts: NDArray[Any], shapes: FusedShapes) -> None:
+def _add_shapes(playouts: NDArray[Any], shapes: WindowValues) -> None:
     """Give records the windows of a board, and their values as whole numbers of 16 bits."""
     unit = max(float(np.abs(shapes.values).max()), 1e-30) / np.iinfo(np.int16).max
     values = np.rint(shapes.values / unit).ravel()

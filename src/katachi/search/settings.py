@@ -1,57 +1,79 @@
-"""The settings of Monte-Carlo tree search. They compile nothing."""
+"""The settings of every search: a setting stands here and in the record of its kernels, nowhere else.
+
+The ``[search]`` table of a player file is one of these classes, chosen by ``kind``, and what GTP lists as parameters
+are their fields. They compile nothing: a search is imported when it is built.
+
+>>> find_settings({"kind": "policy"})(temperature=0.5)
+PolicySettings(kind='policy', temperature=0.5)
+
+A new search is a subclass of ``SearchSettings`` in ``_OWN``, or in ``System.searches`` of another package.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from abc import ABC
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
+from katachi.core.cards import Strict
+from katachi.core.registry import Reference, references, resolve
 from katachi.features.windows import TABLE_SIZES
 
+if TYPE_CHECKING:
+    from katachi.core.contracts import Evaluator, Search  # boards and their kernels
+
 MAX_DEPTH: Final = 40
-MAX_QUIESCENCE: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class AlphaBetaSettings:
-    """How to search; how long is the limit's affair, but without one the search ends at ``depth``."""
+class SearchSettings(Strict, ABC):
+    """What every search has: a name for its kind, and the class that is built with its settings."""
 
-    depth: int = 2  # where the limit has neither depth nor seconds
-    quiescence: int = 0  # plies of captures below the last depth
-    table_bits: int = 18  # the transposition table has 2^table_bits entries of 24 bytes
+    search_class: ClassVar[Reference]  # called with an evaluator and these settings
+    needs_evaluator: ClassVar[bool] = True
+    kind: str
 
-    def __post_init__(self) -> None:
-        for name, lowest, highest in (
-            ("depth", 1, MAX_DEPTH),
-            ("quiescence", 0, MAX_QUIESCENCE),
-            ("table_bits", 1, 26),
-        ):
-            if not lowest <= getattr(self, name) <= highest:
-                raise ValueError(f"{name} {getattr(self, name)} is not between {lowest} and {highest}")
+    def build(self, evaluator: Evaluator | None) -> Search:
+        """The search over an evaluator; raises ValueError if it cannot do without one, or with this one."""
+        if evaluator is None and self.needs_evaluator:
+            raise ValueError(f"the {self.kind} search needs an evaluator")
+        search: Search = resolve(self.search_class)(evaluator, self)
+        return search
 
 
-@dataclass(frozen=True, slots=True)
-class GreedySettings:
+class GreedySettings(SearchSettings):
     """How often to explore, and how sharply to choose; 0 and 0 is plain greed."""
 
-    epsilon: float = 0.0
-    temperature: float = 0.0
+    search_class = "katachi.search.one_ply:GreedySearch"
+    kind: Literal["greedy"] = "greedy"
+    epsilon: float = Field(default=0.0, ge=0, le=1)
+    temperature: float = Field(default=0.0, ge=0)
     fills_eyes: bool = False
     may_pass: bool = False
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.epsilon <= 1:
-            raise ValueError(f"epsilon {self.epsilon} is not between 0 and 1")
-        if not 0 <= self.temperature < np.inf:
-            raise ValueError(f"a temperature of {self.temperature} is negative or no number")
+
+class PolicySettings(SearchSettings):
+    """How sharply to choose: 0 is the best move, at random among equals, 1 draws from the policy as it is."""
+
+    search_class = "katachi.search.one_ply:PolicySearch"
+    kind: Literal["policy"] = "policy"
+    temperature: float = Field(default=0.0, ge=0)
 
 
-class PlayoutSettings(BaseModel):
+class AlphaBetaSettings(SearchSettings):
+    """How to search; how long is the limit's affair, but without one the search ends at ``depth``."""
+
+    search_class = "katachi.search.alphabeta:AlphaBetaSearch"
+    kind: Literal["alphabeta"] = "alphabeta"
+    depth: int = Field(default=2, ge=1, le=MAX_DEPTH)  # where the limit has neither depth nor seconds
+    quiescence: int = Field(default=0, ge=0, le=20)  # plies of captures below the last depth
+    table_bits: int = Field(default=18, ge=1, le=26)  # the transposition table has 2^table_bits entries of 24 bytes
+
+
+class PlayoutSettings(Strict):
     """The parts of the playout policy; with all of them off playouts are uniformly random."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     replies: bool = False  # what was a good reply the last time; whoever plays must call ``learn_replies``
     nakade: bool = True
@@ -63,98 +85,88 @@ class PlayoutSettings(BaseModel):
     shapes: int = Field(default=0, ge=0, le=100)
 
 
-# Mcts settings
-
-
-@dataclass(frozen=True, slots=True)
-class MctsSettings:
+class MctsSettings(SearchSettings):
     """How to search. ``search/kernels/mcts.py`` has the formula in which the first three stand."""
 
-    exploration: float = 0.6
-    rave: float = 200.0  # K, the visits at which the move's own value counts half; 0 is without
-    first_play_reduction: float = 0.1
-    expand_after: int = 2  # visits of a move, before it gets a node
-    value_share: float = 0.0  # of the evaluator in the value of a leaf; it comes with the priors if it is not compiled
-    score_share: float = 0.05  # of the score in the value of a playout; the rest is who won
-    pattern_priors: bool = (
-        True  # by the 3×3 patterns and tactics of the playouts, until an evaluator gives better; else even
-    )
+    search_class = "katachi.search.mcts:MctsSearch"
+    needs_evaluator = False
+    kind: Literal["mcts"] = "mcts"
+    exploration: float = Field(default=0.6, ge=0, le=100)
+    rave: float = Field(default=200.0, ge=0, le=1e6)  # K, visits at which the move's own value counts half; 0: without
+    first_play_reduction: float = Field(default=0.1, ge=-1, le=1)
+    expand_after: int = Field(default=2, ge=0, le=1_000_000)  # visits of a move, before it gets a node
+    # of the evaluator in the value of a leaf; it comes with the priors if it is not compiled
+    value_share: float = Field(default=0.0, ge=0, le=1)
+    score_share: float = Field(default=0.05, ge=0, le=1)  # of the score in the value of a playout; the rest is who won
+    # by the 3×3 patterns and tactics of the playouts, until an evaluator gives better; else even
+    pattern_priors: bool = True
     ladder_priors: bool = True  # with these: moves that catch in a ladder count more, those that run in vain less
     priors: Literal["none", "delayed", "synchronous"] = "delayed"  # how the evaluator gives them, if there is one
-    td_simulations: int = 0  # of TD search, which first adapt the evaluator, a model of local shapes, to the root
-    batch: int = 128  # nodes that go to the evaluator together, if delayed
+    # of TD search, which first adapt the evaluator, a model of local shapes, to the root
+    td_simulations: int = Field(default=0, ge=0, le=1_000_000_000)
+    batch: int = Field(default=128, ge=1, le=100_000)  # nodes that go to the evaluator together, if delayed
     shares_positions: bool = False  # one node for a position, however it came about
-    reuse: bool = True  # of the tree, when the game goes on
+    reuse: bool = True  # of the tree, when the game continues
     stops_early: bool = True  # when the best move can no longer change
-    threads: int = 0  # 0: one for each core
-    megabytes: float = 256.0
-    simulations: int = 10_000  # where the limit has neither simulations nor seconds
-    playouts: PlayoutSettings = field(default_factory=PlayoutSettings)
-
-    def __post_init__(self) -> None:
-        for name, lowest, highest in (
-            ("exploration", 0, 100),
-            ("rave", 0, 1e6),
-            ("first_play_reduction", -1, 1),
-            ("expand_after", 0, 1e6),
-            ("value_share", 0, 1),
-            ("score_share", 0, 1),
-            ("td_simulations", 0, 1e9),
-            ("batch", 1, 1e5),
-            ("threads", 0, 256),
-            ("megabytes", 1, 1e6),
-            ("simulations", 1, 1e12),
-        ):
-            if not lowest <= getattr(self, name) <= highest:
-                raise ValueError(f"{name} {getattr(self, name)} is not between {lowest:g} and {highest:g}")
+    threads: int = Field(default=0, ge=0, le=256)  # 0: one for each core
+    megabytes: float = Field(default=256.0, ge=1, le=1e6)
+    # where the limit has neither simulations nor seconds
+    simulations: int = Field(default=10_000, ge=1, le=1_000_000_000_000)
+    playouts: PlayoutSettings = PlayoutSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class PolicySettings:
-    """How sharply to choose: 0 is the best move, at random among equals, 1 draws from the policy as it is."""
-
-    temperature: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.temperature < np.inf:
-            raise ValueError(f"a temperature of {self.temperature} is negative or no number")
-
-
-# The settings of TD search. They compile nothing.
-
-
-@dataclass(frozen=True, slots=True)
-class TdSearchSettings:
+class TdSearchSettings(SearchSettings):
     """How to simulate, and how to learn from it."""
 
-    step_size: float = 0.1  # α, over all weights that are in use on a board
-    epsilon: float = 0.1
-    guided_plies: int = 6  # of each simulation by what was learned; the rest is a playout
-    learned_plies: int = 1_000  # of each simulation that are learned from: all of them, unless it is very long
+    search_class = "katachi.search.td:TdSearch"
+    needs_evaluator = False
+    kind: Literal["td"] = "td"
+    step_size: float = Field(default=0.1, ge=0, le=100)  # α, over all weights that are in use on a board
+    epsilon: float = Field(default=0.1, ge=0, le=1)
+    guided_plies: int = Field(default=6, ge=1, le=1000)  # of each simulation by what was learned; then a playout
+    # of each simulation that are learned from: all of them, unless it is very long
+    learned_plies: int = Field(default=1_000, ge=1, le=1000)
     sizes: str = "1x1 2x2 3x3"  # of the windows that have weights
-    reuse: bool = True  # of what was learned, when the game goes on
-    simulations: int = 1_000  # where the limit has neither simulations nor seconds
-    playouts: PlayoutSettings = field(default_factory=PlayoutSettings)
+    reuse: bool = True  # of what was learned, when the game continues
+    # where the limit has neither simulations nor seconds
+    simulations: int = Field(default=1_000, ge=1, le=1_000_000_000_000)
+    playouts: PlayoutSettings = PlayoutSettings()
 
-    def __post_init__(self) -> None:
-        for name, lowest, highest in (
-            ("step_size", 0, 100),
-            ("epsilon", 0, 1),
-            ("guided_plies", 1, 1000),
-            ("learned_plies", 1, 1000),
-            ("simulations", 1, 1e12),
-        ):
-            if not lowest <= getattr(self, name) <= highest:
-                raise ValueError(f"{name} {getattr(self, name)} is not between {lowest:g} and {highest:g}")
-        if not self.window_sizes:
+    @field_validator("sizes")
+    @classmethod
+    def _check_sizes(cls, sizes: str) -> str:
+        known = [f"{width}x{height}" for width, height in TABLE_SIZES]
+        for word in sizes.split():
+            if word not in known:
+                raise ValueError(f"there are no windows of the size {word!r}; known are {', '.join(known)}")
+        if not sizes.split():
             raise ValueError("there must be at least one size of windows")
+        return sizes
 
     @property
     def window_sizes(self) -> tuple[tuple[int, int], ...]:
-        """Width and height of each; raises ValueError for a size that there is not."""
+        """Width and height of each."""
         known = {f"{width}x{height}": (width, height) for width, height in TABLE_SIZES}
-        words = self.sizes.split()
-        for word in words:
-            if word not in known:
-                raise ValueError(f"there are no windows of the size {word!r}; known are {', '.join(known)}")
-        return tuple(known[word] for word in words)
+        return tuple(known[word] for word in self.sizes.split())
+
+
+_OWN: Final = (GreedySettings, PolicySettings, AlphaBetaSettings, MctsSettings, TdSearchSettings)
+_DEFAULT_KIND: Final = "greedy"
+
+
+def search_kinds() -> dict[str, type[SearchSettings]]:
+    """The settings of all searches by their kind, those of other packages last."""
+    own: dict[str, type[SearchSettings]] = {settings.model_fields["kind"].default: settings for settings in _OWN}
+    return {**own, **{kind: resolve(settings) for kind, settings in references("searches").items()}}
+
+
+def find_settings(table: Any) -> type[SearchSettings]:
+    """The class of the settings that stand in a table, by its ``kind``; raises ValueError if there is no such kind."""
+    kind = table.get("kind", _DEFAULT_KIND) if isinstance(table, Mapping) else _DEFAULT_KIND
+    known = search_kinds()
+    if not isinstance(kind, str) or kind not in known:
+        reason = PydanticCustomError(
+            "unknown_search", "there is no such search; known are {known}", {"known": ", ".join(known)}
+        )
+        raise ValidationError.from_exception_data("search", [{"type": reason, "loc": ("kind",), "input": kind}])
+    return known[kind]

@@ -2,11 +2,11 @@
 
 Simulations play on from the position, and a memory of its shapes learns from them by temporal differences
 (``search/kernels/td.py``); there is no tree. The move is the greedy one by what the memory says in the end. With a
-model of local shapes the memory begins with what the model knows (Dyna-2), else with nothing; ``search/td.py`` says
-how. Silver, Sutton and Müller 2008 and 2012.
+model of local shapes the memory begins with what the model knows (Dyna-2), else with nothing. Silver, Sutton and
+Müller 2008 and 2012.
 
 One thread searches; a seed and a number of simulations give the same result every time. What was learned is a private
-cache: when the next call is about the same game a move or two later, learning goes on from there.
+cache: when the next call is about the same game a move or two later, learning continues from there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Doubles, Evaluation, Evaluator, Floats, Ints, Limit
+from katachi.core.contracts import Doubles, Evaluation, Evaluator, Floats, Ints, Limit, WindowValues
 from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, after, softmax_policy
 from katachi.features.windows import CODES, SIDE, TABLE_SIZES, find_windows
 from katachi.go.board import Board
@@ -37,7 +37,7 @@ from katachi.search.one_ply import (
     root_moves,
     sensible_moves,
 )
-from katachi.search.playouts import FusedShapes, fuse_shapes, new_playouts
+from katachi.search.playouts import new_playouts, window_values_of
 from katachi.search.settings import TdSearchSettings
 
 # The memory of TD search: a weight for everything that can stand in each small window of one board.
@@ -45,7 +45,7 @@ from katachi.search.settings import TdSearchSettings
 # *Short-term memory* learns about one game, in which no corner is like another. So its weights are not shared: every
 # window has its own, for every way in which its points can be empty, the mover's or the opponent's. *Long-term memory*
 # is what a model of local shapes has learned from many games. It needs no table beside the other: short-term memory
-# begins with the value that the model gives to each 3×3 window (``search/playouts.py``), and from then on learns; the
+# begins with the value that the model gives to each 3×3 window (``WindowEvaluator``), and from then on learns; the
 # value of a board is the sum of both all the time (Dyna-2: Silver, Sutton and Müller 2008).
 #
 # The memory is an evaluator itself, compiled, so that other searches can be steered by what was learned.
@@ -57,7 +57,7 @@ _LARGEST: Final = (SIDE, SIDE)
 class TdMemory:
     """The weights of the windows of some sizes on boards of one size."""
 
-    def __init__(self, board_size: int, sizes: Sequence[Size], long_term: FusedShapes | None = None) -> None:
+    def __init__(self, board_size: int, sizes: Sequence[Size], long_term: WindowValues | None = None) -> None:
         if long_term is not None and long_term.board_size != board_size:
             size = long_term.board_size
             raise WrongBoardSize(f"this model judges {size}×{size} boards, not {board_size}×{board_size}")
@@ -136,7 +136,7 @@ def _lay_out(board_size: int, windows: list[list[int]], bases: Ints) -> NDArray[
     return np.concatenate([[len(windows)], begins[:3], *sections]).astype(np.int32)
 
 
-# Td search
+# The search
 
 _ENDLESS: Final = 1 << 62
 _LINE_PLIES: Final = 8  # of the variation that is reported
@@ -149,7 +149,7 @@ class TdSearch:
 
     def __init__(self, evaluator: Evaluator | None = None, settings: TdSearchSettings | None = None) -> None:
         self._evaluator = evaluator
-        self._long_term = None if evaluator is None else fuse_shapes(evaluator)
+        self._long_term = None if evaluator is None else window_values_of(evaluator)
         self._settings = settings or TdSearchSettings()
         self._playouts = new_playouts(self._settings.playouts, 1, seed=0, evaluator=evaluator)
         self._workspace = None if self._long_term is None else self._new_workspace(self._long_term.board_size)
@@ -164,10 +164,6 @@ class TdSearch:
     @property
     def settings(self) -> TdSearchSettings:
         return self._settings
-
-    def with_settings(self, settings: TdSearchSettings) -> TdSearch:
-        """The same search with other settings, and without what it learned."""
-        return TdSearch(self._evaluator, settings)
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PlayoutResult:
         """The best move by what was learned; ``visits`` count the simulations that began with each move."""
@@ -207,9 +203,9 @@ class TdSearch:
         seconds_between: float = float("inf"),
     ) -> Iterator[_Workspace]:
         """Simulate and learn; yields from time to time and at the end."""
-        begun = time.monotonic()
-        deadline = float("inf") if limit.seconds is None else begun + limit.seconds
-        report_due = begun + seconds_between
+        started = time.monotonic()
+        deadline = float("inf") if limit.seconds is None else started + limit.seconds
+        report_due = started + seconds_between
         left = self._quota(limit)
         workspace = self._begin(game, rng)
         while left > 0:
@@ -260,7 +256,7 @@ class TdSearch:
 class _Workspace:
     """What simulations on boards of one size need: a memory, a simulator, boards to play on."""
 
-    def __init__(self, board_size: int, settings: TdSearchSettings, long_term: FusedShapes | None) -> None:
+    def __init__(self, board_size: int, settings: TdSearchSettings, long_term: WindowValues | None) -> None:
         self.memory = TdMemory(board_size, settings.window_sizes, long_term)
         windows = self.memory.learned_windows
         self._simulator = np.zeros(1, dtype=kernels.SIMULATOR)

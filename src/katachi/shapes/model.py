@@ -14,13 +14,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Doubles, FeatureSet, Floats
-from katachi.core.evaluators import DEFAULT_TEMPERATURE
+from katachi.core.contracts import Doubles, FeatureSet, Floats, WindowValues
+from katachi.core.evaluators import (
+    DEFAULT_TEMPERATURE,
+)
 from katachi.core.linear import LinearModel
 from katachi.features.windows import CODES
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
-from katachi.shapes.features import LocalShapes, Part, has_parts, part_windows
+from katachi.shapes.features import LocalShapes, Part, has_parts, part_windows, sum_parts
 from katachi.shapes.kernels import liberty_model as _linear_liberty
 from katachi.shapes.kernels import model as _linear
 from katachi.shapes.liberty import CombinedShapes, build_liberty_windows, can_fuse_liberties
@@ -124,6 +126,13 @@ class FusedLinearModel(LinearModel):
     def parameters(self) -> Parameters:
         """The fused tables; boards handed to the kernels must have their size."""
         return self._parameters
+
+    def window_values(self) -> WindowValues:
+        """The values of 3×3 windows; raises ValueError if there are liberty shapes besides."""
+        if not has_parts(self.features):
+            raise ValueError("a model of local shapes up to 3×3 is needed, without liberty shapes")
+        windows = part_windows(self.features, self.weights)
+        return WindowValues(self.features.board_size, windows.cells, windows.class_of, sum_parts(windows))
 
     def _logit(self, board: Board) -> float:
         return float(self._kernels.board_logit(board.record, self._parameters))

@@ -21,8 +21,6 @@ from nicegui.events import GenericEventArguments
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from katachi.core.cards import ModelError
-from katachi.core.models import find_model, open_model
 from katachi.go import scoring
 from katachi.go.board import Board, Illegality
 from katachi.go.diagrams import star_points
@@ -41,8 +39,7 @@ from katachi.go.points import (
 )
 from katachi.go.rules import MAX_KOMI, NAMED_RULES, Rules, Scoring
 from katachi.go.scoring import Status
-from katachi.players.search_spec import SearchSpec
-from katachi.players.specs import PlayerSpec, RatingTable, bundled_players, load_player, parse_spec, read_spec
+from katachi.players.specs import RatingTable, bundled_players, load_player, parse_spec, read_spec
 from katachi.search.clock import Clock, TimeControl, TimeLeft, time_after_move
 from katachi.sgf import Node, SgfGame, game_to_tree
 from katachi.sgf.record import replay
@@ -620,21 +617,11 @@ def _opponent_named(text: str) -> Opponent:
         return Opponent(load_player(text).name, text, text.removeprefix("gtp:"))
     spec = parse_spec(*read_spec(text))
     where = str(Path(text).resolve()) if Path(text).is_file() else text
-    return Opponent(spec.name or Path(text).stem, where, spec.description, spec.rating, _model_size(spec))
+    return Opponent(spec.name or Path(text).stem, where, spec.description, spec.rating, spec.board_size)
 
 
 def _size_of(name: str) -> int | None:
-    return _model_size(parse_spec(*read_spec(name)))
-
-
-def _model_size(spec: PlayerSpec) -> int | None:
-    """The only board size of the model that a player uses, None if it takes every size or says no more."""
-    if not isinstance(spec, SearchSpec) or spec.evaluator is None:
-        return None
-    try:
-        return open_model(find_model(spec.evaluator.model)).card.board_size
-    except ModelError:
-        return None
+    return parse_spec(*read_spec(name)).board_size
 
 
 # Table

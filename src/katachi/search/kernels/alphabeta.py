@@ -8,7 +8,7 @@ children of a frontier node are all leaves, so that one sweep of the evaluator o
 
 An evaluator comes in as first-class functions of fixed signatures; so this module is compiled once for all of them
 (and, as signatures make numba compile eagerly, when it is imported). Kernels trust their arguments;
-``search/compiled_tree.py`` checks.
+``search/alphabeta.py`` checks.
 """
 
 from __future__ import annotations
