@@ -324,7 +324,7 @@ VARIATIONS: Final = 10  # so many of the best moves are followed further
 _REPORT_SECONDS: Final = 0.1  # between the results of ``deepen``
 _SECONDS_BEFORE_STOPPING_EARLY: Final = 0.05
 _PREPARING_SIMULATIONS: Final = 200
-_KERNEL_SETTINGS: Final = MctsSettings.model_fields.keys() & set(kernels.TREE.names)  # that the record has, too
+_KERNEL_SETTINGS: Final = MctsSettings.model_fields.keys() & set(kernels.TREE.names or ())  # both have these
 
 
 class MctsSearch:
@@ -516,7 +516,7 @@ class _Ending:
     started: float = field(default_factory=time.monotonic)
 
     def has_come(self, tree: MctsTree, workers: MctsWorkers, pause: float = float("inf")) -> bool:
-        """Because it was asked to, the time is up, or nothing can change any more; or because it is time for a pause."""
+        """Because it was asked to, the time is up, nothing can change any more, or it is time for a pause."""
         if not workers.simulations:
             return False
         now = time.monotonic()
