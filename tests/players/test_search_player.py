@@ -7,7 +7,6 @@ from threading import Event
 
 import numpy as np
 import pytest
-from katachi.players.search_spec import SearchSpec
 
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.conformance import check_player, sample_games
