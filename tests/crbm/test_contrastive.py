@@ -14,6 +14,7 @@ from helpers.positions import random_board
 from helpers.random_crbms import random_weights
 from helpers.small_sets import make_small_set
 from katachi.core.training import MetricLine
+from katachi.crbm.config import CrbmConfig
 from katachi.crbm.evaluator import load_crbm
 from katachi.crbm.network import Crbm, CrbmConfig
 from katachi.crbm.train import (

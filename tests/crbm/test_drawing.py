@@ -8,6 +8,7 @@ import pytest
 from helpers.random_crbms import KINDS, random_weights
 from katachi.core.drawing import DrawRequest
 from katachi.core.models import open_model
+from katachi.crbm.config import CrbmConfig
 from katachi.crbm.drawing import NamedCrbm, draw, draw_kernels, list_kernels, rank_kernels
 from katachi.crbm.evaluator import SavedCrbm, save_crbm
 from katachi.crbm.network import CrbmConfig

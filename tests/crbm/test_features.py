@@ -14,8 +14,9 @@ from katachi.core.conformance import (
 )
 from katachi.core.evaluators import WrongBoardSize, after, moves_of
 from katachi.core.linear import LinearModel
+from katachi.crbm.config import CrbmConfig
 from katachi.crbm.evaluator import CrbmFeatures
-from katachi.crbm.network import Crbm, CrbmConfig
+from katachi.crbm.network import Crbm
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE
 

@@ -7,7 +7,8 @@ import torch
 from helpers import naive_crbm
 from helpers.positions import random_board
 from helpers.random_crbms import KINDS, random_weights
-from katachi.crbm.network import Crbm, CrbmConfig
+from katachi.crbm.config import CrbmConfig
+from katachi.crbm.network import Crbm
 from katachi.go.points import Symmetry
 
 TINY = {

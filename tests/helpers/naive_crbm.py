@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.crbm.network import CrbmConfig
+from katachi.crbm.config import CrbmConfig
 from katachi.go.points import Symmetry
 
 Arrays = Mapping[str, NDArray[np.float64]]

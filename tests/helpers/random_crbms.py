@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.crbm.network import CrbmConfig
+from katachi.crbm.config import CrbmConfig
 
 KINDS = {
     "binary": CrbmConfig(size=5, kernels=6),

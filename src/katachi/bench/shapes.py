@@ -22,8 +22,8 @@ from katachi.bench.kernels.shapes import sweep_boards, value_afterstates
 from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.core.contracts import Floats
 from katachi.core.evaluators import after, moves_of
+from katachi.crbm.config import CrbmConfig
 from katachi.crbm.evaluator import CrbmFeatures
-from katachi.crbm.network import CrbmConfig
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.shapes.features import LocalShapes

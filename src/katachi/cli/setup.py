@@ -433,9 +433,9 @@ def _crbm() -> None:
     import numpy as np
 
     from katachi.core.linear import LinearModel
+    from katachi.crbm.config import CrbmConfig
     from katachi.crbm.evaluator import CrbmFeatures
     from katachi.crbm.features import STONES
-    from katachi.crbm.network import CrbmConfig
     from katachi.crbm.value import LinearTdLearner, LinearTdSettings, link_afterstates
     from katachi.go.board import Board
 

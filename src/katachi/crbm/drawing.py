@@ -32,9 +32,9 @@ from katachi.core.drawing import (
     show_sets,
 )
 from katachi.core.models import SavedModel, find_model
+from katachi.crbm.config import orient
 from katachi.crbm.evaluator import SavedCrbm, load_crbm
 from katachi.crbm.kernels.features import LIBERTY_BINS
-from katachi.crbm.network import orient
 from katachi.go.points import BLACK, EMPTY, WHITE
 
 KERNELS_SHOWN: Final = 24

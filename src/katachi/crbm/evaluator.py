@@ -26,8 +26,8 @@ from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize
 from katachi.core.linear import LinearModel
 from katachi.core.models import blaming, open_model, save_model
 from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.crbm.config import LAYERS, CrbmConfig, LayerShape, Weights, check_weights, edge_planes, orient
 from katachi.crbm.kernels import network as kernels
-from katachi.crbm.network import LAYERS, CrbmConfig, LayerShape, Weights, check_weights, edge_planes, orient
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.go.points import Symmetry, format_vertex

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from katachi.core.cards import Metric
 from katachi.core.contracts import FeatureSet
 from katachi.core.disk import write_atomically
+from katachi.crbm.config import CrbmConfig
 from katachi.crbm.drawing import DrawnKernel, NamedCrbm, draw_kernels, rank_kernels
 from katachi.crbm.evaluator import SavedCrbm, load_crbm
 from katachi.crbm.features import Templates
-from katachi.crbm.network import CrbmConfig
 from katachi.crbm.winners import (
     PAPER_FILTERS,
     Stage,

@@ -1,0 +1,160 @@
+"""What a convolutional RBM is made of: visible units, kernels, how hidden units share them, and weights.
+
+Largman and Pham: a board is three channels, of which one is 1 on every point (own stone, opponent stone, free); a
+*kernel* looks at every k×k window of it, and each window has a hidden unit for each kernel. The hidden units are the
+features.
+
+- ``visible``: *multinomial* units are in one of their states; *real* ones are means that are never sampled.
+- ``units``: *binary* hidden units; *oriented* ones, where each kernel is laid down in its eight orientations and just
+  one of them is on; *oriented-or-off*, where at most one is.
+- ``liberties``: seven states of a point instead of three. ``edges``: kernels also see how far the edge is away; that
+  is given, not reconstructed.
+- ``second_kernels``: a second layer, whose visible units are the features of the first.
+
+>>> CrbmConfig().feature_count
+5145
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from katachi.core.contracts import Floats
+from katachi.crbm.features import point_states
+from katachi.features.planes import PlaneSet
+from katachi.go.points import MAX_SIZE, Symmetry
+
+EDGE_DISTANCES: Final = 4  # 0, 1, 2, and 3 or more
+MAX_KERNELS: Final = 4096
+Visible = Literal["multinomial", "real", "binary"]  # binary: in a second layer alone
+Units = Literal["binary", "oriented", "oriented-or-off"]
+
+
+class LayerShape(NamedTuple):
+    """How large a layer is."""
+
+    lines: int  # of a visible board, in one direction
+    channels: int  # of visible units that are reconstructed
+    given: int  # channels that are not
+    kernels: int
+    kernel_size: int
+    orientations: int  # of each kernel, 1 or 8
+    pooled: bool  # whether the features do not tell which orientation is on
+
+    @property
+    def places(self) -> int:
+        """How many windows there are in one direction."""
+        return self.lines - self.kernel_size + 1
+
+    @property
+    def maps(self) -> int:
+        """How many features each window has."""
+        return self.kernels if self.pooled else self.kernels * self.orientations
+
+
+class CrbmConfig(BaseModel):
+    """A convolutional RBM without its weights; the defaults are the paper's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    size: int = Field(default=9, ge=2, le=MAX_SIZE)
+    visible: Literal["multinomial", "real"] = "multinomial"
+    liberties: bool = False
+    edges: bool = False
+    kernels: int = Field(default=105, ge=1, le=MAX_KERNELS)
+    kernel_size: int = Field(default=3, ge=1, le=MAX_SIZE)
+    units: Units = "binary"
+    second_kernels: int | None = Field(default=None, ge=1, le=MAX_KERNELS)
+    second_size: int = Field(default=3, ge=1, le=MAX_SIZE)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        for number, layer in enumerate(self.layer_shapes()):
+            if layer.places < 1:
+                name = ("kernel_size", "second_size")[number]
+                raise ValueError(f"{name} is at most {layer.lines} here, not {layer.kernel_size}")
+        return self
+
+    @property
+    def planes(self) -> PlaneSet:
+        """The states of a point that the visible units stand for."""
+        return point_states(liberties=self.liberties)
+
+    def layer_shapes(self) -> tuple[LayerShape, ...]:
+        """The one layer, or both."""
+        oriented = self.units != "binary"
+        first = LayerShape(
+            self.size,
+            self.planes.count,
+            EDGE_DISTANCES if self.edges else 0,
+            self.kernels,
+            self.kernel_size,
+            len(Symmetry) if oriented else 1,
+            self.units != "oriented",
+        )
+        if self.second_kernels is None:
+            return (first,)
+        return first, LayerShape(first.places, first.maps, 0, self.second_kernels, self.second_size, 1, True)
+
+    @property
+    def feature_count(self) -> int:
+        """How many features a board has: the hidden units of the last layer."""
+        last = self.layer_shapes()[-1]
+        return last.places**2 * last.maps
+
+    def weight_shapes(self) -> dict[str, tuple[int, ...]]:
+        """All arrays of weights by name."""
+        shapes: dict[str, tuple[int, ...]] = {}
+        for name, layer in zip(LAYERS, self.layer_shapes(), strict=False):
+            shapes[f"{name}.kernels"] = (
+                layer.kernels,
+                layer.channels + layer.given,
+                layer.kernel_size,
+                layer.kernel_size,
+            )
+            shapes[f"{name}.hidden_bias"] = (layer.kernels,)
+            shapes[f"{name}.visible_bias"] = (layer.channels,)
+        return shapes
+
+    def parameter_count(self) -> int:
+        """How many numbers are learned."""
+        return sum(map(math.prod, self.weight_shapes().values()))
+
+
+LAYERS: Final = ("first", "second")  # the beginnings of the names of their weights
+
+
+Weights = dict[str, Floats]
+
+
+def check_weights(config: CrbmConfig, weights: Mapping[str, NDArray[np.float32]]) -> None:
+    """Raise ValueError if there are no such weights, or they are no numbers."""
+    shapes = {name: tuple(array.shape) for name, array in weights.items()}
+    if shapes != config.weight_shapes():
+        different = sorted(dict(shapes.items() ^ config.weight_shapes().items()))
+        raise ValueError(f"its weights are not those of this CRBM: {', '.join(different[:3])}")
+    for name, array in weights.items():
+        if not np.isfinite(array).all():
+            raise ValueError(f"some of its {name} are no numbers")
+
+
+def orient(kernels: Floats, shape: LayerShape) -> Floats:
+    """All kernels in all their orientations, [kernels · orientations, channels, k, k]."""
+    if shape.orientations == 1:
+        return kernels
+    turned = np.stack([symmetry.transform(kernels) for symmetry in Symmetry], axis=1)
+    return turned.reshape(-1, *kernels.shape[1:])
+
+
+def edge_planes(size: int) -> Floats:
+    """How far the nearest edge is from every point, as planes of zeros and ones, [EDGE_DISTANCES, n, n]."""
+    line = np.minimum(np.arange(size), np.arange(size)[::-1])
+    distance = np.minimum(np.minimum.outer(line, line), EDGE_DISTANCES - 1)
+    planes: Floats = (distance == np.arange(EDGE_DISTANCES)[:, None, None]).astype(np.float32)
+    return planes
