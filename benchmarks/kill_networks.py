@@ -27,10 +27,12 @@ import numpy as np
 import torch
 
 from katachi.core.models import is_model, load_model
+from katachi.core.training import Machine
 from katachi.data import importing as dataset_import
 from katachi.data.dataset import CARD, Dataset
 from katachi.go.board import Board
-from katachi.policy.train import Machine, PolicyTraining, train_policy
+from katachi.policy.config import PolicyTraining
+from katachi.policy.train import train_policy
 
 SIZE = 5
 GAMES = 200
@@ -79,7 +81,7 @@ def stages(base: Path) -> list[Stage]:
         dataset_import.import_games([records], folder / "set")
 
     def train(folder: Path) -> None:
-        train_policy(settings, folder / "run", lambda _: None, "katachi train cnn", MACHINE)
+        train_policy(settings, folder / "run", command="katachi train policy", machine=MACHINE)
 
     def prepare_export(folder: Path) -> None:
         shutil.copytree(trained / "run", folder / "run", ignore=shutil.ignore_patterns("model", "player.toml"))

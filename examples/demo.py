@@ -17,9 +17,10 @@ from rich.panel import Panel
 
 from katachi import BLACK, WHITE, Game, Limit, load_player
 from katachi.cli import main
+from katachi.cli._training import train_and_show
 from katachi.cli._training_progress import TrainingProgress
 from katachi.core.linear import load_linear
-from katachi.shapes.train import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, TRAINING, train_shapes
 
 SIZE = 5
 GAMES = 300_000
@@ -30,9 +31,7 @@ def learn(console: Console, games: int) -> Path:
     folder = next(path for n in count(1) if not (path := Path("runs") / f"demo-{n}").exists())
     settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
     console.rule(f"learning {SIZE}×{SIZE} Go from nothing: {games:,} games against itself")
-    with TrainingProgress() as progress:
-        run = progress.add_run(settings)
-        train_shapes(settings, folder, run.add, tick=run.tick)
+    (run,) = train_and_show(TRAINING, {folder: settings}, "examples/demo.py")
     console.print(run.summary())
     return folder
 

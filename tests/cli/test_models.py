@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from katachi.cli._release import find_recipe, read_result
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.cli import _cnn_shipping, _crbm_shipping, _shipping, _territory_shipping
-from katachi.cli._release import find_recipe, read_result
 from katachi.cli._training import read_training
 from katachi.core.cards import ModelError
 from katachi.core.models import load_model, open_model, pretrained_models

@@ -130,12 +130,12 @@ RUN = [
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("checkpoint.safetensors", lambda whole: whole[:-9], "cannot go on: its checkpoint is damaged"),
-        ("checkpoint.safetensors", lambda whole: b"", "cannot go on: its checkpoint is damaged"),
-        ("metrics.jsonl", lambda whole: whole[:30], "cannot go on: its checkpoint is damaged"),
+        ("checkpoint.safetensors", lambda whole: whole[:-9], "cannot resume: its checkpoint is damaged"),
+        ("checkpoint.safetensors", lambda whole: b"", "cannot resume: its checkpoint is damaged"),
+        ("metrics.jsonl", lambda whole: whole[:30], "cannot resume: its checkpoint is damaged"),
         ("metrics.jsonl", None, "cannot read"),
         ("config.toml", lambda whole: b"size = \n", "config.toml is damaged"),
-        ("config.toml", lambda whole: whole.replace(b"0.3", b"0.4"), "was begun with another step_size"),
+        ("config.toml", lambda whole: whole.replace(b"0.3", b"0.4"), "was started with another step_size"),
     ],
 )
 def test_a_damaged_run_gets_one_sentence(run_katachi, small_run, tmp_path, name, content, says):

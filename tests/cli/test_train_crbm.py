@@ -53,7 +53,7 @@ def test_features_then_a_value_then_pictures_and_a_game(run_katachi, games, tmp_
         ("crbm", ["--data", "nowhere"], "nowhere does not exist"),
         ("crbm", ["--data", "x", "--set", "kernel=3"], "there is no setting kernel; did you mean kernels?"),
         ("crbm", ["--data", "x", "--set", "kernel_size=12"], "kernel_size is at most 9"),
-        ("crbm", ["--resume", "nowhere"], "nowhere is no run that could go on"),
+        ("crbm", ["--resume", "nowhere"], "nowhere is not a run that could be resumed"),
         ("crbm", ["--resume", "nowhere", "--seed", "0"], "give no others"),
         ("value", ["templates"], "there is nothing to learn from"),
         ("value", ["nowhere", "--self-play", "1"], "there is no such model"),

@@ -51,7 +51,7 @@ def test_learning_from_nothing(run_katachi, tmp_path):
         (["--data", "x", "--set", "hidden=20"], "hidden: "),
         (["--self-play", "5", "--data", "x"], "give neither --data nor --from"),
         (["--self-play", "5", "--set", "weakest=1d"], "there is no setting weakest"),
-        (["--resume", "nowhere"], "nowhere is no run that could go on"),
+        (["--resume", "nowhere"], "nowhere is not a run that could be resumed"),
         (["--resume", "nowhere", "--seed", "0"], "give no others"),
     ],
 )

@@ -40,7 +40,7 @@ def test_one_begins_with_those_of_a_run_or_a_model_or_none(tmp_path):
 
 def test_what_has_no_weights_is_refused(tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"nothing")
-    with pytest.raises(TrainingError, match="no weights to begin with"):
+    with pytest.raises(TrainingError, match="no weights to start from"):
         load_first_weights(str(tmp_path), of_model)
     with pytest.raises(ModelError):
         load_first_weights(str(tmp_path / "nothing"), of_model)

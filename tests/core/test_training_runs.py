@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from pydantic import BaseModel
 
+from katachi.core import training
 from katachi.core.disk import DirectoryInUse
 from katachi.core.training import MetricLine, TrainingError, TrainingRun
 
@@ -15,6 +18,7 @@ class Settings(BaseModel):
     games: int = 10
     sets: tuple[str, ...] = ("LI 1x1",)
     limit: float | None = None
+    seed: int = 7
 
 
 def line(games: int) -> MetricLine:
@@ -57,7 +61,7 @@ def test_a_line_without_its_checkpoint_is_dropped(tmp_path: Path, monkeypatch: p
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     with TrainingRun(tmp_path, Settings()):
         pass
-    with pytest.raises(TrainingError, match="begun with another games, another limit"):
+    with pytest.raises(TrainingError, match="started with another games, another limit"):
         TrainingRun(tmp_path, Settings(games=11, limit=0.5))
 
 
@@ -84,3 +88,91 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     with TrainingRun(tmp_path, Settings()), pytest.raises(DirectoryInUse, match="another process"):
         TrainingRun(tmp_path, Settings())
+
+
+# The loop
+
+
+class Losses(NamedTuple):
+    steps: int
+    loss: float
+
+
+class Counter:
+    """Learns to count."""
+
+    def __init__(self, last: int = 10) -> None:
+        self.step, self._last = 0, last
+
+    @property
+    def is_finished(self) -> bool:
+        return self.step >= self._last
+
+    def update(self) -> Losses:
+        self.step += 1
+        return Losses(1, 1 / self.step)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"step": np.array([self.step])}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.step = int(state["step"][0])
+
+
+class Killed(Exception):
+    pass
+
+
+def count_up(folder: Path, checkpoint_seconds: float = 0.0, dies_at: int = 0) -> list[dict[str, Any]]:
+    learner, seen = Counter(), []
+
+    def tick(found: Losses) -> None:
+        assert found.steps == 1
+        if learner.step == dies_at:
+            raise Killed
+
+    with TrainingRun(folder, Settings(), lambda line: seen.append(dict(line.values)), "count") as run:
+        run.restore(learner)
+        for sums in run.learn(learner, learner.update, 4, tick, checkpoint_seconds):
+            line = {"steps": sums.steps, "loss": sums.loss / sums.steps, **run.times("seconds", "core_seconds")}
+            run.keep(learner.state_dict(), MetricLine(line), {"picture.txt": f"{learner.step}"})
+        assert run.describe("nothing", games=3).hours == 0
+        run.finish("counter", search="greedy")
+    return seen
+
+
+def without_clocks(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: line[key] for key in ("steps", "loss")} for line in lines]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1000.0])
+@pytest.mark.parametrize("dies_at", [2, 4, 7, 10])
+def test_a_loop_that_is_killed_measures_the_same(tmp_path: Path, seconds: float, dies_at: int) -> None:
+    whole = count_up(tmp_path / "whole")
+    assert [line["steps"] for line in whole] == [4, 4, 2]
+    with pytest.raises(Killed):
+        count_up(tmp_path / "run", seconds, dies_at)
+    assert without_clocks(count_up(tmp_path / "run", seconds)) == without_clocks(whole)
+    for name in ("checkpoint.safetensors", "picture.txt"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert (tmp_path / "run" / "player.toml").read_text().splitlines()[1:] == [
+        'name = "counter"',
+        "[evaluator]",
+        f'model = "{tmp_path / "run" / "model"}"',
+        "[search]",
+        'kind = "greedy"',
+    ]
+
+
+def test_clocks_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setitem(training._CLOCKS, "seconds", lambda: now[0])
+    with TrainingRun(tmp_path, Settings()) as run:
+        for _ in run.learn(learner := Counter(8), learner.update, 4, lambda _: now.__setitem__(0, now[0] + 10)):
+            run.keep(learner.state_dict(), MetricLine(run.times("seconds")))
+    now[0] = 1000.0
+    with TrainingRun(tmp_path, Settings()) as run:
+        run.restore(learner := Counter(12))
+        for _ in run.learn(learner, learner.update, 4, lambda _: now.__setitem__(0, now[0] + 10)):
+            run.keep(learner.state_dict(), MetricLine(run.times("seconds")))
+    assert [line.values["seconds"] for line in run.lines] == [40, 80, 120]

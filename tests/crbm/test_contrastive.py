@@ -13,14 +13,13 @@ from helpers import naive_crbm
 from helpers.positions import random_board
 from helpers.random_crbms import random_weights
 from helpers.small_sets import make_small_set
-from katachi.core.training import MetricLine
-from katachi.crbm.config import CrbmConfig
+from katachi.core.training import Machine, MetricLine
+from katachi.crbm.config import CrbmConfig, CrbmTraining
 from katachi.crbm.evaluator import load_crbm
-from katachi.crbm.network import Crbm, CrbmConfig
+from katachi.crbm.network import Crbm
 from katachi.crbm.train import (
     Contrast,
     ContrastiveLearner,
-    CrbmTraining,
     Diverged,
     contrast,
     measure_crbm,
@@ -64,6 +63,9 @@ def _ensemble(boards: np.ndarray, shares: np.ndarray) -> torch.Tensor:
 def _one_thread() -> None:
     """Steps of tiny CRBMs are too short to share."""
     torch.set_num_threads(1)
+
+
+HERE = Machine(threads=1, workers=0)
 
 
 def tiny(**changes: Any) -> CrbmTraining:
@@ -161,9 +163,10 @@ class Killed(Exception):
     pass
 
 
-def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.0, 180.0])  # between two checkpoints
+def test_a_run_resumes_to_the_same_bytes(games: Path, tmp_path: Path, seconds: float) -> None:
     training = run_settings(games, persistent=True)
-    train_crbm(training, tmp_path / "straight", lambda _: None, workers=0, sketch=lambda crbm: f"{crbm.use}")
+    train_crbm(training, tmp_path / "straight", machine=HERE)
 
     def kill(positions: int, contrast: Contrast) -> None:
         if positions == 100:  # after the second of three checkpoints
@@ -171,16 +174,22 @@ def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
 
     seen: list[MetricLine] = []
     with pytest.raises(Killed):
-        train_crbm(training, tmp_path / "killed", lambda _: None, workers=0, tick=kill)
-    train_crbm(training, tmp_path / "killed", seen.append, sketch=lambda crbm: f"{crbm.use}")
+        train_crbm(training, tmp_path / "killed", machine=HERE._replace(checkpoint_seconds=seconds), tick=kill)
+    train_crbm(training, tmp_path / "killed", seen.append)
     assert [line.values["positions"] for line in seen] == [40, 80, 120]
     for name in ("checkpoint.safetensors", "model/weights.safetensors", "kernels.svg"):
         straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
-        assert straight == killed, name
+        assert straight == killed.replace(b"killed", b"straight"), name
+    assert mean_errors(tmp_path / "straight") == mean_errors(tmp_path / "killed")
+
+
+def mean_errors(run: Path) -> list[float]:
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line)["reconstruction_error"] for line in lines]
 
 
 def test_what_a_run_leaves(games: Path, tmp_path: Path) -> None:
-    train_crbm(run_settings(games), tmp_path / "run", lambda _: None, "katachi train crbm", workers=0)
+    train_crbm(run_settings(games), tmp_path / "run", command="katachi train crbm", machine=HERE)
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     wanted = {"reconstruction_error", "validation_reconstruction_error", "validation_free_energy", "seconds"}
     assert wanted <= lines[-1].keys()
@@ -191,7 +200,7 @@ def test_what_a_run_leaves(games: Path, tmp_path: Path) -> None:
     assert saved.use.shape == (8,)
     for name, source in (("on", "run"), ("further", "run/model")):
         further = run_settings(games, first_model=str(tmp_path / source), step_size=1e-9)
-        train_crbm(further, tmp_path / name, lambda _: None, workers=0)
+        train_crbm(further, tmp_path / name, machine=HERE)
         last = load_crbm(tmp_path / name / "model")[0].weights["first.kernels"]
         assert last == pytest.approx(saved.weights["first.kernels"], abs=1e-6)
 
@@ -199,7 +208,7 @@ def test_what_a_run_leaves(games: Path, tmp_path: Path) -> None:
 def test_a_run_that_diverges_keeps_what_it_had(games: Path, tmp_path: Path) -> None:
     training = run_settings(games, visible="real", step_size=2.0, evaluate_every=20, positions=20 * 300)
     with pytest.raises(Diverged, match=r"step_size=0\.67"):
-        train_crbm(training, tmp_path / "run", lambda _: None, workers=0)
+        train_crbm(training, tmp_path / "run", machine=HERE)
     kept = load_file(tmp_path / "run" / "checkpoint.safetensors")
     assert all(np.isfinite(array).all() for array in kept.values())
     assert not (tmp_path / "run" / "model").exists()

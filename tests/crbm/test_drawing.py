@@ -11,7 +11,6 @@ from katachi.core.models import open_model
 from katachi.crbm.config import CrbmConfig
 from katachi.crbm.drawing import NamedCrbm, draw, draw_kernels, list_kernels, rank_kernels
 from katachi.crbm.evaluator import SavedCrbm, save_crbm
-from katachi.crbm.network import CrbmConfig
 from katachi.go.points import BLACK, EMPTY, WHITE
 
 SVG = "{http://www.w3.org/2000/svg}"

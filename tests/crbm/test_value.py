@@ -13,7 +13,7 @@ from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
 from katachi.core.linear import LinearModel
 from katachi.core.models import load_model
-from katachi.core.training import MetricLine
+from katachi.core.training import Machine, MetricLine
 from katachi.crbm.evaluator import SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
 from katachi.crbm.value import (
@@ -59,7 +59,7 @@ class Killed(Exception):
 @pytest.mark.parametrize("kind", ["templates", "crbm"])
 def test_a_run_goes_on_to_the_same_bytes_and_plays(kind: str, games: Path, crbm: Path, tmp_path: Path) -> None:
     training = settings(crbm if kind == "crbm" else kind, games)
-    train_value(training, tmp_path / "straight", lambda _: None, "katachi train value")
+    train_value(training, tmp_path / "straight", command="katachi train value")
 
     def kill(done: int, total: int) -> None:
         if done == 26:  # two passes over twelve games, and then against its former self
@@ -67,7 +67,7 @@ def test_a_run_goes_on_to_the_same_bytes_and_plays(kind: str, games: Path, crbm:
 
     seen: list[MetricLine] = []
     with pytest.raises(Killed):
-        train_value(training, tmp_path / "killed", lambda _: None, tick=kill)
+        train_value(training, tmp_path / "killed", machine=Machine(checkpoint_seconds=0.0), tick=kill)
     train_value(training, tmp_path / "killed", seen.append)
     assert [line.values["games"] for line in seen] == [10, 20, 28]
     for name in ("checkpoint.safetensors", "model/weights.safetensors"):
@@ -85,7 +85,7 @@ def test_a_run_goes_on_to_the_same_bytes_and_plays(kind: str, games: Path, crbm:
 
 
 def test_the_crbm_keeps_its_kernels(games: Path, crbm: Path, tmp_path: Path) -> None:
-    train_value(settings(crbm, games, self_play=0), tmp_path / "run", lambda _: None)
+    train_value(settings(crbm, games, self_play=0), tmp_path / "run")
     saved, card = load_crbm(tmp_path / "run" / "model")
     assert (saved.weights["first.kernels"] == random_weights(CONFIG)["first.kernels"]).all()
     assert saved.features().center == pytest.approx(0.4)
@@ -161,10 +161,10 @@ def test_a_game_in_all_orientations_teaches_what_all_turned_games_do(games: Path
     assert plain.records is not None
     for symmetry in Symmetry:
         plain.learner.update(plain.records.chains(plain.features, 0, symmetry))
-    told = symmetric.learn_game()
+    counts = symmetric.learn_game()
     assert (plain.learner.weights == symmetric.learner.weights).all()
     assert symmetric.learner.weights.any()
-    assert told["updates"] == 8 * len(plain.records.chains(plain.features, 0).rewards)
+    assert counts.updates == 8 * len(plain.records.chains(plain.features, 0).rewards)
     board = Board(5)
     board.play(1)
     identity, mirrored = (next(iter(turned([board], symmetry))) for symmetry in (Symmetry.IDENTITY, Symmetry.MIRROR))

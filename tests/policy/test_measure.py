@@ -12,11 +12,12 @@ from katachi.data.batches import Batch
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import Symmetry
+from katachi.policy.config import PolicyTraining
 from katachi.policy.evaluator import OnnxNetwork
 from katachi.policy.export import export_onnx
+from katachi.policy.learner import Learner, validate
 from katachi.policy.measure import TOP, Predicted, Predictor, describe_rank
 from katachi.policy.planes import PLANES
-from katachi.policy.train import Learner, PolicyTraining, validate
 from katachi.sgf.files import Split
 
 COUNT = 150  # more than are asked at once

@@ -10,7 +10,8 @@ import torch
 from katachi.data.batches import Batch
 from katachi.data.dataset import NO_LABEL
 from katachi.go.points import BLACK, WHITE
-from katachi.policy.train import Learner, Muon, PolicyTraining, orthogonalize, predict, validate
+from katachi.policy.config import PolicyTraining
+from katachi.policy.learner import Learner, Muon, orthogonalize, predict, validate
 
 SIZE = 5
 

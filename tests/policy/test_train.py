@@ -15,9 +15,11 @@ from safetensors.numpy import load_file
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.contracts import OwnershipEvaluator
 from katachi.core.models import load_model
-from katachi.core.training import MetricLine, TrainingError
+from katachi.core.training import Machine, MetricLine, TrainingError
 from katachi.go.board import Board
-from katachi.policy.train import Learner, Losses, Machine, PolicyTraining, train_policy
+from katachi.policy.config import PolicyTraining
+from katachi.policy.learner import Learner, Losses
+from katachi.policy.train import train_policy
 
 HERE = Machine(threads=1, workers=0)
 
@@ -38,7 +40,7 @@ class Killed(Exception):
 
 def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
     training = settings(games)
-    train_policy(training, tmp_path / "straight", lambda _: None, machine=HERE)
+    train_policy(training, tmp_path / "straight", machine=HERE)
 
     def kill(positions: int, losses: Losses) -> None:
         if positions == 16 * 5:  # after the second of three checkpoints
@@ -46,7 +48,7 @@ def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
 
     seen: list[MetricLine] = []
     with pytest.raises(Killed):
-        train_policy(training, tmp_path / "killed", lambda _: None, machine=HERE, tick=kill)
+        train_policy(training, tmp_path / "killed", machine=HERE, tick=kill)
     train_policy(training, tmp_path / "killed", seen.append, machine=Machine(threads=1, workers=1))
     assert [line.values["positions"] for line in seen] == [32, 64, 96]
     for name in ("checkpoint.safetensors", "model/model.onnx", "model/weights.safetensors", "examples.txt"):
@@ -56,35 +58,35 @@ def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path) -> None:
 
 def test_a_run_that_is_older_than_a_setting_resumes(games: Path, tmp_path: Path) -> None:
     training = settings(games)
-    train_policy(training, tmp_path / "straight", lambda _: None, machine=HERE)
+    train_policy(training, tmp_path / "straight", machine=HERE)
 
     def kill(positions: int, losses: Losses) -> None:
         if positions == 16 * 5:
             raise Killed
 
     with pytest.raises(Killed):
-        train_policy(training, tmp_path / "old", lambda _: None, machine=HERE, tick=kill)
+        train_policy(training, tmp_path / "old", machine=HERE, tick=kill)
     config = tmp_path / "old" / "config.toml"
     lines = config.read_text().splitlines(keepends=True)
     config.write_text("".join(line for line in lines if not line.startswith("products")))
     assert len(lines) == len(config.read_text().splitlines()) + 1
-    with pytest.raises(TrainingError, match="begun with another products"):
-        train_policy(settings(games, products="bfloat16"), tmp_path / "old", lambda _: None, machine=HERE)
-    train_policy(training, tmp_path / "old", lambda _: None, machine=HERE)
+    with pytest.raises(TrainingError, match="started with another products"):
+        train_policy(settings(games, products="bfloat16"), tmp_path / "old", machine=HERE)
+    train_policy(training, tmp_path / "old", machine=HERE)
     straight, old = ((tmp_path / run / "model/weights.safetensors").read_bytes() for run in ("straight", "old"))
     assert straight == old
 
 
 def test_a_network_of_rough_products_is_saved_as_exactly_as_any(games: Path, tmp_path: Path) -> None:
     training = settings(games, filters=16, products="bfloat16", optimizer="muon", schedule="trapezoid")
-    train_policy(training, tmp_path / "run", lambda _: None, machine=HERE)  # which compares it with its export
+    train_policy(training, tmp_path / "run", machine=HERE)  # which compares it with its export
     assert load_model(tmp_path / "run" / "model")[1].training.settings["products"] == "bfloat16"
 
 
 @pytest.mark.parametrize("step", [2, 4])  # the first evaluation comes after two steps
 def test_a_checkpoint_between_evaluations_is_gone_on_from(games: Path, tmp_path: Path, step: int) -> None:
     training = settings(games, value=True)
-    train_policy(training, tmp_path / "straight", lambda _: None, machine=HERE)
+    train_policy(training, tmp_path / "straight", machine=HERE)
 
     def kill(positions: int, losses: Losses) -> None:
         if positions == 16 * step:
@@ -92,9 +94,9 @@ def test_a_checkpoint_between_evaluations_is_gone_on_from(games: Path, tmp_path:
 
     often = HERE._replace(checkpoint_seconds=0.0)
     with pytest.raises(Killed):
-        train_policy(training, tmp_path / "killed", lambda _: None, machine=often, tick=kill)
+        train_policy(training, tmp_path / "killed", machine=often, tick=kill)
     heard: list[int] = []
-    train_policy(training, tmp_path / "killed", lambda _: None, machine=often, tick=lambda done, _: heard.append(done))
+    train_policy(training, tmp_path / "killed", machine=often, tick=lambda done, _: heard.append(done))
     assert heard == list(range(16 * step, 16 * 7, 16)), "the step before was kept, though no evaluation came after it"
     for name in ("checkpoint.safetensors", "model/model.onnx", "examples.txt"):
         assert (tmp_path / "straight" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes(), name
@@ -108,7 +110,7 @@ def test_a_checkpoint_between_evaluations_is_gone_on_from(games: Path, tmp_path:
 def test_ownership_is_learned_saved_and_asked(tmp_path: Path) -> None:
     games = make_small_set(tmp_path)
     label_small_set(games)
-    train_policy(settings(games, ownership=True), tmp_path / "run", lambda _: None, machine=HERE)
+    train_policy(settings(games, ownership=True), tmp_path / "run", machine=HERE)
     line = json.loads((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()[-1])
     assert 0 < line["ownership_loss"] < 2
     assert 0 < line["validation_ownership_hits"] < 1
@@ -122,7 +124,7 @@ def test_ownership_is_learned_saved_and_asked(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def trained(games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "run"
-    train_policy(settings(games, value=True), folder, lambda _: None, "katachi train cnn", HERE)
+    train_policy(settings(games, value=True), folder, command="katachi train policy", machine=HERE)
     return folder
 
 
@@ -147,27 +149,28 @@ def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path,
     first = load_file(trained / "model" / "weights.safetensors")
     for name, source in (("run", trained), ("model", trained / "model")):
         further = settings(games, value=True, first_model=str(source), step_size=1e-9)
-        train_policy(further, tmp_path / name, lambda _: None, machine=HERE)
+        train_policy(further, tmp_path / name, machine=HERE)
         last = load_file(tmp_path / name / "model" / "weights.safetensors")
         assert last["layers.0.weight"] == pytest.approx(first["layers.0.weight"], abs=1e-6)
     with pytest.raises(ValueError, match="not those of this network"):
-        train_policy(settings(games, first_model=str(trained)), tmp_path / "other", lambda _: None, machine=HERE)
+        train_policy(settings(games, first_model=str(trained)), tmp_path / "other", machine=HERE)
 
 
 _ONE_OF_TWO = """
 import sys
 from pathlib import Path
-from katachi.policy.train import Machine, train_cnn
-from katachi.policy.train import CnnTraining
+from katachi.core.training import Machine
+from katachi.policy.config import PolicyTraining
+from katachi.policy.train import train_policy
 
-settings = CnnTraining.model_validate_json(sys.argv[1])
-train_cnn(settings, Path(sys.argv[2]), lambda _: None, machine=Machine(1, 0))
+settings = PolicyTraining.model_validate_json(sys.argv[1])
+train_policy(settings, Path(sys.argv[2]), machine=Machine(1, 0))
 """
 
 
 def test_two_processes_learn_what_one_learns(games: Path, tmp_path: Path) -> None:
     training = settings(games, value=True, optimizer="sgd", step_size=0.1)  # AdamW would enlarge roundings
-    train_policy(training, tmp_path / "one", lambda _: None, machine=HERE)
+    train_policy(training, tmp_path / "one", machine=HERE)
     meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "WORLD_SIZE": "2"}
     command = [sys.executable, "-c", _ONE_OF_TWO, training.model_dump_json(), str(tmp_path / "two")]
     processes = [subprocess.Popen(command, env={**os.environ, **meeting, "RANK": str(rank)}) for rank in range(2)]

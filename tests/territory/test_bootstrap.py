@@ -90,14 +90,14 @@ class Killed(Exception):
 
 def test_a_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     settings = BootstrapTraining(**TINY)
-    train_bootstrap(settings, tmp_path / "straight", lambda _: None)
+    train_bootstrap(settings, tmp_path / "straight")
 
     def kill(positions: int, losses: Losses) -> None:
         if positions == 50:  # after the first of three rounds
             raise Killed
 
     with pytest.raises(Killed):
-        train_bootstrap(settings, tmp_path / "killed", lambda _: None, tick=kill)
+        train_bootstrap(settings, tmp_path / "killed", tick=kill)
     lines: list[MetricLine] = []
     train_bootstrap(settings, tmp_path / "killed", lines.append)
     assert [line.games for line in lines] == [3, 6, 9]

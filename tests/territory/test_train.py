@@ -11,11 +11,11 @@ from safetensors.numpy import load_file
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.contracts import OwnershipEvaluator
 from katachi.core.models import load_model
-from katachi.core.training import MetricLine
+from katachi.core.training import Machine, MetricLine
 from katachi.go.board import Board
 from katachi.territory.evaluator import load_territory
 from katachi.territory.learner import Losses, TerritoryLearner, TerritoryTraining, fit_points, validate
-from katachi.territory.train import Machine, open_batches, train_territory
+from katachi.territory.train import open_batches, train_territory
 
 HERE = Machine(threads=1, workers=0)
 
@@ -36,10 +36,10 @@ class Killed(Exception):
     pass
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
-def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path, optimizer: str) -> None:
+@pytest.mark.parametrize(("optimizer", "seconds"), [("adam", 180.0), ("sgd", 180.0), ("adam", 0.0)])
+def test_a_run_resumes_to_the_same_bytes(games: Path, tmp_path: Path, optimizer: str, seconds: float) -> None:
     training = settings(games, optimizer=optimizer)
-    train_territory(training, tmp_path / "straight", lambda _: None, machine=HERE)
+    train_territory(training, tmp_path / "straight", machine=HERE)
 
     def kill(positions: int, losses: Losses) -> None:
         if positions == 50:  # after the second of three checkpoints
@@ -47,7 +47,7 @@ def test_a_run_goes_on_to_the_same_bytes(games: Path, tmp_path: Path, optimizer:
 
     seen: list[MetricLine] = []
     with pytest.raises(Killed):
-        train_territory(training, tmp_path / "killed", lambda _: None, machine=HERE, tick=kill)
+        train_territory(training, tmp_path / "killed", machine=HERE._replace(checkpoint_seconds=seconds), tick=kill)
     train_territory(training, tmp_path / "killed", seen.append, machine=Machine(threads=1, workers=1))
     assert [line.values["positions"] for line in seen] == [20, 40, 60]
     for name in ("checkpoint.safetensors", "model/weights.safetensors"):
@@ -102,7 +102,7 @@ def test_threads_share_a_batch(games: Path) -> None:
 @pytest.fixture(scope="module")
 def trained(games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "run"
-    train_territory(settings(games), folder, lambda _: None, "katachi train territory", HERE)
+    train_territory(settings(games), folder, command="katachi train territory", machine=HERE)
     return folder
 
 
@@ -125,8 +125,8 @@ def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path,
     first = load_territory(trained / "model")[0].net.arrays()
     for name, source in (("run", trained), ("model", trained / "model")):
         further = settings(games, first_model=str(source), step_size=1e-9)
-        train_territory(further, tmp_path / name, lambda _: None, machine=HERE)
+        train_territory(further, tmp_path / name, machine=HERE)
         last = load_file(tmp_path / name / "model" / "weights.safetensors")
         assert last["output.hidden"] == pytest.approx(first["output.hidden"], abs=1e-6)
     with pytest.raises(ValueError, match="not those of this network"):
-        train_territory(settings(games, sweeps=2, first_model=str(trained)), tmp_path / "other", lambda _: None)
+        train_territory(settings(games, sweeps=2, first_model=str(trained)), tmp_path / "other")

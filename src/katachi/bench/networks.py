@@ -329,7 +329,8 @@ def _training_contestants(layers: int, filters: int, batches: Batches) -> Iterat
 
 def _training_learning(layers: int, filters: int, source: Iterator[Batch]) -> Callable[[int, int, int], None]:
     """A function that learns from so many positions of a source; what it needs is compiled here."""
-    from katachi.policy.train import Learner, PolicyTraining
+    from katachi.policy.config import PolicyTraining
+    from katachi.policy.learner import Learner
 
     settings = PolicyTraining.maddison(layers, filters, data="", batch=_TRAINING_BATCH, optimizer="sgd", step_size=1e-3)
     learner = Learner(settings)

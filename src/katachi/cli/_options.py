@@ -25,16 +25,10 @@ Simulations = Annotated[int | None, typer.Option(help="Simulations that a move m
 Changes = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change any setting; may be repeated.")
 ]
-FirstRun = Annotated[
-    str | None, typer.Option("--from", metavar="RUN", help="Begin with the weights of another run or a model.")
-]
-GamesSet = Annotated[Path | None, typer.Option(help="A set of games, made by katachi data import.")]
-Positions = Annotated[int | None, typer.Option(help="How many positions to learn from.")]
 Resume = Annotated[
-    Path | None, typer.Option(metavar="RUN", help="Go on with a run, with the settings it was begun with.")
+    Path | None, typer.Option(metavar="RUN", help="Resume a run, with the settings it was started with.")
 ]
-RunFolder = Annotated[Path | None, typer.Option(help="The folder of the run; the same one goes on.")]
-SameBytes = Annotated[int | None, typer.Option(help="The same seed ends in the same bytes, on one thread.")]
+RunFolder = Annotated[Path | None, typer.Option(help="The folder of the run; the same one resumes.")]
 Threads = Annotated[int, typer.Option(help="Threads that learn.", min=1)]
 WithTensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")]
 Workers = Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")]

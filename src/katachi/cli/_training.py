@@ -1,90 +1,56 @@
-"""What ``katachi train`` needs: settings from a file and the command line, and runs side by side."""
+"""What ``katachi train`` and ``katachi models make`` share: settings from the command line, and runs with a display."""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import tomllib
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
-from katachi.cli._training_progress import RunProgress, TrainingProgress
-from katachi.core.training import MetricLine, TensorBoard, TrainingError
-from katachi.shapes.train import ShapeTraining, train_shapes
+from katachi.core.training import (
+    CONFIG,
+    RUNS,
+    Machine,
+    MetricLine,
+    Observer,
+    TensorBoard,
+    TrainingCommand,
+    TrainingError,
+    add_up,
+    read_values,
+)
 
-Settings = TypeVar("Settings", bound=BaseModel)
-
-_EVALUATIONS = 20  # at least, of a run that learns from games, unless it is said how often
-
-
-def read_training(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> ShapeTraining:
-    """Settings from a file, then from options, then from ``key=value``; raises TrainingError with one sentence."""
-    values = collect_values(file, options, changes)
-    games = values.get("games")
-    if "evaluate_every" not in values and isinstance(games, int):
-        values["evaluate_every"] = max(1, games // 30)
-    return check_settings(ShapeTraining, values)
-
-
-def read_learning(
-    kind: type[Settings], file: Path | None, options: Mapping[str, Any], changes: Sequence[str], made_by: str
-) -> Settings:
-    """The same for learning from a set of games, which ``made_by`` makes, with evaluations all along the run."""
-    values = collect_values(file, options, changes)
-    if "data" not in values:
-        raise TrainingError(f"there is nothing to learn from: give --data SET (see: {made_by} --help)")
-    if "evaluate_every" not in values and isinstance(positions := values.get("positions"), int):
-        most = kind.model_fields["evaluate_every"].default
-        values["evaluate_every"] = min(most, max(1, positions // _EVALUATIONS))
-    return check_settings(kind, values)
+_SHOWN_UPDATES: Final = 200  # whose sums the display shows
 
 
-def values_of_run(run: Path, given: Sequence[object]) -> dict[str, Any]:
-    """The settings that a run was begun with; raises TrainingError if it is none, or if other settings are given."""
-    if any(value not in (None, []) for value in given):
-        raise TrainingError("--resume takes all settings from the run: give no others")
-    config = run / "config.toml"
-    if not config.exists():
-        raise TrainingError(f"{run} is no run that could go on")
-    return collect_values(config, {}, [])
+# Settings
 
 
 def collect_values(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     """The values of a file, then of options that were given, then of ``key=value``, the later ones over the earlier."""
-    values: dict[str, Any] = _read_file(file) if file else {}
+    values = read_values(file) if file else {}
     values |= {key: value for key, value in options.items() if value is not None}
     for change in changes:
         values |= _parse_change(change)
     return values
 
 
-def require_torch() -> None:
-    """Raise TrainingError if networks cannot be trained here; play does without torch."""
-    if find_spec("torch") is None or find_spec("onnx") is None:
-        raise TrainingError("networks are trained with torch, which is not here: pip install 'katachi[train]'")
-
-
-def check_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
-    """Settings of a kind; raises TrainingError with one sentence."""
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        raise TrainingError(_explain(error, kind)) from None
-
-
-def _read_file(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TrainingError(f"cannot read {file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TrainingError(f"{file} is no TOML file: {error}") from None
+def values_of_run(run: Path, given: Sequence[object]) -> dict[str, Any]:
+    """The settings that a run was started with; raises TrainingError if it is not one, or other settings are given."""
+    if any(value not in (None, []) for value in given):
+        raise TrainingError("--resume takes all settings from the run: give no others")
+    if not (run / CONFIG).exists():
+        raise TrainingError(f"{run} is not a run that could be resumed")
+    return read_values(run / CONFIG)
 
 
 def _parse_change(change: str) -> dict[str, Any]:
@@ -98,58 +64,118 @@ def _parse_change(change: str) -> dict[str, Any]:
         return {key.strip(): value}
 
 
-def _explain(error: ValidationError, kind: type[BaseModel]) -> str:
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(key, kind.model_fields, n=1)
-        return f"there is no setting {key}" + (f"; did you mean {near[0]}?" if near else "")
-    return f"{key}: {first['msg']}".removeprefix(": ").replace("Value error, ", "")
+def training_folder(settings: BaseModel, title: str, name: str = "", former: Sequence[str] = ()) -> Path:
+    """Where a run goes if nobody says: one folder for each set of settings, so that the same command resumes.
 
-
-def training_folder(name: str, settings: BaseModel) -> Path:
-    """Where a run goes if nobody says: one folder for each set of settings, so that the same command goes on."""
+    A run that was started when the training ``name`` had a former name is resumed where it is.
+    """
     digest = hashlib.sha256(json.dumps(settings.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()[:8]
-    return Path("runs") / f"{name}-{digest}"
+    older = (RUNS / f"{title.replace(name, old, 1)}-{digest}" for old in former)
+    return next((path for path in older if path.exists()), RUNS / f"{title}-{digest}")
 
 
-# Runs
-
-
-def run_folders(settings: ShapeTraining, runs: int, folder: Path) -> dict[Path, ShapeTraining]:
+def run_folders(settings: BaseModel, runs: int, folder: Path) -> dict[Path, Any]:
     """One run in the folder itself; several in one below it for each seed from the first on."""
     if runs == 1:
         return {folder: settings}
-    seeds = range(settings.seed, settings.seed + runs)
+    first: int = settings.model_dump()["seed"]
+    seeds = range(first, first + runs)
     return {folder / f"seed-{seed}": settings.model_copy(update={"seed": seed}) for seed in seeds}
 
 
-def train_side_by_side(
-    runs: Mapping[Path, ShapeTraining], jobs: int, command: str, *, tensorboard: bool
-) -> list[RunProgress]:
-    """Train all runs, ``jobs`` at a time, and return their displays.
+# The display, on standard error; nothing where that is not a terminal.
 
-    They are threads: compiled games let other threads run, and one display can follow them all.
+
+class Speed(ProgressColumn):
+    """How many of something are done in a second."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self._what = what
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:,.0f} {self._what}/s")
+
+
+class TrainingProgress(Progress):
+    """A line for every run: how many games or positions are done, the time left, and what was measured."""
+
+    def __init__(self, unit: str) -> None:
+        console = Console(stderr=True)
+        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed(unit))
+        text = TextColumn("{task.description}")
+        super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
+
+
+class RunDisplay(Observer):
+    """The line of one run, and what was measured in it."""
+
+    def __init__(
+        self, progress: TrainingProgress, training: TrainingCommand, settings: Any, board: TensorBoard | None = None
+    ) -> None:
+        self.lines: list[MetricLine] = []
+        self._progress, self._training, self._settings, self._board = progress, training, settings, board
+        self._recent: deque[Any] = deque(maxlen=_SHOWN_UPDATES)
+        self._done: int | None = None
+        self._bar = progress.add_task("", total=training.total(settings))
+
+    def watch(self, line: MetricLine) -> None:
+        self.lines.append(line)
+        self.note(self.summary())
+        if self._board is not None:
+            self._board.write(self._training.scalars(line), line.values[self._training.unit])
+
+    def tick(self, done: int, found: Any = None, total: int | None = None) -> None:
+        """Show how much is done; the first call, and one on a new board, starts the clock anew."""
+        if self._progress.disable:
+            return
+        if self._done is None or done < self._done:
+            self._progress.reset(self._bar, total=total, completed=done)
+        self._done = done
+        self._progress.update(self._bar, completed=done, total=total, description=self._describe(found))
+
+    def note(self, text: str) -> None:
+        self._progress.update(self._bar, description=text)
+
+    def _describe(self, found: Any) -> str:
+        if found is None or self._training.recent is None:
+            return self.summary()
+        self._recent.append(found)
+        return f"{self._training.recent(add_up(self._recent))}; {self.summary()}"
+
+    def summary(self) -> str:
+        """What was reached."""
+        return self._training.summarize(self._settings, self.lines)
+
+
+def train_and_show(
+    training: TrainingCommand,
+    runs: Mapping[Path, Any],
+    command: str,
+    machine: Machine = Machine(),  # noqa: B008
+    jobs: int = 1,
+    *,
+    tensorboard: bool = False,
+) -> list[RunDisplay]:
+    """Train in all folders with their settings, ``jobs`` at a time, and return the displays.
+
+    Several are threads: compiled games let other threads run, and one display can follow them all.
     """
-    from joblib import Parallel, delayed
-
-    with TrainingProgress() as progress:
-        shown = [progress.add_run(settings) for settings in runs.values()]
-        work = (
-            delayed(_train)(settings, folder, run, command, tensorboard=tensorboard)
-            for (folder, settings), run in zip(runs.items(), shown, strict=True)
-        )
-        Parallel(n_jobs=jobs, backend="threading", batch_size=1, pre_dispatch=jobs)(work)
-    return shown
-
-
-def _train(settings: ShapeTraining, folder: Path, run: RunProgress, command: str, *, tensorboard: bool) -> None:
     with ExitStack() as stack:
-        board = stack.enter_context(closing(TensorBoard(folder / "tensorboard"))) if tensorboard else None
+        boards = [stack.enter_context(closing(TensorBoard(path / "tensorboard"))) for path in runs if tensorboard]
+        progress = stack.enter_context(TrainingProgress(training.unit))
+        shown = [
+            RunDisplay(progress, training, settings, board)
+            for settings, board in zip(runs.values(), boards or [None] * len(runs), strict=True)
+        ]
+        work = [
+            (settings, path, command, machine, run) for (path, settings), run in zip(runs.items(), shown, strict=True)
+        ]
+        if len(work) == 1:
+            training.train(*work[0])
+        else:
+            from joblib import Parallel, delayed
 
-        def watch(line: MetricLine) -> None:
-            run.add(line)
-            if board is not None:
-                board.add(line)
-
-        train_shapes(settings, folder, watch, command, run.tick)
+            parallel = Parallel(n_jobs=jobs, backend="threading", batch_size=1, pre_dispatch=jobs)
+            parallel(delayed(training.train)(*arguments) for arguments in work)
+    return shown

@@ -1,14 +1,24 @@
-"""``katachi models``: what ships, and how it is made."""
+"""``katachi models``: the pretrained models, and how they are made."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from katachi.cli._options import AsJson
+
+if TYPE_CHECKING:
+    from katachi.core.cards import Metric
+    from katachi.core.models import SavedModel
+    from katachi.core.release import Request, Tools
+    from katachi.core.training import Machine, TrainingCommand
+
+_RANDOM_PLIES: Final = 2
 
 app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 
@@ -18,7 +28,7 @@ def models(
     context: typer.Context,
     as_json: AsJson = False,
 ) -> None:
-    """List the models that ship: how large they are, how they were trained, and how well they do.
+    """List the pretrained models: how large they are, how they were trained, and how well they do.
 
     Examples:
       katachi models
@@ -43,7 +53,7 @@ def models(
 @app.command()
 def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a recipe.")],
-    run: Annotated[Path | None, typer.Option(help="The folder of the training run; the same one goes on.")] = None,
+    run: Annotated[Path | None, typer.Option(help="The folder of the training run; the same one resumes.")] = None,
     trained: Annotated[str | None, typer.Option(help="A run that has trained this recipe already.")] = None,
     results: Annotated[
         list[Path] | None, typer.Option("--result", help="What katachi match --json printed; may be repeated.")
@@ -53,14 +63,16 @@ def make(
         Path | None, typer.Option(metavar="SET", help="Games that a network learns from, and is measured with.")
     ] = None,
     positions: Annotated[int, typer.Option(min=1, help="Positions of test games that are measured.")] = 20_000,
-    int8: Annotated[bool, typer.Option("--int8", help="Let the network ship in eight bits, too.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="Release the network in eight bits, too.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Games at the same time, or threads of a network.")] = 1,
-    into: Annotated[Path | None, typer.Option(help="A folder for the model, instead of those that ship.")] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="A folder for the model, other than that of the pretrained.")
+    ] = None,
 ) -> None:
-    """Train a model by its recipe, measure it, and let it ship.
+    """Train a model by its recipe, measure it, and release it.
 
-    Shapes and CRBMs are measured against simple players, networks by how often they foretell moves of test games, or
-    who owned their points. A network ships with a player that plays by it without search.
+    Shapes and CRBMs are measured against simple players, networks by how often they predict moves of test games, or who
+    owned their points. A network is released with a player that plays by it without search.
 
     Examples:
       katachi models make shapes-9
@@ -69,31 +81,54 @@ def make(
       katachi models make territory-9 --data runs/labeled
       katachi models make crbm-9 --data runs/games
     """
-    from katachi.cli._release import find_recipe, make_shapes
+    from katachi.core.release import Request, make_model
 
-    found = results or []
-    kind = find_recipe(name).parent.name
-    if kind == "territory":
-        from katachi.cli._territory_release import make_territory
+    request = Request(name, _tools(), data, run, trained, results or [], into, games, positions, jobs, int8)
+    typer.echo(f"{name} is in {make_model(request)}")
 
-        path = make_territory(
-            name, positions=positions, threads=jobs, data=data, run=run, trained=trained, results=found, into=into
-        )
-    elif kind == "crbm":
-        from katachi.cli._training import require_torch
 
-        require_torch()
-        from katachi.cli._crbm_release import make_crbm
+def _tools() -> Tools:
+    """What the systems need to release a model, and cannot have: a display, and matches."""
+    from rich.console import Console
+    from rich.progress import Progress
 
-        path = make_crbm(name, games=games, jobs=jobs, data=data, run=run, trained=trained, results=found, into=into)
-    elif kind == "cnn":
-        from katachi.cli._training import require_torch
+    from katachi.cli._training import train_and_show
+    from katachi.core.release import Tools
 
-        require_torch()
-        from katachi.cli._policy_release import Measuring, make_network
+    def train(training: TrainingCommand, settings: Any, folder: Path, command: str, machine: Machine) -> None:
+        train_and_show(training, {folder: settings}, command, machine)
 
-        measuring = Measuring(positions, jobs, int8)
-        path = make_network(name, measuring, data=data, run=run, trained=trained, results=found, into=into)
-    else:
-        path = make_shapes(name, run=run, trained=trained, results=found, games=games, jobs=jobs, into=into)
-    typer.echo(f"{name} is in {path}")
+    @contextmanager
+    def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task(what, total=total)
+            yield lambda done: progress.update(task, completed=done)
+
+    return Tools(train, _play, bar, lambda text: typer.echo(f"katachi: {text}", err=True))
+
+
+def _play(opponent: str, model: SavedModel, komi: float, request: Request) -> Metric:
+    """The share of distinct games from two random plies that it wins one ply deep; the games are kept in ``runs/``."""
+    from katachi.arena.settings import parse_settings
+    from katachi.cli._arena import RUNS, play_and_watch
+    from katachi.core.cards import Metric
+    from katachi.core.disk import write_atomically
+    from katachi.core.weights import WEIGHTS
+
+    folder = RUNS / f"{request.name}-against-{opponent}-{model.card.files[WEIGHTS][:8]}"
+    player = folder.with_suffix(".toml")
+    RUNS.mkdir(exist_ok=True)
+    write_atomically(player, f'kind = "search"\n[evaluator]\nmodel = {json.dumps(str(model.path.resolve()))}\n')
+    values: dict[str, Any] = {
+        "players": {request.name: str(player), opponent: opponent},
+        "games": request.games,
+        "jobs": request.jobs,
+        "size": model.card.board_size,
+        "komi": komi,
+        "openings": {"random_plies": _RANDOM_PLIES},
+        "report": {"exclude_duplicates": True},
+    }
+    score = play_and_watch(parse_settings(values), folder).pairs[0].score
+    low, high = score.interval
+    return Metric(value=score.points / score.games, low=low, high=high, games=score.games)

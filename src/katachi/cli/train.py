@@ -1,32 +1,41 @@
-"""``katachi train``: learn a player."""
+"""``katachi train``: one command for each training that the systems declare, and one for the patterns of the search."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from inspect import Parameter, Signature, cleandoc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from katachi.cli._options import (
-    Changes,
-    FirstRun,
-    GamesSet,
-    Positions,
-    Resume,
-    RunFolder,
-    SameBytes,
-    Threads,
-    WithTensorBoard,
-    Workers,
-)
+from katachi.cli._lazy import keep_layout
+from katachi.cli._options import Changes, Resume, RunFolder, Threads, WithTensorBoard, Workers
+from katachi.core.registry import find, references, systems
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+if TYPE_CHECKING:
+    from katachi.core.training import TrainingCommand
+
+_Runs = Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1)]
+_Jobs = Annotated[int, typer.Option(help="Runs at the same time.", min=1)]
 
 
-def _given_command() -> str:
-    """What the cards of models say they were made by."""
-    return " ".join(["katachi", *sys.argv[1:]])
+class TrainingGroup(TyperGroup):
+    """Knows the trainings of the registry by name, and imports the one that is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*references("trainings"), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a training by its name or a former one."""
+        if cmd_name in references("trainings") or cmd_name in _former_names():
+            return _make_command(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+
+app: Final = typer.Typer(cls=TrainingGroup, add_completion=False, no_args_is_help=True)
 
 
 @app.callback()
@@ -36,7 +45,7 @@ def train() -> None:
     Examples:
       katachi train shapes
       katachi train patterns games/
-      katachi train cnn --data runs/games
+      katachi train policy --data runs/games
       katachi train crbm --data runs/games
       katachi train value runs/crbm --data runs/games
       katachi train territory --data runs/games
@@ -44,235 +53,94 @@ def train() -> None:
     """
 
 
-@app.command()
-def shapes(
-    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
-    size: Annotated[int | None, typer.Option(help="The board size.")] = None,
-    games: Annotated[int | None, typer.Option(help="How many games to play.")] = None,
-    seed: SameBytes = None,
-    grow_from: Annotated[int | None, typer.Option(help="Begin on this size, and grow the board.")] = None,
-    start_from: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Begin with the weights of a model, grown as needed.")
-    ] = None,
-    change: Changes = None,
-    run: RunFolder = None,
-    runs: Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1)] = 1,
-    jobs: Annotated[int, typer.Option(help="Runs at the same time.", min=1)] = 1,
-    tensorboard: WithTensorBoard = False,
-) -> None:
-    """Learn local shapes by self-play, one ply deep (Silver, Sutton and Müller 2007).
-
-    A run that was interrupted goes on when the same command is given again. When it is through, its folder holds the
-    model, a player that katachi play, gtp and match take, and a picture of the learning curve.
-
-    Examples:
-      katachi train shapes
-      katachi train shapes --size 5 --games 100000 --run runs/five
-      katachi train shapes --set step_size=0.1 --set agents=2 --set 'sets=["LI 2x2"]'
-      katachi train shapes --size 9 --grow-from 5
-      katachi train shapes --size 13 --start-from runs/nine/model
-      katachi train shapes --size 5 --runs 8 --jobs 2
-      katachi play runs/five/player.toml --size 5
-    """
-    from katachi.cli._training import read_training, run_folders, train_side_by_side, training_folder
-    from katachi.core.training import draw_curves
-
-    options: dict[str, Any] = {
-        "size": size,
-        "games": games,
-        "seed": seed,
-        "grow_from": grow_from,
-        "first_model": start_from,
-    }
-    settings = read_training(file, options, change or [])
-    folder = run or training_folder(f"shapes-{settings.size}", settings)
-    typer.echo(f"katachi: the run is in {folder}", err=True)
-    folders = run_folders(settings, runs, folder)
-    trained = train_side_by_side(folders, jobs, _given_command(), tensorboard=tensorboard)
-    draw_curves([shown.lines for shown in trained], folder / "curve.svg")
-    for path, shown in zip(folders, trained, strict=True):
-        name = "" if runs == 1 else f"{path.name}: "
-        for warning in shown.warnings():
-            typer.echo(f"katachi: {name}{warning}", err=True)
-        typer.echo(f"{name}{shown.summary()}")
-    players = sorted(next(iter(folders)).glob("player*.toml"))
-    typer.echo(f"play against it: katachi play {players[0]} --size {settings.size}")
+def _given_command() -> str:
+    """What the cards of models say they were made by."""
+    return " ".join(["katachi", *sys.argv[1:]])
 
 
-@app.command()
-def cnn(
-    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
-    data: GamesSet = None,
-    positions: Positions = None,
-    seed: SameBytes = None,
-    start_from: FirstRun = None,
-    change: Changes = None,
-    run: RunFolder = None,
-    resume: Resume = None,
-    threads: Threads = 1,
-    workers: Workers = 1,
-    tensorboard: WithTensorBoard = False,
-) -> None:
-    """Learn from game records which move comes next (Maddison, Huang, Sutskever and Silver 2014).
+def _former_names() -> dict[str, str]:
+    """Trainings by the names that they once had."""
+    known = references("trainings")
+    return {old: name for system in systems().values() for old, name in system.aliases.items() if name in known}
 
-    A run that was interrupted goes on when the same command is given again. Settings are those of the network and of
-    learning: layers, filters, planes, step_size … Their names and values are in config.toml of any run.
 
-    Examples:
-      katachi data import games/ --out runs/games
-      katachi train cnn --data runs/games
-      katachi train cnn --data runs/games --set layers=13 --positions 5000000 --run runs/deep
-      katachi train cnn --resume runs/deep
-      katachi train cnn --data runs/games --set layers=13 --from runs/deep --run runs/deeper
-      torchrun --nproc-per-node 2 -m katachi train cnn --data runs/games --run runs/two
-    """
-    from katachi.cli._training import require_torch, training_folder
+# A command from the declaration of a training
 
-    require_torch()
-    from katachi.cli._policy_training import read_policy_training, read_run, train_and_show
 
-    options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
+def _make_command(name: str) -> Any:
+    training = find("trainings", name)
+
+    def run(**given: Any) -> None:
+        _run(_former_names().get(name, name), training, given)
+
+    parameters = _parameters(training)
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(name, help=keep_layout(cleandoc(training.help)))(run)
+    return typer.main.get_command(alone)
+
+
+def _parameters(training: TrainingCommand) -> list[Parameter]:
+    """What the command takes: arguments, options of settings, and what all trainings or those of its kind take."""
+    arguments: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for option in training.options:
+        if option.is_argument:
+            arguments[option.setting] = Annotated[option.type, typer.Argument(help=option.help)]
+        else:
+            flags = [option.flag] if option.flag else []
+            declared = typer.Option(*flags, metavar=option.metavar, help=option.help)
+            options[option.setting] = Annotated[option.type | None, declared]
+    text = f"Settings as TOML; without it, {training.usual}."
+    arguments["file"] = Annotated[Path | None, typer.Argument(help=text)]
+    options |= {"change": Changes, "run": RunFolder}
+    defaults: dict[str, Any] = dict.fromkeys(["file", *options])
+    for wanted, added in (
+        (training.can_resume, {"resume": (Resume, None)}),
+        (training.can_repeat, {"runs": (_Runs, 1), "jobs": (_Jobs, 1)}),
+        (training.takes_threads, {"threads": (Threads, 1)}),
+        (training.takes_workers, {"workers": (Workers, 1)}),
+        (True, {"tensorboard": (WithTensorBoard, False)}),
+    ):
+        for name, (kind, default) in added.items() if wanted else ():
+            options[name], defaults[name] = kind, default
+    return [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=defaults.get(name, Parameter.empty))
+        for name, kind in (arguments | options).items()
+    ]
+
+
+def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None:
+    from katachi.cli._training import collect_values, run_folders, train_and_show, training_folder, values_of_run
+    from katachi.core.training import Machine, require_torch
+
+    if training.needs_torch:
+        require_torch()
+    options = {option.setting: given[option.setting] for option in training.options}
+    options = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
+    file, changes, run, resume = given["file"], given["change"] or [], given["run"], given.get("resume")
     if resume is None:
-        settings = read_policy_training(file, options, change or [])
+        settings = training.parse(collect_values(file, options, changes))
     else:
-        settings = read_run(resume, given=[file, run, change, *options.values()])
-    folder = run or resume or training_folder(f"cnn-{settings.size or 'any'}", settings)
+        settings = training.parse(values_of_run(resume, [file, run, changes, *options.values()]))
+    former = [old for old, today in _former_names().items() if today == name]
+    folder = run or resume or training_folder(settings, training.folder(settings), name, former)
     typer.echo(f"katachi: the run is in {folder}", err=True)
-    typer.echo(train_and_show(settings, folder, threads, workers, _given_command(), tensorboard=tensorboard))
-
-
-@app.command()
-def territory(
-    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, the paper's network.")] = None,
-    data: Annotated[Path | None, typer.Option(help="A set of games with labels (katachi data label).")] = None,
-    self_play: Annotated[
-        int | None,
-        typer.Option(metavar="SIZE", help="Learn from nothing, by playing against itself on this board size."),
-    ] = None,
-    positions: Positions = None,
-    seed: SameBytes = None,
-    start_from: FirstRun = None,
-    change: Changes = None,
-    run: RunFolder = None,
-    resume: Resume = None,
-    threads: Threads = 1,
-    workers: Workers = 1,
-    tensorboard: WithTensorBoard = False,
-) -> None:
-    """Learn from finished games who will own each point (Wu and Baldi 2006).
-
-    A run that was interrupted goes on when the same command is given again. Settings are those of the network and of
-    learning: hidden, channels, sweeps, cell, step_size … Their names and values are in config.toml of any run. What was
-    learned on one board size is good for all of them.
-
-    Examples:
-      katachi data import games/ --out runs/games
-      katachi data label runs/games
-      katachi train territory --data runs/games
-      katachi train territory --data runs/games --set optimizer=sgd --set batch=10 --set step_size=0.01
-      katachi train territory --data runs/games --set cell=gated --set hidden=32 --set channels=16 --set sweeps=2
-      katachi train territory --resume runs/territory
-      katachi train territory --self-play 5 --positions 200000
-    """
-    from katachi.cli._territory_training import read_bootstrap, read_run, read_territory_training, train_and_show
-    from katachi.cli._training import training_folder
-    from katachi.territory.train import Machine
-
-    options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
-    if resume is not None:
-        settings = read_run(resume, given=[file, run, change, self_play, *options.values()])
-    elif self_play is not None:
-        settings = read_bootstrap(self_play, file, options, change or [])
-    else:
-        settings = read_territory_training(file, options, change or [])
-    folder = run or resume or training_folder("territory", settings)
-    typer.echo(f"katachi: the run is in {folder}", err=True)
-    typer.echo(train_and_show(settings, folder, Machine(threads, workers), _given_command(), tensorboard=tensorboard))
-
-
-@app.command()
-def crbm(
-    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, the paper's.")] = None,
-    data: GamesSet = None,
-    positions: Positions = None,
-    seed: SameBytes = None,
-    start_from: FirstRun = None,
-    change: Changes = None,
-    run: RunFolder = None,
-    resume: Resume = None,
-    workers: Workers = 1,
-    tensorboard: WithTensorBoard = False,
-) -> None:
-    """Find features of boards without being told anything: a convolutional RBM (Largman and Pham).
-
-    A run that was interrupted goes on when the same command is given again; kernels.svg in its folder shows what it has
-    found so far. What the features are worth, katachi train value learns. Settings are those of the CRBM and of
-    learning: visible, kernels, kernel_size, units, gibbs_steps, sparsity … All are in config.toml of any run.
-
-    Examples:
-      katachi train crbm --data runs/games
-      katachi train crbm --data runs/games --set units=oriented-or-off --run runs/oriented
-      katachi train crbm --data runs/games --set visible=real --set spread=0.01 --set step_size=0.001 --run runs/real
-      katachi train crbm --data runs/games --set persistent=true --set sparsity=1.0
-      katachi train crbm --data runs/games --from runs/oriented --set second_kernels=50 --set units=oriented-or-off
-      katachi train crbm --resume runs/oriented
-      katachi show runs/oriented
-    """
-    from katachi.cli._crbm_training import read_crbm_run, read_crbm_training, train_crbm_and_show
-    from katachi.cli._training import training_folder
-
-    options = {"data": data and str(data), "positions": positions, "seed": seed, "first_model": start_from}
-    if resume is None:
-        settings = read_crbm_training(file, options, change or [])
-    else:
-        settings = read_crbm_run(resume, given=[file, run, change, *options.values()])
-    folder = run or resume or training_folder(f"crbm-{settings.size}", settings)
-    typer.echo(f"katachi: the run is in {folder}", err=True)
-    typer.echo(train_crbm_and_show(settings, folder, workers, _given_command(), tensorboard=tensorboard))
-
-
-@app.command()
-def value(
-    features: Annotated[str, typer.Argument(help="A CRBM, as a run or a model, or templates.")],
-    file: Annotated[Path | None, typer.Argument(help="Settings as TOML; without it, our own recipe.")] = None,
-    data: GamesSet = None,
-    games: Annotated[int | None, typer.Option(help="How many of its games to learn from.")] = None,
-    self_play: Annotated[int | None, typer.Option(help="How many games to play against its former self then.")] = None,
-    seed: SameBytes = None,
-    start_from: Annotated[
-        str | None, typer.Option("--from", metavar="MODEL", help="Begin with the value of a model.")
-    ] = None,
-    change: Changes = None,
-    run: RunFolder = None,
-    tensorboard: WithTensorBoard = False,
-) -> None:
-    """Learn what features are worth, from recorded games by TD(0), and then from games against its former self.
-
-    The features are those of a CRBM, or all 2×2 templates. A run that was interrupted goes on when the same command is
-    given again. When it is through, its folder holds the model and a player that katachi play, gtp and match take.
-
-    Examples:
-      katachi train value runs/crbm --data runs/games
-      katachi train value templates --data runs/games --games 1000 --set passes=5 --run runs/templates
-      katachi train value runs/crbm --from runs/value --self-play 500
-      katachi play runs/templates/player.toml --size 9
-    """
-    from katachi.cli._training import training_folder
-    from katachi.cli._value_training import read_value_training, train_value_and_show
-
-    options: dict[str, Any] = {
-        "features": features,
-        "data": data and str(data),
-        "games": games,
-        "self_play": self_play,
-        "seed": seed,
-        "first_model": start_from,
-    }
-    settings = read_value_training(file, options, change or [])
-    folder = run or training_folder(f"value-{settings.size}", settings)
-    typer.echo(f"katachi: the run is in {folder}", err=True)
-    typer.echo(train_value_and_show(settings, folder, _given_command(), tensorboard=tensorboard))
-    typer.echo(f"play against it: katachi play {folder / 'player.toml'} --size {settings.size}")
+    runs = run_folders(settings, given.get("runs", 1), folder)
+    machine = Machine(given.get("threads", 1), given.get("workers", 1))
+    shown = train_and_show(
+        training, runs, _given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
+    )
+    training.draw([display.lines for display in shown], folder)
+    for path, display in zip(runs, shown, strict=True):
+        prefix = "" if len(runs) == 1 else f"{path.name}: "
+        for warning in training.warn(settings, display.lines):
+            typer.echo(f"katachi: {prefix}{warning}", err=True)
+        typer.echo(f"{prefix}{display.summary()}")
+    if training.plays:
+        player = min(next(iter(runs)).glob("player*.toml"))
+        typer.echo(f"play against it: katachi play {player} --size {settings.size}")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""How far a share that was counted can be from the true one.
+"""How far a share that was counted, or a mean that was measured, can be from the true one.
 
 Wilson, *Probable inference*, JASA 22 (1927).
 """
@@ -6,8 +6,12 @@ Wilson, *Probable inference*, JASA 22 (1927).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 CONFIDENCE: Final = 0.95
 
@@ -25,3 +29,15 @@ def wilson_interval(hits: float, count: int, confidence: float = CONFIDENCE) -> 
     center = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = math.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count * count))) / (1 + z2 / count)
     return max(0.0, center - half), min(1.0, center + half)
+
+
+def mean_interval(values: Sequence[float] | NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+    """The mean of so many independent values that it is normally distributed, and its interval.
+
+    >>> mean_interval([1.0, 3.0] * 50)  # doctest: +ELLIPSIS
+    (2.0, 1.804..., 2.195...)
+    """
+    found = np.asarray(values, dtype=np.float64)
+    mean = float(found.mean())
+    half = float(NormalDist().inv_cdf((1 + confidence) / 2) * found.std() / math.sqrt(found.size))
+    return mean, mean - half, mean + half

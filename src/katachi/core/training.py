@@ -1,4 +1,4 @@
-"""What a training run leaves on disk, and how it goes on after a kill at any moment.
+"""One training loop: what a run leaves on disk, how it resumes after a kill at any moment, and how it is declared.
 
 ```
 RUN/config.toml                the settings, all defaults written out
@@ -6,45 +6,67 @@ RUN/run.json                   versions, commit, status
 RUN/metrics.jsonl              one line for every evaluation
 RUN/checkpoint.safetensors     the learner after the last of them, or later
 RUN/model/                     what was learned, once the run is finished
+RUN/player.toml                a player that uses it
 ```
 
-A line of metrics is written before the checkpoint that it belongs to; a line without one is dropped when the run goes
-on, and comes again. One process at a time holds a run.
+A training of a system is a visible loop over one ``TrainingRun``:
+
+```python
+with TrainingRun(directory, settings, watch, command) as run:
+    run.restore(learner)
+    for losses in run.learn(learner, update, every):  # the sums since the last evaluation
+        run.keep(learner.state_dict(), MetricLine({...}))
+    save_model(directory / "model", ...)
+    run.finish("territory", search="greedy")
+```
+
+A line of metrics is written before the checkpoint that it belongs to; a line without one is dropped when the run
+resumes, and comes again. One process at a time holds a run. ``TrainingCommand`` is what ``katachi train`` has to know
+of a training.
 """
 
 from __future__ import annotations
 
-import io
+import difflib
 import json
 import math
 import shutil
+import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, NamedTuple, Protocol, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, load_file, save
 
-from katachi.core.cards import provenance
+from katachi.core.cards import Training, provenance
 from katachi.core.disk import DirectoryLock, write_atomically
-from katachi.core.models import find_model
 
-_CONFIG: Final = "config.toml"
+RUNS: Final = Path("runs")  # where runs go if nobody says
+CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"
 METRICS: Final = "metrics.jsonl"
 CHECKPOINT: Final = "checkpoint.safetensors"
-_LINES: Final = "lines"  # beside the learner's arrays in a checkpoint: how many lines of metrics belong to it
+_CLOCKS: Final = {"seconds": time.monotonic, "core_seconds": time.process_time}  # in a line of metrics
+# Beside the learner's arrays in a checkpoint: how many lines of metrics belong to it, and between two evaluations the
+# sums since the last one and the clocks.
+_LINES: Final = "lines"
+_SINCE: Final = "since"
+_CLOCK: Final = "clock"
 
 State = dict[str, NDArray[Any]]
+Found = TypeVar("Found", bound=tuple[float, ...])  # a NamedTuple of numbers that can be summed
 
 
 class TrainingError(ValueError):
-    """A run that cannot be begun or cannot go on, and why."""
+    """A run that cannot start or cannot resume, and why."""
 
 
 class MetricLine(NamedTuple):
@@ -73,66 +95,103 @@ class MetricLine(NamedTuple):
         return min(self.win_rates) >= rate
 
 
-class Restorable(Protocol):
-    """A learner whose state can be kept."""
+class RunLearner(Protocol):
+    """What a run trains."""
+
+    @property
+    def is_finished(self) -> bool: ...
+
+    def state_dict(self) -> Mapping[str, NDArray[Any]]: ...
 
     def load_state_dict(self, state: State) -> None:
-        """Go on from a state; raises ValueError if it is not one of these settings."""
+        """Resume from a state; raises ValueError if it is not one of these settings."""
+
+
+class SteppingLearner(RunLearner, Protocol):
+    """Counts its steps, after some of which it is evaluated."""
+
+    @property
+    def step(self) -> int: ...
+
+
+Watcher = Callable[[MetricLine], None]
+
+
+def ignore(*_: Any) -> None:
+    """Who follows nothing."""
+
+
+class Machine(NamedTuple):
+    """What a run may use; it does not change what is learned, but for the rounding of several threads."""
+
+    threads: int = 1  # that learn
+    workers: int = 1  # threads that compute batches ahead; 0: the one that learns does
+    checkpoint_seconds: float = 180.0  # how much is lost at most; every evaluation is kept, too
 
 
 class TrainingRun:
     """A run on disk, opened to be trained on; a context manager that lets it go."""
 
-    def __init__(self, path: Path, settings: BaseModel) -> None:
-        """Begin a run, or go on with it; raises TrainingError if it holds another one or is damaged."""
+    def __init__(self, path: Path, settings: BaseModel, watch: Watcher = ignore, command: str = "") -> None:
+        """Start a run, or resume it; raises TrainingError if it holds another one or is damaged.
+
+        ``watch`` sees every evaluation, those of an earlier part of the run first; ``command`` is for the model's card.
+        """
         self.path = path
         self.state: State | None = None
         self.lines: list[MetricLine] = []
+        self._settings, self._watch, self._command = settings, watch, command
+        self._started: dict[str, float] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = DirectoryLock(path)
         except OSError as error:
             raise TrainingError(f"cannot write to {path}: {error.strerror}") from None
         try:
-            if (path / _CONFIG).exists():
+            if (path / CONFIG).exists():
                 self._resume(settings)
             else:
-                self._begin(settings)
+                self._start(settings)
         except BaseException:
             self._lock.release()
             raise
 
-    def _begin(self, settings: BaseModel) -> None:
+    def _start(self, settings: BaseModel) -> None:
         if any(file.name[0] != "." and file.name != _RUN for file in self.path.iterdir()):
             raise TrainingError(f"{self.path} holds other files: give a new folder")
         self._write_status("running")
-        write_atomically(self.path / _CONFIG, _format_toml(settings))
+        write_atomically(self.path / CONFIG, _format_toml(settings))
 
     def _resume(self, settings: BaseModel) -> None:
-        content = self._read(_CONFIG)
+        content = self._read(CONFIG)
         try:
             there = tomllib.loads(content.decode())
         except ValueError as error:  # no TOML, or no text
-            raise TrainingError(f"{self.path / _CONFIG} is damaged: give a new folder ({error})") from None
+            raise TrainingError(f"{self.path / CONFIG} is damaged: give a new folder ({error})") from None
         here = tomllib.loads(_format_toml(settings))
         usual = tomllib.loads(_format_toml(settings.model_construct()))  # for settings that are younger than the run
         changed = [key for key in {**there, **here} if there.get(key, usual.get(key)) != here.get(key)]
         if changed:
             others = ", another ".join(changed)
-            raise TrainingError(f"{self.path} was begun with another {others}: give that or a new folder")
+            raise TrainingError(f"{self.path} was started with another {others}: give that or a new folder")
         if (self.path / CHECKPOINT).exists():
             self._load_checkpoint()
 
-    def restore(self, learner: Restorable) -> None:
-        """Bring a learner to where the run was; raises TrainingError if the state is not one of it."""
+    def restore(self, learner: RunLearner) -> None:
+        """Bring a learner to where the run was, and show what was measured until then.
+
+        Raises TrainingError if the state is not one of the learner.
+        """
         if self.state is not None:
             try:
                 learner.load_state_dict(self.state)
             except ValueError as error:
                 raise self._damaged(error) from None
+        for line in self.lines:
+            self._watch(line)
 
     def _damaged(self, error: Exception) -> TrainingError:
-        return TrainingError(f"{self.path} cannot go on: its checkpoint is damaged ({error})")
+        return TrainingError(f"{self.path} cannot resume: its checkpoint is damaged ({error})")
 
     def _load_checkpoint(self) -> None:
         """The state, and as many lines of metrics as there were when it was written."""
@@ -144,7 +203,9 @@ class TrainingRun:
         except (SafetensorError, ValueError, KeyError, IndexError) as error:
             raise self._damaged(error) from None
         if len(self.lines) < count:
-            raise TrainingError(f"{self.path} cannot go on: {count - len(self.lines)} lines of its metrics are missing")
+            raise TrainingError(
+                f"{self.path} cannot resume: {count - len(self.lines)} lines of its metrics are missing"
+            )
         self.state = state
 
     def _read(self, name: str) -> bytes:
@@ -153,19 +214,92 @@ class TrainingRun:
         except OSError as error:
             raise TrainingError(f"cannot read {self.path / name}: {error.strerror}") from None
 
-    def keep(self, state: Mapping[str, NDArray[Any]], line: MetricLine) -> None:
-        """Keep an evaluation and the learner's state after it; when this returns both survive a power cut."""
+    def learn(
+        self,
+        learner: SteppingLearner,
+        update: Callable[[], Found],
+        every: int,
+        tick: Callable[[Found], None] = ignore,
+        checkpoint_seconds: float = Machine().checkpoint_seconds,
+    ) -> Iterator[Found]:
+        """Update a learner until it is finished; yields, when an evaluation is due, the sums since the last one.
+
+        One is due after every so many steps and at the end. Between them the state is kept by time, together with the
+        sums, so that a run that resumes there measures the same. ``tick`` sees what every update found.
+        """
+        self._start_clocks()
+        since: Sequence[float] | None = self.state[_SINCE].tolist() if self.state and _SINCE in self.state else None
+        due = time.monotonic() + checkpoint_seconds
+        while not learner.is_finished:
+            found = update()
+            total = found if since is None else add_up((since, found))
+            tick(found)
+            since = total
+            if learner.step % every == 0 or learner.is_finished:
+                yield total
+                since = None
+            elif time.monotonic() >= due:
+                between = {_SINCE: np.array(total, dtype=np.float64), _CLOCK: np.array(list(self._elapsed().values()))}
+                self.checkpoint({**learner.state_dict(), **between})
+            else:
+                continue
+            due = time.monotonic() + checkpoint_seconds
+
+    def _start_clocks(self) -> None:
+        """Let the clocks continue where they stood."""
+        last = self.lines[-1].values if self.lines else {}
+        before = [last.get(name, 0.0) for name in _CLOCKS]
+        if self.state and _CLOCK in self.state:
+            before = self.state[_CLOCK].tolist()
+        self._started = {name: read() - seconds for (name, read), seconds in zip(_CLOCKS.items(), before, strict=True)}
+
+    def times(self, *names: str) -> dict[str, float]:
+        """How long the run has taken: ``seconds`` by the clock, ``core_seconds`` of the cores that learned."""
+        elapsed = self._elapsed()
+        return {name: round(elapsed[name], 1) for name in names}
+
+    def _elapsed(self) -> dict[str, float]:
+        return {name: read() - self._started[name] for name, read in _CLOCKS.items()}
+
+    def keep(
+        self, state: Mapping[str, NDArray[Any]], line: MetricLine, pictures: Mapping[str, str] | None = None
+    ) -> None:
+        """Keep an evaluation, files that show it, and the learner's state after it.
+
+        When this returns, all of it survives a power cut.
+        """
+        for name, text in (pictures or {}).items():
+            write_atomically(self.path / name, text)
         self.lines.append(line)
-        text = "".join(json.dumps(kept.values) + "\n" for kept in self.lines)
-        write_atomically(self.path / METRICS, text)
+        write_atomically(self.path / METRICS, "".join(json.dumps(kept.values) + "\n" for kept in self.lines))
         self.checkpoint(state)
+        self._watch(line)
 
     def checkpoint(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Keep the learner's state alone, between two evaluations."""
         write_atomically(self.path / CHECKPOINT, save({**state, _LINES: np.array([len(self.lines)])}))
 
-    def finish(self) -> None:
-        """Mark the run as finished."""
+    def describe(self, data: str, games: int, positions: int = 0) -> Training:
+        """What the card of the model says of this run: enough to do it again."""
+        settings, last = self._settings.model_dump(mode="json"), self.lines[-1].values
+        return Training(
+            command=self._command,
+            commit=provenance()["commit"],
+            seed=settings["seed"],
+            games=games,
+            positions=positions,
+            hours=round(last["seconds"] / 3600, 2) if "seconds" in last else None,
+            data=data,
+            settings=settings,
+        )
+
+    def finish(self, player: str | None = None, search: str | None = None, models: Sequence[str] = ("model",)) -> None:
+        """Mark the run as finished, and write for each of its models a player of a name that uses it."""
+        for model in models if player else ():
+            path = json.dumps(str((self.path / model).resolve()))
+            text = f'kind = "search"\nname = {json.dumps(player)}\n[evaluator]\nmodel = {path}\n'
+            text += f'[search]\nkind = "{search}"\n' if search else ""
+            write_atomically(self.path / f"{model.replace('model', 'player')}.toml", text)
         self._write_status("finished")
 
     def _write_status(self, status: str) -> None:
@@ -188,50 +322,18 @@ def _format_toml(settings: BaseModel) -> str:
     )
 
 
-# A picture of learning curves: win rates against the average liberty player by games.
+def add_up(found: Sequence[Found | Sequence[float]]) -> Found:
+    """The sums of what updates found, name by name; the last one is a NamedTuple."""
+    kind: Any = type(found[-1])
+    total: Found = kind._make(map(sum, zip(*found, strict=True)))
+    return total
 
 
-def draw_curves(runs: Sequence[Sequence[MetricLine]], path: Path) -> None:
-    """Draw the curve of every run as SVG: the mean of its agents by all its games so far, one color for each size."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    sizes = sorted({line.size for lines in runs for line in lines})
-    with rc_context({"svg.hashsalt": "katachi"}):  # the same curves give the same bytes
-        figure = Figure(figsize=(7, 4), layout="constrained")
-        axes = figure.subplots()
-        for lines in runs:
-            for size, (games, rates) in _by_size(lines).items():
-                axes.plot(games, rates, color=f"C{sizes.index(size)}", label=f"{size}×{size}", linewidth=1.2)
-        axes.set(xlabel="games of self-play", ylabel="wins against alp, %", ylim=(0, 101), xlim=(0, None))
-        axes.grid(alpha=0.3)
-        unique = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        axes.legend(unique.values(), unique.keys())
-        picture = io.BytesIO()
-        figure.savefig(picture, format="svg", metadata={"Date": None})
-    write_atomically(path, picture.getvalue())
-
-
-def _by_size(lines: Sequence[MetricLine]) -> dict[int, tuple[list[int], list[float]]]:
-    """Games since the beginning of the run, and percents, for each size."""
-    curves: dict[int, tuple[list[int], list[float]]] = {}
-    before = last = 0
-    for line in lines:
-        if line.size not in curves:
-            curves[line.size] = ([], [])
-            before += last
-        last = line.games
-        games, rates = curves[line.size]
-        games.append(before + line.games)
-        rates.append(100 * sum(line.win_rates) / len(line.win_rates))
-    return curves
-
-
-# The weights in the state of a learner, which checkpoints keep, and those that another run begins with.
+# The weights in the state of a learner, which checkpoints keep, and the first weights of another run.
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_WEIGHTS: Final = "weights/"  # how their names begin in a state
+_WEIGHTS: Final = "weights/"  # the start of their names in a state
 
 
 def name_weights(weights: Arrays) -> dict[str, NDArray[Any]]:
@@ -249,6 +351,8 @@ def load_first_weights(name: str | None, read_model: Callable[[Path], Arrays]) -
 
     Raises TrainingError or ModelError.
     """
+    from katachi.core.models import find_model
+
     if name is None:
         return None
     checkpoint = Path(name) / CHECKPOINT
@@ -257,10 +361,10 @@ def load_first_weights(name: str | None, read_model: Callable[[Path], Arrays]) -
     try:
         return weights_of(load_file(checkpoint))
     except (OSError, SafetensorError) as error:
-        raise TrainingError(f"{checkpoint} has no weights to begin with: {error}") from None
+        raise TrainingError(f"{checkpoint} has no weights to start from: {error}") from None
 
 
-# How the step size goes up and down in the course of a training.
+# Schedules of the learning rate.
 
 _FULL_RATE: Final = 25 / 28  # of the steps: 25 epochs, then three at a half, a quarter and an eighth of the rate
 _HALVINGS: Final = 3
@@ -270,7 +374,7 @@ Schedule = Literal["cosine", "halvings", "trapezoid", "constant"]
 
 
 def step_share(schedule: Schedule, warmup: float, step: int, steps: int) -> float:
-    """The share of the full step size at a step from 0 on: it rises in a warm-up, a share of all steps, and falls.
+    """The share of the full learning rate at a step from 0 on: it rises in a warm-up, a share of all steps, and falls.
 
     >>> [round(step_share("cosine", 0.2, step, 10), 2) for step in range(0, 10, 3)]
     [0.33, 0.96, 0.5, 0.04]
@@ -290,11 +394,9 @@ def step_share(schedule: Schedule, warmup: float, step: int, steps: int) -> floa
 
 # The metrics of a run for TensorBoard, which is an extra.
 
-_SHOWN = ("td_error", "plies", "black_wins")
-
 
 class TensorBoard:
-    """Writes evaluations to a folder, all of them anew when a run goes on."""
+    """Writes evaluations to a folder, all of them again when a run resumes."""
 
     def __init__(self, folder: Path) -> None:
         """Raises TrainingError without tensorboardX."""
@@ -304,12 +406,6 @@ class TensorBoard:
             raise TrainingError("TensorBoard is an extra: pip install 'katachi[tensorboard]'") from None
         self._folder = folder
         self._writer: Any = None
-
-    def add(self, line: MetricLine) -> None:
-        """Write what was measured of self-play; ``9x9/win_rate_1`` is that of the first agent on 9×9."""
-        scalars = {name: line.values[name] for name in _SHOWN}
-        scalars |= {f"win_rate_{agent}": rate for agent, rate in enumerate(line.win_rates, start=1)}
-        self.write({f"{line.size}x{line.size}/{name}": value for name, value in scalars.items()}, line.games)
 
     def write(self, scalars: Mapping[str, float], at: int) -> None:
         """Write numbers by name, measured after so many games or positions."""
@@ -325,3 +421,137 @@ class TensorBoard:
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
+
+
+# Settings: from files and options, and what those of several systems share.
+
+_EVALUATIONS: Final = 20  # at least, of a run that learns from games, unless the settings say how often
+
+Settings = TypeVar("Settings", bound=BaseModel)
+Seed = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class DatasetTraining(BaseModel):
+    """What all trainings on the positions of recorded games have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    data: str  # the folder of a dataset
+    weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
+    positions: Count = 1_000_000  # to learn from in all
+    batch: Count = 64
+
+    @property
+    def steps(self) -> int:
+        """How many batches there are to learn from."""
+        return -(-self.positions // self.batch)
+
+
+def part_of(settings: BaseModel, kind: type[Settings]) -> Settings:
+    """Those of the settings that another class has, such as the network alone."""
+    return kind(**{name: getattr(settings, name) for name in kind.model_fields})
+
+
+def read_values(file: Path) -> dict[str, Any]:
+    """The values of a TOML file; raises TrainingError with one sentence."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TrainingError(f"cannot read {file}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TrainingError(f"{file} is not a TOML file: {error}") from None
+
+
+def check_settings(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
+    """Settings of a kind; raises TrainingError with one sentence."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(key, kind.model_fields, n=1)
+        raise TrainingError(f"there is no setting {key}" + (f"; did you mean {near[0]}?" if near else ""))
+    raise TrainingError(f"{key}: {first['msg']}".removeprefix(": ").replace("Value error, ", ""))
+
+
+def check_dataset_settings(kind: type[Settings], values: Mapping[str, Any], made_by: str) -> Settings:
+    """The same for learning from a dataset, which ``made_by`` makes, with evaluations all along the run."""
+    if "data" not in values:
+        raise TrainingError(f"there is nothing to learn from: give --data SET (see: {made_by} --help)")
+    positions = values.get("positions")
+    if "evaluate_every" not in values and isinstance(positions, int):
+        most = kind.model_fields["evaluate_every"].default
+        values = {**values, "evaluate_every": min(most, max(1, positions // _EVALUATIONS))}
+    return check_settings(kind, values)
+
+
+def require_torch() -> None:
+    """Raise TrainingError if networks cannot be trained here; play does without torch."""
+    if find_spec("torch") is None or find_spec("onnx") is None:
+        raise TrainingError("networks are trained with torch, which is not here: pip install 'katachi[train]'")
+
+
+# What ``katachi train`` knows of a training.
+
+
+class Option(NamedTuple):
+    """A setting with an option of its own on the command line, or an argument."""
+
+    setting: str
+    help: str
+    type: type = int
+    flag: str | None = None  # None: made from the name of the setting
+    metavar: str | None = None
+    is_argument: bool = False
+
+
+SEED: Final = Option("seed", "Random seed (bitwise reproducible on one thread).")
+DATA: Final = Option("data", "A dataset, made by katachi data import.", Path)
+POSITIONS: Final = Option("positions", "How many positions to learn from.")
+FIRST_RUN: Final = Option(
+    "first_model", "Start from the weights of another run or a model.", str, flag="--from", metavar="RUN"
+)
+
+
+class Observer:
+    """Who follows a run; here, nobody."""
+
+    def watch(self, line: MetricLine) -> None:
+        """See an evaluation, those of an earlier part of the run first."""
+
+    def tick(self, done: int, found: Any = None, total: int | None = None) -> None:
+        """See how much of what is learned from is done, what the last update found, and how much there is in all."""
+
+    def note(self, text: str) -> None:
+        """See what happens before that."""
+
+
+def _values_by_unit(line: MetricLine) -> Mapping[str, float]:
+    return line.values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingCommand:
+    """A training: its settings, how it runs, and how it is shown. Makes one command of ``katachi train``."""
+
+    help: str  # one sentence, then more, then examples
+    options: tuple[Option, ...]
+    parse: Callable[[dict[str, Any]], Any]  # the settings from values; raises TrainingError
+    train: Callable[[Any, Path, str, Machine, Observer], object]  # settings, run folder, command, machine, observer
+    folder: Callable[[Any], str]  # what the folder of a run with these settings is called, but for a digest
+    summarize: Callable[[Any, Sequence[MetricLine]], str]  # what was reached, from the settings and all evaluations
+    unit: Literal["positions", "games"] = "positions"  # that is learned from; metrics have it
+    total: Callable[[Any], int | None] = ignore  # how many there are, if the settings say
+    recent: Callable[[Any], str] | None = None  # what the sums of the last updates say
+    usual: str = "our own recipe"  # what is learned without a file of settings
+    needs_torch: bool = False
+    takes_threads: bool = False
+    takes_workers: bool = False
+    can_resume: bool = False  # with the option --resume; the same command resumes in any case
+    can_repeat: bool = False  # with other seeds, by the options --runs and --jobs
+    plays: bool = False  # whether the summary says how to play against what was learned
+    scalars: Callable[[MetricLine], Mapping[str, float]] = _values_by_unit  # for TensorBoard
+    warn: Callable[[Any, Sequence[MetricLine]], list[str]] = lambda *_: []
+    draw: Callable[[Sequence[Sequence[MetricLine]], Path], object] = ignore  # all runs, into their common folder

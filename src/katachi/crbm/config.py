@@ -18,7 +18,8 @@ features.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, Literal, NamedTuple, Self
 
 import numpy as np
@@ -26,6 +27,21 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from katachi.core.contracts import Floats
+from katachi.core.training import (
+    DATA,
+    FIRST_RUN,
+    POSITIONS,
+    SEED,
+    Count,
+    DatasetTraining,
+    Machine,
+    MetricLine,
+    Observer,
+    Seed,
+    TrainingCommand,
+    check_dataset_settings,
+    part_of,
+)
 from katachi.crbm.features import point_states
 from katachi.features.planes import PlaneSet
 from katachi.go.points import MAX_SIZE, Symmetry
@@ -158,3 +174,91 @@ def edge_planes(size: int) -> Floats:
     distance = np.minimum(np.minimum.outer(line, line), EDGE_DISTANCES - 1)
     planes: Floats = (distance == np.arange(EDGE_DISTANCES)[:, None, None]).astype(np.float32)
     return planes
+
+
+# Training: the settings, and the command of ``katachi train``. Here, because neither needs torch.
+
+
+class CrbmTraining(DatasetTraining, CrbmConfig):
+    """A convolutional RBM, and how it learns."""
+
+    positions: Count = 500_000
+    batch: Count = 100
+    spread: float = Field(default=0.3, gt=0, le=10)  # of new kernels; small ones all learn the same, or turn off
+    step_size: float = Field(default=0.05, gt=0, le=100, allow_inf_nan=False)
+    momentum: float = Field(default=0.5, ge=0, lt=1)
+    final_momentum: float = Field(default=0.9, ge=0, lt=1)  # after a tenth of the positions
+    decay: float = Field(default=1e-4, ge=0, le=1)  # of kernels
+    gibbs_steps: int = Field(default=1, ge=1, le=1000)  # k of CD-k
+    persistent: bool = False
+    sparsity: float = Field(default=0.0, ge=0, le=1000)  # how strongly activity is pulled towards its target
+    target_activity: float = Field(default=0.05, gt=0, lt=1)
+    symmetries: bool = False  # whether positions are turned and mirrored at random
+    seed: Seed = 0
+    evaluate_every: Count = 25_000  # positions
+    validation_positions: Count = 2048
+    first_model: str | None = None  # a run or a model whose weights to start from, such as those of a first layer
+
+    @model_validator(mode="after")
+    def _can_be_sparse(self) -> Self:
+        if self.sparsity and self.units == "oriented" and self.second_kernels is None:
+            raise ValueError("oriented units are never off: sparsity needs binary or oriented-or-off ones")
+        return self
+
+    @property
+    def config(self) -> CrbmConfig:
+        """The CRBM alone."""
+        return part_of(self, CrbmConfig)
+
+    def momentum_at(self, step: int) -> float:
+        """The momentum of a step from 0 on."""
+        return self.momentum if step * 10 < self.steps else self.final_momentum
+
+
+def _summarize(_: CrbmTraining, lines: Sequence[MetricLine]) -> str:
+    """What was last measured of held-out boards."""
+    if not lines:
+        return ""
+    values = lines[-1].values
+    share = values.get("validation_points_right")
+    right = "" if share is None else f", {share:.1%} of points right"
+    return (
+        f"held-out boards: reconstruction error {values['validation_reconstruction_error']:.4f}{right}, "
+        f"free energy {values['validation_free_energy']:.1f}, activity {values['validation_activity']:.3f}"
+    )
+
+
+def _train(settings: CrbmTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
+    from katachi.crbm.train import train_crbm
+
+    train_crbm(settings, folder, observer.watch, command, machine, observer.tick)
+
+
+TRAINING: Final = TrainingCommand(
+    help="""Find features of boards without supervision: a convolutional RBM (Largman and Pham).
+
+    A run that was interrupted resumes when the same command is given again; kernels.svg in its folder shows what it has
+    found so far. What the features are worth, katachi train value learns. Settings are those of the CRBM and of
+    learning: visible, kernels, kernel_size, units, gibbs_steps, sparsity … All are in config.toml of any run.
+
+    Examples:
+      katachi train crbm --data runs/games
+      katachi train crbm --data runs/games --set units=oriented-or-off --run runs/oriented
+      katachi train crbm --data runs/games --set visible=real --set spread=0.01 --set step_size=0.001 --run runs/real
+      katachi train crbm --data runs/games --set persistent=true --set sparsity=1.0
+      katachi train crbm --data runs/games --from runs/oriented --set second_kernels=50 --set units=oriented-or-off
+      katachi train crbm --resume runs/oriented
+      katachi show runs/oriented
+    """,
+    options=(DATA, POSITIONS, SEED, FIRST_RUN),
+    parse=lambda values: check_dataset_settings(CrbmTraining, values, "katachi data import"),
+    train=_train,
+    folder=lambda settings: f"crbm-{settings.size}",
+    summarize=_summarize,
+    total=lambda settings: settings.steps * settings.batch,
+    recent=lambda sums: f"error {sums.error / sums.batches:.4f}",
+    usual="the paper's",
+    needs_torch=True,
+    takes_workers=True,
+    can_resume=True,
+)

@@ -1,94 +1,61 @@
 """Contrastive divergence: a convolutional RBM learns to prefer boards as they are to what it makes of them itself.
 
 Each step compares a batch of boards with reconstructions of them: after one step of Gibbs sampling (CD-1, Hinton
-2002) or several (CD-k), or with *particles* that go on sampling from step to step (persistent, Tieleman 2008).
+2002) or several (CD-k), or with *particles* that are sampled on from step to step (persistent, Tieleman 2008).
 ``sparsity`` pulls the mean activity of every kernel towards a target (Lee et al. 2009).
 
-All chance comes from the seed and the number of the step, so that a run goes on to the same bytes on one thread.
+All chance comes from the seed and the number of the step, so that a run resumes to the same bytes on one thread.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 from torch import Tensor
 
 from katachi.core.cards import Metric
 from katachi.core.contracts import Floats
-from katachi.core.disk import write_atomically
-from katachi.core.training import MetricLine, TrainingError, TrainingRun, load_first_weights, name_weights, weights_of
+from katachi.core.training import (
+    Machine,
+    MetricLine,
+    TrainingError,
+    TrainingRun,
+    Watcher,
+    ignore,
+    load_first_weights,
+    name_weights,
+    weights_of,
+)
+from katachi.crbm.config import CrbmTraining, Weights
+from katachi.crbm.drawing import NamedCrbm, draw_kernels
 from katachi.crbm.evaluator import SavedCrbm, load_crbm, mean_use, save_crbm
-from katachi.crbm.network import Crbm, CrbmConfig, CrbmLayer, Weights
-from katachi.data.batches import Batch, Batches, describe_training
+from katachi.crbm.network import Crbm, CrbmLayer
+from katachi.data.batches import Batches
 from katachi.data.dataset import Dataset
 from katachi.sgf.files import Split
 
 _SAMPLING: Final = 2  # what a seed is drawn for, beside those of data/batches.py
 _LARGEST_WEIGHT: Final = 100.0  # beyond it nothing is learned any more
-_SLOWER: Final = 3  # how much smaller the step size is that a diverged run is told to take
+_SLOWER: Final = 3  # how much smaller the step size is that a diverged run should take
 
 Boards = NDArray[np.uint8]  # planes of states, [B, states, n, n]
 
 
 class Diverged(TrainingError):
-    """Weights that are no numbers any more, or too large to be of use: at which step, and the way out."""
-
-
-class CrbmTraining(CrbmConfig):
-    """A convolutional RBM, and how it learns."""
-
-    data: str  # the folder of a set of games
-    weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
-    positions: int = Field(default=500_000, ge=1)  # to learn from in all
-    batch: int = Field(default=100, ge=1)
-    spread: float = Field(default=0.3, gt=0, le=10)  # of new kernels; small ones all learn the same, or turn off
-    step_size: float = Field(default=0.05, gt=0, le=100, allow_inf_nan=False)
-    momentum: float = Field(default=0.5, ge=0, lt=1)
-    final_momentum: float = Field(default=0.9, ge=0, lt=1)  # after a tenth of the positions
-    decay: float = Field(default=1e-4, ge=0, le=1)  # of kernels
-    gibbs_steps: int = Field(default=1, ge=1, le=1000)  # k of CD-k
-    persistent: bool = False
-    sparsity: float = Field(default=0.0, ge=0, le=1000)  # how strongly activity is pulled towards its target
-    target_activity: float = Field(default=0.05, gt=0, lt=1)
-    symmetries: bool = False  # whether positions are turned and mirrored at random
-    seed: int = Field(default=0, ge=0)
-    evaluate_every: int = Field(default=25_000, ge=1)  # positions
-    validation_positions: int = Field(default=2048, ge=1)
-    first_model: str | None = None  # a run or a model whose weights to begin with, such as those of a first layer
-
-    @model_validator(mode="after")
-    def _can_be_sparse(self) -> Self:
-        if self.sparsity and self.units == "oriented" and self.second_kernels is None:
-            raise ValueError("oriented units are never off: sparsity needs binary or oriented-or-off ones")
-        return self
-
-    @property
-    def config(self) -> CrbmConfig:
-        """The CRBM alone."""
-        return CrbmConfig(**{name: getattr(self, name) for name in CrbmConfig.model_fields})
-
-    @property
-    def steps(self) -> int:
-        """How many batches there are to learn from."""
-        return -(-self.positions // self.batch)
-
-    def momentum_at(self, step: int) -> float:
-        """The momentum of a step from 0 on."""
-        return self.momentum if step * 10 < self.steps else self.final_momentum
+    """Weights that are not numbers any more, or too large to be of use: at which step, and the way out."""
 
 
 class Contrast(NamedTuple):
-    """What a batch told."""
+    """What was found in a batch, or the sums over several."""
 
     error: float  # mean square of what reconstructions differ by
-    gap: float  # mean free energy of the boards less that of what stood against them
+    gap: float  # mean free energy of the boards less that of what they were compared with
+    batches: int = 1
 
 
 class ContrastiveLearner:
@@ -221,47 +188,50 @@ def use_of_kernels(crbm: Crbm, boards: Boards) -> Floats:
     return mean_use(crbm.features(boards).numpy(), crbm.learning.shape.kernels)
 
 
-# Training a convolutional RBM on disk: the loop with its checkpoints, measurements and pictures, and the model.
-#
-# A run goes on to the same bytes on one thread: batch k is the same whoever computes it, and so is all chance of step
-# k. One that diverges ends with a sentence, and leaves what was kept before.
+# The loop. A run that diverges ends with a sentence, and leaves what was kept before.
 
 PICTURE: Final = "kernels.svg"
 _UNITS: Final = {"validation_reconstruction_error": "mean square", "validation_free_energy": "nats"}
-
-Watcher = Callable[[MetricLine], None]
-Ticker = Callable[[int, Contrast], None]
-Sketcher = Callable[[SavedCrbm], str]
-
-
-def _ignore(positions: int, contrast: Contrast) -> None: ...
 
 
 def train_crbm(
     settings: CrbmTraining,
     directory: Path,
-    watch: Watcher,
+    watch: Watcher = ignore,
     command: str = "",
-    workers: int = 1,
-    tick: Ticker = _ignore,
-    sketch: Sketcher | None = None,
+    machine: Machine = Machine(),  # noqa: B008
+    tick: Callable[[int, Contrast], None] = ignore,
 ) -> None:
-    """Train in a run directory, or go on there, and save the model there at the end.
+    """Train in a run directory, or resume there, and save the model there at the end.
 
-    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` hears after every batch how many positions
-    were learned from; ``sketch`` draws the kernels after every evaluation, into ``kernels.svg``. Raises Diverged.
+    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` sees after every batch how many positions
+    were learned from. After every evaluation ``kernels.svg`` shows the kernels. Raises Diverged.
     """
-    torch.set_num_threads(1)
+    torch.set_num_threads(machine.threads)
     batches = _open_batches(settings)
     learner = ContrastiveLearner(settings, load_first_weights(settings.first_model, _weights_of_model))
-    with TrainingRun(directory, settings) as run:
+    with TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
-        for line in run.lines:
-            watch(line)
         held_out = batches.positions(Split.VALIDATION, settings.validation_positions).planes
-        if not learner.is_finished:
-            _train(learner, run, batches.stream(learner.step, workers), held_out, watch, tick, sketch)
-        _save(directory / "model", learner, batches, held_out, run.lines[-1], command)
+        stream = batches.stream(learner.step, machine.workers)
+        for found in run.learn(
+            learner,
+            update=lambda: learner.update(next(stream).planes),
+            every=max(1, settings.evaluate_every // settings.batch),
+            tick=lambda found: tick(learner.positions, found),
+            checkpoint_seconds=machine.checkpoint_seconds,
+        ):
+            line = MetricLine(
+                {
+                    "positions": learner.positions,
+                    "reconstruction_error": found.error / found.batches,
+                    **run.times("seconds"),
+                    **{f"validation_{name}": value for name, value in measure_crbm(learner.crbm, held_out).items()},
+                }
+            )
+            kernels = draw_kernels([NamedCrbm(directory.name, _snapshot(learner, held_out))])
+            run.keep(learner.state_dict(), line, {PICTURE: kernels})
+        _save(run, learner, batches, held_out)
         run.finish()
 
 
@@ -282,50 +252,15 @@ def _open_batches(settings: CrbmTraining) -> Batches:
     )
 
 
-def _train(
-    learner: ContrastiveLearner,
-    run: TrainingRun,
-    stream: Iterator[Batch],
-    held_out: Boards,
-    watch: Watcher,
-    tick: Ticker,
-    sketch: Sketcher | None,
-) -> None:
-    """Learn batch after batch, and measure and keep everything now and then."""
-    every = max(1, learner.settings.evaluate_every // learner.settings.batch)
-    began = time.monotonic() - (run.lines[-1].values["seconds"] if run.lines else 0)
-    since: list[Contrast] = []
-    while not learner.is_finished:
-        since.append(learner.update(next(stream).planes))
-        tick(learner.positions, since[-1])
-        if learner.step % every == 0 or learner.is_finished:
-            line = MetricLine(
-                {
-                    "positions": learner.positions,
-                    "reconstruction_error": sum(contrast.error for contrast in since) / len(since),
-                    "seconds": round(time.monotonic() - began, 1),
-                    **{f"validation_{name}": value for name, value in measure_crbm(learner.crbm, held_out).items()},
-                }
-            )
-            run.keep(learner.state_dict(), line)
-            if sketch is not None:
-                write_atomically(run.path / PICTURE, sketch(_snapshot(learner, held_out)))
-            watch(line)
-            since = []
-
-
 def _snapshot(learner: ContrastiveLearner, held_out: Boards) -> SavedCrbm:
     return SavedCrbm(learner.settings.config, learner.crbm.arrays(), use_of_kernels(learner.crbm, held_out))
 
 
-def _save(
-    path: Path, learner: ContrastiveLearner, batches: Batches, held_out: Boards, last: MetricLine, command: str
-) -> None:
-    settings = learner.settings
-    training = describe_training(settings, batches.dataset, batches.games, learner.positions, last, command)
+def _save(run: TrainingRun, learner: ContrastiveLearner, batches: Batches, held_out: Boards) -> None:
+    training = run.describe(batches.dataset.title, batches.games, learner.positions)
     metrics = {
         name.replace("_", " "): Metric(value=value, unit=_UNITS.get(name, ""), positions=len(held_out))
-        for name, value in last.values.items()
+        for name, value in run.lines[-1].values.items()
         if name.startswith("validation_")
     }
-    save_crbm(path, _snapshot(learner, held_out), training, metrics=metrics, replace=True)
+    save_crbm(run.path / "model", _snapshot(learner, held_out), training, metrics=metrics, replace=True)

@@ -7,10 +7,7 @@ and all its chance depend on the seed and k alone.
 
 from __future__ import annotations
 
-import json
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,12 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from katachi.core.cards import Metric, ModelError, Training, provenance
+from katachi.core.cards import Metric, ModelError, Training
 from katachi.core.contracts import Evaluator, FeatureSet, Floats, Limit, Metrics
-from katachi.core.disk import write_atomically
 from katachi.core.linear import LinearModel, describe_linear, save_linear
-from katachi.core.models import find_model, load_model
-from katachi.core.training import MetricLine, TrainingError, TrainingRun
+from katachi.core.models import ModelCard, SavedModel, find_model, load_model
+from katachi.core.release import Release, Request, check_recipe
+from katachi.core.training import (
+    DATA,
+    FIRST_RUN,
+    SEED,
+    Count,
+    Machine,
+    MetricLine,
+    Observer,
+    Option,
+    Seed,
+    TrainingCommand,
+    TrainingError,
+    TrainingRun,
+    Watcher,
+    check_settings,
+    ignore,
+)
+from katachi.crbm.config import TRAINING as CRBM_TRAINING
+from katachi.crbm.config import CrbmTraining
 from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
 from katachi.crbm.kernels.value import LAST, learn_game
@@ -265,6 +280,7 @@ class RecordedGames:
 # Value learning
 
 TEMPLATES: Final = "templates"
+_OPPONENTS: Final = ("random", "alp")  # that a released model is measured against
 
 
 class ValueTraining(FormerSelfSettings):
@@ -275,21 +291,31 @@ class ValueTraining(FormerSelfSettings):
     features: str  # a CRBM, as a run or a model, or ``templates``
     centered: bool = True  # whether features of a CRBM are less how often their kernels are on
     size: int = Field(default=9, ge=2, le=MAX_SIZE)
-    data: str | None = None  # the folder of a set of games
+    data: str | None = None  # the folder of a dataset
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
-    games: int | None = Field(default=None, ge=1)  # how many of them, at most
-    passes: int = Field(default=1, ge=1)  # over these games
+    games: Count | None = None  # how many of them, at most
+    passes: Count = 1  # over these games
     symmetries: bool = False  # whether each game teaches in all its eight orientations
-    seed: int = Field(default=0, ge=0)
-    evaluate_every: int = Field(default=200, ge=1)  # games
-    validation_games: int = Field(default=100, ge=1)
-    first_model: str | None = None  # a model whose value to begin with, over the same features
+    seed: Seed = 0
+    evaluate_every: Count = 200  # games
+    validation_games: Count = 100
+    first_model: str | None = None  # a model whose value to start from, over the same features
 
     @model_validator(mode="after")
     def _has_games(self) -> Self:
         if self.data is None and not self.self_play:
             raise ValueError("there is nothing to learn from: give data, or games of self_play")
         return self
+
+
+class Counts(NamedTuple):
+    """What there is to count of a game, or the sums over several."""
+
+    squared_errors: float
+    updates: float
+    played: int  # against its former self
+    won: int
+    unfinished: int
 
 
 class ValueLearner:
@@ -325,43 +351,48 @@ class ValueLearner:
         """How many games there were since averaging began, below 0 before."""
         return self.games - self.recorded - round(self.settings.average_from * self.settings.self_play)
 
-    def learn_game(self) -> dict[str, float]:
-        """Learn from the next game, and say what there is to count of it; raises TrainingError if it diverges."""
-        counts: dict[str, float] = {}
+    @property
+    def step(self) -> int:
+        """One step is one game."""
+        return self.games
+
+    def learn_game(self) -> Counts:
+        """Learn from the next game; raises TrainingError if it diverges."""
+        played: PlayedGame | None = None
         chains: Callable[[Symmetry], Chains]
         if self.games < self.recorded and self.records is not None:
             chains = partial(self.records.chains, self.features, self.games)
         else:
-            counts, chains = self._play_game()
+            played = self._play_game()
+            chains = partial(self._chains_of, played)
         learned = [self.learner.update(chains(symmetry)).values for symmetry in self._orientations]
         if not np.isfinite(self.learner.weights).all():
             raise TrainingError(
-                f"game {self.games + 1}: weights are no numbers any more; nothing was overwritten: "
-                f"begin another run with --set step_size={self.settings.step_size / 3:.2g}"
+                f"game {self.games + 1}: weights are not numbers any more; nothing was overwritten: "
+                f"start another run with --set step_size={self.settings.step_size / 3:.2g}"
             )
         self.games += 1
         if self._averaged > 0:
             self._mean += (self.learner.weights - self._mean) / self._averaged
         errors = sum(values["td_error"] ** 2 * values["updates"] for values in learned)
-        return counts | {"squared_errors": errors, "updates": sum(values["updates"] for values in learned)}
+        updates = sum(values["updates"] for values in learned)
+        if played is None:
+            return Counts(errors, updates, 0, 0, 0)
+        return Counts(errors, updates, 1, int(played.learner_won), int(played.winner is None))
 
     @property
     def _orientations(self) -> tuple[Symmetry, ...]:
         return tuple(Symmetry) if self.settings.symmetries else (Symmetry.IDENTITY,)
 
-    def _play_game(self) -> tuple[dict[str, float], Callable[[Symmetry], Chains]]:
+    def _play_game(self) -> PlayedGame:
         number = self.games - self.recorded
         if number % (self.settings.renewed_every or self.settings.self_play) == 0:
             self._former = self.learner.weights
         learner, former = (LinearModel(self.features, weights) for weights in (self.learner.weights, self._former))
-        size, seed = self.features.board_size, self.settings.seed
-        played = play_former_self(learner, former, self.settings, size, number, seed)
-        counts = {"played": 1.0, "won": float(played.learner_won), "unfinished": float(played.winner is None)}
+        return play_former_self(learner, former, self.settings, self.features.board_size, number, self.settings.seed)
 
-        def chains(symmetry: Symmetry) -> Chains:
-            return link_afterstates(self.features, turned(played.afterstates, symmetry), played.winner)
-
-        return counts, chains
+    def _chains_of(self, played: PlayedGame, symmetry: Symmetry) -> Chains:
+        return link_afterstates(self.features, turned(played.afterstates, symmetry), played.winner)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on."""
@@ -410,67 +441,57 @@ def open_records(settings: ValueTraining, split: Split, most: int | None) -> Rec
     return RecordedGames(dataset, settings.size, split, settings.weakest, most, settings.seed)
 
 
-# Training a linear value on disk: the loop with its checkpoints and measurements, the model and its player.
-#
-# A run goes on to the same bytes.
-
-Watcher = Callable[[MetricLine], None]
-Ticker = Callable[[int, int], None]
-
-
-def _ignore(games: int, total: int) -> None: ...
+# The loop
 
 
 def train_value(
-    settings: ValueTraining, directory: Path, watch: Watcher, command: str = "", tick: Ticker = _ignore
+    settings: ValueTraining,
+    directory: Path,
+    watch: Watcher = ignore,
+    command: str = "",
+    machine: Machine = Machine(),  # noqa: B008
+    tick: Callable[[int, int], None] = ignore,
 ) -> None:
-    """Train in a run directory, or go on there, and save the model there at the end with a player's spec.
+    """Train in a run directory, or resume there to the same bytes, and save the model and a player's spec at the end.
 
-    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` hears after every game how many are done.
+    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` sees after every game how many are done, of
+    how many.
     """
     learner = ValueLearner(settings)
     held_out = list(_held_out(learner))
-    with TrainingRun(directory, settings) as run:
+    with TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
-        for line in run.lines:
-            watch(line)
-        _train(learner, run, held_out, watch, tick)
-        _save(directory / "model", learner, run.lines[-1], command)
-        run.finish()
-
-
-def _train(learner: ValueLearner, run: TrainingRun, held_out: list[Chains], watch: Watcher, tick: Ticker) -> None:
-    """Learn game after game, and measure and keep everything now and then."""
-    began = time.monotonic() - (run.lines[-1].values["seconds"] if run.lines else 0)
-    since: Counter[str] = Counter()
-    while not learner.is_finished:
-        since.update(learner.learn_game())
-        tick(learner.games, learner.total_games)
-        if learner.games % learner.settings.evaluate_every == 0 or learner.is_finished:
+        for counts in run.learn(
+            learner,
+            update=learner.learn_game,
+            every=settings.evaluate_every,
+            tick=lambda _: tick(learner.games, learner.total_games),
+            checkpoint_seconds=machine.checkpoint_seconds,
+        ):
             line = MetricLine(
                 {
                     "games": learner.games,
-                    "td_error": float(np.sqrt(since["squared_errors"] / max(since["updates"], 1))),
-                    "seconds": round(time.monotonic() - began, 1),
-                    **_against_former(since),
-                    **_foresight(learner, held_out),
+                    "td_error": float(np.sqrt(counts.squared_errors / max(counts.updates, 1))),
+                    **run.times("seconds"),
+                    **_against_former(counts),
+                    **_prediction_accuracy(learner, held_out),
                 }
             )
             run.keep(learner.state_dict(), line)
-            watch(line)
-            since = Counter()
+        _save(run, learner)
+        run.finish(TEMPLATES if isinstance(learner.features, Templates) else "crbm")
 
 
-def _against_former(since: Counter[str]) -> dict[str, float]:
+def _against_former(counts: Counts) -> dict[str, float]:
     """The share of games that the learner won against its former self, of those with a winner."""
-    if not since["played"]:
+    if not counts.played:
         return {}
-    finished = since["played"] - since["unfinished"]
-    return {"win_rate": since["won"] / max(finished, 1), "unfinished": since["unfinished"] / since["played"]}
+    finished = counts.played - counts.unfinished
+    return {"win_rate": counts.won / max(finished, 1), "unfinished": counts.unfinished / counts.played}
 
 
 def _held_out(learner: ValueLearner) -> Iterator[Chains]:
-    """Some validation games whose winner is known; none without a set, or if it has none."""
+    """Some validation games whose winner is known; none without a dataset, or if it has none."""
     settings = learner.settings
     if settings.data is None:
         return
@@ -484,8 +505,8 @@ def _held_out(learner: ValueLearner) -> Iterator[Chains]:
             yield chains
 
 
-def _foresight(learner: ValueLearner, held_out: list[Chains]) -> dict[str, float]:
-    """How well the value foretells who won held-out games, over all their afterstates."""
+def _prediction_accuracy(learner: ValueLearner, held_out: list[Chains]) -> dict[str, float]:
+    """How well the value predicts who won held-out games, over all their afterstates."""
     if not held_out:
         return {}
     weights = learner.weights
@@ -501,21 +522,12 @@ def _logits(weights: Floats, chains: Chains) -> NDArray[np.float64]:
     return sums
 
 
-def _save(path: Path, learner: ValueLearner, last: MetricLine, command: str) -> None:
-    settings = learner.settings
-    dataset = None if learner.records is None else learner.records.dataset
-    training = Training(
-        command=command,
-        commit=provenance()["commit"],
-        seed=settings.seed,
-        games=learner.games,
-        hours=round(last.values["seconds"] / 3600, 2),
-        data="self-play" if dataset is None else f"{dataset.path.name} ({dataset.digest})",
-        settings=settings.model_dump(mode="json"),
-    )
+def _save(run: TrainingRun, learner: ValueLearner) -> None:
+    settings, last, path = learner.settings, run.lines[-1].values, run.path / "model"
+    training = run.describe("self-play" if learner.records is None else learner.records.dataset.title, learner.games)
     metrics = {}
-    if "validation_winners" in last.values:
-        metrics["validation winners known"] = Metric(value=last.values["validation_winners"])
+    if "validation_winners" in last:
+        metrics["validation winners known"] = Metric(value=last["validation_winners"])
     if isinstance(learner.features, Templates):
         model = LinearModel(learner.features, learner.weights)
         card = describe_linear(model, Rules(komi=settings.komi), training, metrics)
@@ -524,9 +536,124 @@ def _save(path: Path, learner: ValueLearner, last: MetricLine, command: str) -> 
         _, of_features = load_crbm(find_model(settings.features))
         crbm = replace(load_saved_crbm(settings), value=learner.weights)
         save_crbm(path, crbm, of_features.training, training, {**of_features.metrics, **metrics}, replace=True)
-    spec = f'kind = "search"\nname = {json.dumps(_player_name(learner))}\n[evaluator]\n'
-    write_atomically(path.with_name("player.toml"), f"{spec}model = {json.dumps(str(path.resolve()))}\n")
 
 
-def _player_name(learner: ValueLearner) -> str:
-    return TEMPLATES if isinstance(learner.features, Templates) else "crbm"
+# How it is shown
+
+
+def _summarize(_: ValueTraining, lines: Sequence[MetricLine]) -> str:
+    """What was last measured."""
+    if not lines:
+        return ""
+    values = lines[-1].values
+    parts = [f"TD error {values['td_error']:.3f}"]
+    if "validation_winners" in values:
+        parts.append(f"winners of held-out games known {values['validation_winners']:.1%}")
+    if "win_rate" in values:
+        parts.append(f"{values['win_rate']:.1%} won against its former self")
+    return ", ".join(parts)
+
+
+def _train(settings: ValueTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
+    def tick(games: int, total: int) -> None:
+        observer.tick(games, None, total)
+
+    train_value(settings, folder, observer.watch, command, machine, tick)
+
+
+TRAINING: Final = TrainingCommand(
+    help="""Learn what features are worth, from recorded games by TD(0), and then from games against its former self.
+
+    The features are those of a CRBM, or all 2×2 templates. A run that was interrupted resumes when the same command is
+    given again. When it is finished, its folder holds the model and a player that katachi play, gtp and match take.
+
+    Examples:
+      katachi train value runs/crbm --data runs/games
+      katachi train value templates --data runs/games --games 1000 --set passes=5 --run runs/templates
+      katachi train value runs/crbm --from runs/value --self-play 500
+      katachi play runs/templates/player.toml --size 9
+    """,
+    options=(
+        Option("features", "A CRBM, as a run or a model, or templates.", str, is_argument=True),
+        DATA,
+        Option("games", "How many of its games to learn from."),
+        Option("self_play", "How many games to play against its former self then."),
+        SEED,
+        FIRST_RUN._replace(help="Start from the value of a model.", metavar="MODEL"),
+    ),
+    parse=lambda values: check_settings(ValueTraining, values),
+    train=_train,
+    folder=lambda settings: f"value-{settings.size}",
+    summarize=_summarize,
+    unit="games",
+    plays=True,
+)
+
+
+# How features with a value are released: both are trained by one recipe, which has two tables, ``[crbm]`` as
+# ``katachi train crbm`` takes it, and ``[value]`` as ``katachi train value`` does.
+
+
+class CrbmRelease(Release):
+    """Measured against simple players."""
+
+    training = CRBM_TRAINING
+
+    def parse(self, values: dict[str, Any], request: Request) -> tuple[CrbmTraining, ValueTraining]:
+        if set(values) != {"crbm", "value"}:
+            raise ModelError(f"the recipe {request.name} needs the tables crbm and value, and no others")
+        value = TRAINING.parse({**values["value"], "features": str(request.folder / "crbm")})
+        return super().parse(values["crbm"], request), value
+
+    def train(self, settings: tuple[CrbmTraining, ValueTraining], request: Request) -> Path:
+        """Both, one after the other, or what is left of it; returns the run of the value."""
+        command = f"katachi models make {request.name}"
+        for training, part, name in zip((CRBM_TRAINING, TRAINING), settings, ("crbm", "value"), strict=True):
+            request.tools.train(training, part, request.folder / name, command, Machine())
+        return request.folder / "value"
+
+    def check(self, settings: tuple[CrbmTraining, ValueTraining], card: ModelCard, name: str) -> None:
+        crbm, value = settings
+        made_with = _value_training(card, name).settings
+        check_recipe(name, crbm, card.training.settings)
+        check_recipe(name, value.model_copy(update={"features": made_with.get("features")}), made_with)
+
+    def measure(
+        self, settings: tuple[CrbmTraining, ValueTraining], model: SavedModel, request: Request
+    ) -> dict[str, Metric]:
+        _, value = settings
+        played = {
+            f"win rate against {opponent}, one ply": request.tools.play(opponent, model, value.komi, request)
+            for opponent in _OPPONENTS
+        }
+        return {**model.card.metrics, **played}
+
+    def save(self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], request: Request) -> None:
+        name = request.name
+        crbm, card = load_crbm(model.path)
+        features = _without_folder(name, card.training, "data")
+        value = _without_folder(name, _value_training(card, name), "features")
+        save_crbm(path, crbm, features, value, metrics, replace=True)
+
+    def describe_player(self, settings: tuple[CrbmTraining, ValueTraining]) -> str:
+        size = settings[0].size
+        found = f"Features that an RBM found, with a value from self-play on {size}x{size}"
+        return f"{found}, one ply deep (Largman and Pham)"
+
+
+def _value_training(card: ModelCard, name: str) -> Training:
+    """How the value of a model was trained; raises ModelError if it has none."""
+    training: Training | None = getattr(card, "value_training", None)
+    if training is None:
+        raise ModelError(f"the recipe {name} did not make this model: it has no value")
+    return training
+
+
+def _without_folder(name: str, training: Training, place: str) -> Training:
+    """How it was trained, in words that do not depend on where anything lay; ``place`` is the setting that says it."""
+    settings: Mapping[str, Any] = training.settings
+    here = {**settings, place: Path(str(settings[place])).name}
+    return training.model_copy(update={"command": f"katachi models make {name}", "settings": here})
+
+
+RELEASE: Final = CrbmRelease()

@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
-from katachi.core.cards import Training, provenance
-from katachi.core.training import MetricLine
 from katachi.data.dataset import NO_LABEL, Dataset, DatasetError
 from katachi.data.ordering import Permutation
 from katachi.go.kernels import replay as kernels
@@ -258,23 +255,3 @@ class MixedBatches:
 
 
 AnyBatches = Batches | MixedBatches
-
-
-# What the card of a model tells of a training on a set of games: enough to do it again.
-
-
-def describe_training(
-    settings: BaseModel, dataset: Dataset, games: int, positions: int, last: MetricLine, command: str
-) -> Training:
-    """How a model learned from games of a set; ``last`` is the last line of its run."""
-    values = settings.model_dump(mode="json")
-    return Training(
-        command=command,
-        commit=provenance()["commit"],
-        seed=values["seed"],
-        games=games,
-        positions=positions,
-        hours=round(last.values["seconds"] / 3600, 2),
-        data=f"{dataset.path.name} ({dataset.digest})",
-        settings=values,
-    )

@@ -301,6 +301,11 @@ class Dataset:
         return hashlib.sha256("\n".join(files).encode()).hexdigest()[:16]
 
     @property
+    def title(self) -> str:
+        """The dataset as cards name it."""
+        return f"{self.path.name} ({self.digest})"
+
+    @property
     def sizes(self) -> list[int]:
         """The board sizes that there are."""
         return [int(size) for size in np.unique(self.games["lines"])]

@@ -9,12 +9,10 @@ DOCS/EXPERIMENT/*.svg          its pictures
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import NormalDist
 from textwrap import fill
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +21,7 @@ from numpy.typing import NDArray
 
 from katachi.core.cards import format_program
 from katachi.core.disk import write_atomically
-from katachi.core.statistics import CONFIDENCE, wilson_interval
+from katachi.core.statistics import CONFIDENCE, mean_interval, wilson_interval
 from katachi.papers.experiment import Experiment, ExperimentError, Json, Row, Table, Value, keep_results, read_results
 
 # Means over independent runs, with bootstrap intervals, and shares, with Wilson's.
@@ -62,9 +60,8 @@ def mean_of_many(values: Sequence[float] | NDArray[Any]) -> Estimate:
     >>> mean_of_many([1.0, 3.0] * 50).interval  # doctest: +ELLIPSIS
     (1.804..., 2.195...)
     """
-    found = np.asarray(values, dtype=np.float64)
-    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * found.std() / math.sqrt(found.size)
-    return Estimate(float(found.mean()), (float(found.mean() - half), float(found.mean() + half)))
+    mean, low, high = mean_interval(values)
+    return Estimate(mean, (low, high))
 
 
 def share(hits: float, count: int) -> Estimate:

@@ -18,10 +18,28 @@ planes → layer 0 → … → layer L−1 → policy: logits of n² points, for
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
+from katachi.core.training import (
+    DATA,
+    FIRST_RUN,
+    POSITIONS,
+    SEED,
+    Count,
+    DatasetTraining,
+    Machine,
+    MetricLine,
+    Observer,
+    Seed,
+    TrainingCommand,
+    check_dataset_settings,
+    part_of,
+    step_share,
+)
 from katachi.go.points import MAX_SIZE
 from katachi.policy.planes import PLANES
 
@@ -149,3 +167,91 @@ class PolicyConfig(BaseModel):
 def is_learned(name: str) -> bool:
     """Whether weights of this name are learned by gradients; the statistics of normalized layers are not."""
     return name.rpartition(".")[2] not in _STATISTICS
+
+
+# Training: the settings, and the command of ``katachi train``. Here, because neither needs torch.
+
+TOP: Final = (1, 5, 10)
+Products = Literal["float32", "bfloat16", "auto"]
+
+
+class PolicyTraining(DatasetTraining, PolicyConfig):
+    """A network, and how it learns."""
+
+    positions: Count = 2_000_000
+    optimizer: Literal["adamw", "sgd", "muon"] = "adamw"  # Muon for filters between hidden layers, AdamW for the rest
+    step_size: float = Field(default=0.002, gt=0, le=10, allow_inf_nan=False)
+    schedule: Literal["cosine", "halvings", "trapezoid"] = "cosine"
+    warmup: float = Field(default=0.05, ge=0, le=1)  # the share of positions in which the learning rate rises
+    decay: float = Field(default=0.02, ge=0, le=1)  # of filters, for AdamW and Muon
+    mask_illegal: bool = True  # whether illegal points have no part in the softmax
+    value_loss: float = Field(default=0.25, ge=0, le=100)  # its weight beside that of the moves, if there is a value
+    ownership_loss: float = Field(default=0.5, ge=0, le=100)  # the same for who will own a point, averaged over points
+    symmetries: bool = True  # whether positions are turned and mirrored at random
+    products: Products = "float32"  # of convolutions in training; "auto" depends on the CPU, also when a run resumes
+    seed: Seed = 0
+    evaluate_every: Count = 50_000  # positions
+    validation_positions: Count = 4096
+    first_model: str | None = None  # a run or a model whose weights to start from, for a new schedule
+
+    @field_validator("size", mode="before")
+    @classmethod
+    def _any_size(cls, size: object) -> object:
+        """TOML has no None."""
+        return None if size == "any" else size
+
+    @field_serializer("size")
+    def _name_any_size(self, size: int | None) -> int | str:
+        return "any" if size is None else size
+
+    @property
+    def config(self) -> PolicyConfig:
+        """The network alone."""
+        return part_of(self, PolicyConfig)
+
+    def step_size_at(self, step: int) -> float:
+        """The learning rate of a step from 0 on."""
+        return self.step_size * step_share(self.schedule, self.warmup, step, self.steps)
+
+
+def _summarize(_: PolicyTraining, lines: Sequence[MetricLine]) -> str:
+    """The last accuracy on held-out positions."""
+    if not lines:
+        return ""
+    values = lines[-1].values
+    tops = ", ".join(f"top-{top} {values[f'validation_top_{top}']:.1%}" for top in TOP)
+    return f"held-out positions: {tops}, loss {values['validation_loss']:.3f}"
+
+
+def _train(settings: PolicyTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
+    from katachi.policy.train import train_policy
+
+    train_policy(settings, folder, observer.watch, command, machine, observer.tick)
+
+
+TRAINING: Final = TrainingCommand(
+    help="""Learn from game records which move comes next (Maddison, Huang, Sutskever and Silver 2014).
+
+    A run that was interrupted resumes when the same command is given again. Settings are those of the network and of
+    learning: layers, filters, planes, step_size … Their names and values are in config.toml of any run.
+
+    Examples:
+      katachi data import games/ --out runs/games
+      katachi train policy --data runs/games
+      katachi train policy --data runs/games --set layers=13 --positions 5000000 --run runs/deep
+      katachi train policy --resume runs/deep
+      katachi train policy --data runs/games --set layers=13 --from runs/deep --run runs/deeper
+      torchrun --nproc-per-node 2 -m katachi train policy --data runs/games --run runs/two
+    """,
+    options=(DATA, POSITIONS, SEED, FIRST_RUN),
+    parse=lambda values: check_dataset_settings(PolicyTraining, values, "katachi data import"),
+    train=_train,
+    folder=lambda settings: f"policy-{settings.size or 'any'}",
+    summarize=_summarize,
+    total=lambda settings: settings.steps * settings.batch,
+    recent=lambda sums: f"loss {sums.moves / sums.positions:.3f}, top-1 {sums.hits / sums.positions:.1%}",
+    needs_torch=True,
+    takes_threads=True,
+    takes_workers=True,
+    can_resume=True,
+)

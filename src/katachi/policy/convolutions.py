@@ -10,7 +10,7 @@ The matrix products may be of bfloat16: then what is transformed is rounded to i
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from katachi.features.kernels.simd import LANES
-from katachi.policy.config import EPSILON
+from katachi.policy.config import EPSILON, Products
 from katachi.policy.kernels.convolutions import (
     TILE,
     WINDOW,
@@ -146,7 +146,6 @@ _FILTER_TRANSFORM: Final = (
 )  # G of Lavin and Gray, section 4.3
 
 
-Products = Literal["float32", "bfloat16", "auto"]
 _CPU_INFO: Final = Path("/proc/cpuinfo")
 _BFLOAT16_FLAGS: Final = {"avx512_bf16", "amx_bf16"}
 

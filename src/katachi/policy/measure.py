@@ -6,21 +6,26 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.core.cards import Metric, ModelError
 from katachi.core.contracts import Floats
-from katachi.core.models import open_model
+from katachi.core.models import SavedModel, load_weights, open_model
+from katachi.core.release import Release, Request, describe_network
+from katachi.core.statistics import wilson_interval
+from katachi.core.weights import WEIGHTS
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import Dataset
 from katachi.features.planes import PlaneSet
 from katachi.go.points import WHITE, Symmetry
-from katachi.policy.config import PolicyConfig
-from katachi.policy.evaluator import OnnxNetwork, PolicyCard, PolicyOptions
+from katachi.policy.config import TOP as RELEASED_TOP
+from katachi.policy.config import TRAINING, PolicyConfig, PolicyTraining
+from katachi.policy.evaluator import INT8, ONNX, OnnxNetwork, PolicyCard, PolicyOptions, save_policy
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
 from katachi.sgf.record import format_grade
@@ -28,6 +33,8 @@ from katachi.sgf.record import format_grade
 TOP: Final = 20  # places that are counted
 # When a phase begins, in moves for each point of the board: after 60 and 150 moves on 19×19.
 PHASES: Final = {"opening": 0.0, "middle game": 1 / 6, "endgame": 5 / 12}
+
+MAX_BYTES: Final = 5_000_000  # of a released model
 
 _AT_ONCE: Final = 128  # positions
 _SEED: Final = 1  # of the order in which held-out positions are taken
@@ -144,3 +151,77 @@ def describe_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArr
         if name.startswith("rank: "):
             told[:, number] = name == f"rank: {rank}d"
     return told
+
+
+# How a network is released
+
+
+class PolicyRelease(Release):
+    """Measured by its accuracy on moves of test games: of all, by rank and phase, by all symmetries, in eight bits."""
+
+    training = TRAINING
+    search = "policy"
+
+    def measure(self, settings: PolicyTraining, model: SavedModel, request: Request) -> dict[str, Metric]:
+        dataset = Dataset.open(settings.data)
+        size = settings.size or dataset.only_size()
+
+        def predict(network: Predictor, what: str, *symmetries: Symmetry) -> Predicted:
+            with request.tools.bar(what, request.positions) as tick:
+                held_out = network.held_out(dataset, Split.TEST, size, request.positions)
+                return network.predict(_follow(held_out, tick), symmetries=symmetries or (Symmetry.IDENTITY,))
+
+        network = Predictor.open(model.path, request.jobs)
+        alone = predict(network, "predicting")
+        metrics = {"test loss": Metric(value=float(alone.losses.mean(dtype=float)), positions=alone.places.size)}
+        metrics |= _shares(alone, "test")
+        tallied = alone.tally_all(size)
+        for kind in ("ranks", "phases"):
+            for name, tally in tallied[kind].items():
+                metrics[f"test top-1, {name}"] = _share(tally["top"][0], tally["positions"])
+        metrics |= _shares(predict(network, "the same by symmetries", *Symmetry), "test, averaged over symmetries:")
+        if request.int8:
+            rough = predict(Predictor.open(model.path, request.jobs, "int8"), "the same in eight bits")
+            metrics |= _shares(rough, "test, in eight bits:")
+        return metrics
+
+    def save(self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], request: Request) -> None:
+        """Save what play needs, and the weights from which training can resume if there is room for them."""
+        card = model.card
+        assert isinstance(card, PolicyCard)  # it was measured
+        onnx, rough = model.read(ONNX), model.read(INT8) if request.int8 else None
+        size = len(onnx) + len(rough or b"")
+        if size > MAX_BYTES:
+            raise ModelError(f"{model.path}: {size:,} bytes are too many to release; {MAX_BYTES:,} would do")
+        weights = load_weights(model.path) if WEIGHTS in card.files else None
+        if weights is not None and size + sum(array.nbytes for array in weights.values()) > MAX_BYTES:
+            weights = None
+            request.tools.note(f"its weights are left out, it would be larger than {MAX_BYTES:,} bytes")
+        training = describe_network(request.name, card.training)
+        save_policy(path, card.config, onnx, rough, weights, training, metrics, replace=True)
+
+    def describe_player(self, settings: PolicyTraining) -> str:
+        board = f"{settings.size}x{settings.size}" if settings.size else "boards of any size"
+        return f"A network that learned from games of people, on {board}, without search (Maddison et al. 2014)"
+
+
+def _follow(batches: Iterable[Batch], tick: Callable[[int], None]) -> Iterator[Batch]:
+    """Batches, and how many of their positions are done."""
+    done = 0
+    for batch in batches:
+        yield batch
+        done += batch.moves.size
+        tick(done)
+
+
+def _shares(found: Predicted, kind: str) -> dict[str, Metric]:
+    count = found.places.size
+    return {f"{kind} top-{top}": _share(int((found.places < top).sum()), count) for top in RELEASED_TOP}
+
+
+def _share(hits: int, positions: int) -> Metric:
+    low, high = wilson_interval(hits, positions)
+    return Metric(value=hits / positions, low=low, high=high, positions=positions)
+
+
+RELEASE: Final = PolicyRelease()

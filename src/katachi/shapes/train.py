@@ -7,27 +7,52 @@ Sutton and Müller (2007) are the defaults of ``TdSettings``: a pair, the square
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from katachi.core.cards import Metric, Training, provenance
+from katachi.core.cards import Metric
 from katachi.core.disk import write_atomically
-from katachi.core.linear import LinearModel, describe_linear, save_linear
-from katachi.core.training import MetricLine, TrainingRun
+from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
+from katachi.core.models import SavedModel
+from katachi.core.release import Release, Request
+from katachi.core.statistics import wilson_interval
+from katachi.core.training import (
+    SEED,
+    Machine,
+    MetricLine,
+    Observer,
+    Option,
+    TrainingCommand,
+    TrainingRun,
+    Watcher,
+    check_settings,
+    ignore,
+)
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.fused import MIN_SIZE
-from katachi.shapes.learner import GrowingLearner, Stage, TdLearner, TdSettings, growing_stages, load_grown_weights
+from katachi.shapes.learner import (
+    GrowingLearner,
+    Stage,
+    TdLearner,
+    TdSettings,
+    growing_stages,
+    load_grown_weights,
+    sizes_not_mastered,
+)
 
 _SIZES = ("1x1", "2x1", "2x2", "3x2", "3x3")
 _TEST_PLIES = 2  # random moves before a test game: greedy players would repeat themselves
+_AGAINST_ALP: Final = "win rate against alp, one ply"  # in cards
+_BLOCKS: Final = "▁▂▃▄▅▆▇█"
+_CURVE_LENGTH: Final = 30
 
 
 class ShapeTraining(TdSettings):
@@ -60,38 +85,35 @@ class ShapeTraining(TdSettings):
         return growing_stages(self, self.games, self.grow_from or self.size, self.grow_games)
 
 
-Watcher = Callable[[MetricLine], None]
-SizeTicker = Callable[[int, int], None]
-
-
-def _ignore(size: int, games: int) -> None: ...
-
-
 def train_shapes(
-    settings: ShapeTraining, directory: Path, watch: Watcher, command: str = "", tick: SizeTicker = _ignore
+    settings: ShapeTraining,
+    directory: Path,
+    watch: Watcher = ignore,
+    command: str = "",
+    tick: Callable[[int, int], None] = ignore,
 ) -> list[Path]:
-    """Train in a run directory, or go on there, and return the models, one for each agent; each with a player's spec.
+    """Train in a run directory, or resume there, and return the models, one for each agent; each with a player's spec.
 
-    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` hears now and then how many games are
+    ``watch`` sees every evaluation, those of an earlier run first; ``tick`` sees now and then how many games are
     played on which size. The same settings end in the same bytes however often the run was interrupted.
     """
     growing = _new_learner(settings)
-    with TrainingRun(directory, settings) as run:
+    with TrainingRun(directory, settings, watch, command) as run:
         run.restore(growing)
-        for line in run.lines:
-            watch(line)
         while not growing.is_finished:
             metrics = growing.train_until(settings.evaluate_every, partial(tick, growing.size))
             line = MetricLine({"size": growing.size, **metrics.values, **_test(growing.learner, settings)})
             growing.grow(line)
             run.keep(growing.state_dict(), line)
-            watch(line)
-        learner = growing.learner
-        models = [directory / name for name in _model_names(settings.agents)]
-        for path, weights, rate in zip(models, learner.averaged_weights, run.lines[-1].win_rates, strict=True):
-            _save(path, LinearModel(learner.features, weights), rate, settings, command)
-        run.finish()
-    return models
+        training = run.describe("self-play", settings.games)
+        names = ["model"] if settings.agents == 1 else ["model-1", "model-2"]
+        features, rates = growing.learner.features, run.lines[-1].win_rates
+        for name, weights, rate in zip(names, growing.learner.averaged_weights, rates, strict=True):
+            model, metrics_of = LinearModel(features, weights), {_AGAINST_ALP: Metric(value=rate)}
+            card = describe_linear(model, Rules(komi=settings.komi), training, metrics_of)
+            save_linear(directory / name, model, card, replace=True)
+        run.finish("shapes", models=names)
+    return [directory / name for name in names]
 
 
 def _new_learner(settings: ShapeTraining) -> GrowingLearner:
@@ -119,20 +141,144 @@ def _test(learner: TdLearner, settings: ShapeTraining) -> dict[str, float | list
     return {"test_games": settings.test_games, "win_rates": [won / settings.test_games for won in wins]}
 
 
-def _model_names(agents: int) -> list[str]:
-    return ["model"] if agents == 1 else [f"model-{number + 1}" for number in range(agents)]
+def draw_curves(runs: Sequence[Sequence[MetricLine]], path: Path) -> None:
+    """Draw the curve of every run as SVG: the mean of its agents by all its games so far, one color for each size."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    sizes = sorted({line.size for lines in runs for line in lines})
+    with rc_context({"svg.hashsalt": "katachi"}):  # the same curves give the same bytes
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        axes = figure.subplots()
+        for lines in runs:
+            for size, (games, rates) in _by_size(lines).items():
+                axes.plot(games, rates, color=f"C{sizes.index(size)}", label=f"{size}×{size}", linewidth=1.2)
+        axes.set(xlabel="games of self-play", ylabel="wins against alp, %", ylim=(0, 101), xlim=(0, None))
+        axes.grid(alpha=0.3)
+        unique = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        axes.legend(unique.values(), unique.keys())
+        picture = io.BytesIO()
+        figure.savefig(picture, format="svg", metadata={"Date": None})
+    write_atomically(path, picture.getvalue())
 
 
-def _save(path: Path, model: LinearModel, rate: float, settings: ShapeTraining, command: str) -> None:
-    training = Training(
-        command=command,
-        commit=provenance()["commit"],
-        seed=settings.seed,
-        games=settings.games,
-        data="self-play",
-        settings=settings.model_dump(mode="json"),
-    )
-    metrics = {"win rate against alp, one ply": Metric(value=rate)}
-    save_linear(path, model, describe_linear(model, Rules(komi=settings.komi), training, metrics), replace=True)
-    spec = f'kind = "search"\nname = "shapes"\n[evaluator]\nmodel = {json.dumps(str(path.resolve()))}\n'
-    write_atomically(path.with_name(f"{path.name.replace('model', 'player')}.toml"), spec)
+def _by_size(lines: Sequence[MetricLine]) -> dict[int, tuple[list[int], list[float]]]:
+    """Games since the beginning of the run, and percents, for each size."""
+    curves: dict[int, tuple[list[int], list[float]]] = {}
+    before = last = 0
+    for line in lines:
+        if line.size not in curves:
+            curves[line.size] = ([], [])
+            before += last
+        last = line.games
+        games, rates = curves[line.size]
+        games.append(before + line.games)
+        rates.append(100 * sum(line.win_rates) / len(line.win_rates))
+    return curves
+
+
+# How it is shown
+
+
+def _summarize(settings: ShapeTraining, lines: Sequence[MetricLine]) -> str:
+    """The curve on the last size, and the last win rates with their intervals."""
+    if not lines:
+        return "nothing was learned"
+    last = lines[-1]
+    rates = [sum(line.win_rates) / len(line.win_rates) for line in lines if line.size == last.size]
+    curve = "".join(_BLOCKS[min(int(rate * len(_BLOCKS)), len(_BLOCKS) - 1)] for rate in rates[-_CURVE_LENGTH:])
+    size = f" on {last.size}×{last.size}" if settings.grow_from not in (None, settings.size) else ""
+    shown = []
+    for rate in last.win_rates:
+        low, high = wilson_interval(rate * settings.test_games, settings.test_games)
+        shown.append(f"{rate:.1%} ({low:.0%}–{high:.0%})")
+    return f"{curve} against alp{size}: {', '.join(shown)}"
+
+
+def _warn(settings: ShapeTraining, lines: Sequence[MetricLine]) -> list[str]:
+    """A sentence for every size that was left before it was mastered."""
+    games = {stage.settings.size: stage.games for stage in settings.stages()}
+    smaller = [size for size in sizes_not_mastered(lines, settings.grow_at) if size < settings.size]
+    return [
+        f"{size}×{size} was left after {games[size]:,} games without {settings.grow_at:.0%} against alp"
+        for size in smaller
+    ]
+
+
+def _scalars(line: MetricLine) -> dict[str, float]:
+    """``9x9/win_rate_1`` is that of the first agent on 9×9."""
+    scalars = {name: line.values[name] for name in ("td_error", "plies", "black_wins")}
+    scalars |= {f"win_rate_{agent}": rate for agent, rate in enumerate(line.win_rates, start=1)}
+    return {f"{line.size}x{line.size}/{name}": value for name, value in scalars.items()}
+
+
+def _parse(values: dict[str, Any]) -> ShapeTraining:
+    games = values.get("games")
+    if "evaluate_every" not in values and isinstance(games, int):
+        values["evaluate_every"] = max(1, games // 30)
+    return check_settings(ShapeTraining, values)
+
+
+def _train(settings: ShapeTraining, folder: Path, command: str, _: Machine, observer: Observer) -> None:
+    games = {stage.settings.size: stage.games for stage in settings.stages()}
+
+    def tick(size: int, done: int) -> None:
+        observer.tick(done, None, games[size])
+
+    train_shapes(settings, folder, observer.watch, command, tick)
+
+
+TRAINING: Final = TrainingCommand(
+    help="""Learn local shapes by self-play, one ply deep (Silver, Sutton and Müller 2007).
+
+    A run that was interrupted resumes when the same command is given again. When it is finished, its folder holds the
+    model, a player that katachi play, gtp and match take, and a picture of the learning curve.
+
+    Examples:
+      katachi train shapes
+      katachi train shapes --size 5 --games 100000 --run runs/five
+      katachi train shapes --set step_size=0.1 --set agents=2 --set 'sets=["LI 2x2"]'
+      katachi train shapes --size 9 --grow-from 5
+      katachi train shapes --size 13 --start-from runs/nine/model
+      katachi train shapes --size 5 --runs 8 --jobs 2
+      katachi play runs/five/player.toml --size 5
+    """,
+    options=(
+        Option("size", "The board size."),
+        Option("games", "How many games to play."),
+        SEED,
+        Option("grow_from", "Start on this size, and grow the board."),
+        Option(
+            "first_model", "Start from the weights of a model, grown as needed.", str, "--start-from", metavar="MODEL"
+        ),
+    ),
+    parse=_parse,
+    train=_train,
+    folder=lambda settings: f"shapes-{settings.size}",
+    summarize=_summarize,
+    unit="games",
+    can_repeat=True,
+    plays=True,
+    scalars=_scalars,
+    warn=_warn,
+    draw=lambda runs, folder: draw_curves(runs, folder / "curve.svg"),
+)
+
+
+# How it is released
+
+
+class ShapeRelease(Release):
+    """Measured against the average liberty player."""
+
+    training = TRAINING
+
+    def measure(self, settings: ShapeTraining, model: SavedModel, request: Request) -> Mapping[str, Metric]:
+        return {_AGAINST_ALP: request.tools.play("alp", model, settings.komi, request)}
+
+    def save(self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], _: Request) -> None:
+        linear, card = load_linear(model.path)
+        save_linear(path, linear, card.model_copy(update={"metrics": dict(metrics)}), replace=True)
+
+
+RELEASE: Final = ShapeRelease()

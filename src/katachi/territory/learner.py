@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from katachi.core.contracts import Floats, Ints
-from katachi.core.training import name_weights, step_share, weights_of
+from katachi.core.training import Count, Seed, name_weights, part_of, step_share, weights_of
 from katachi.data.batches import compute_ahead
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.features.influence import GroupKind
@@ -240,19 +240,19 @@ class TerritoryRecipe(DagRnnConfig):
     influence: Literal["exact", "stringent", "bouzy", "zobrist"] = "exact"
     target_share: float = Field(default=0.25, ge=0, le=1)  # of what stands soon in what is to be learned
     target_ahead: int = Field(default=2, ge=0)  # how soon, in moves
-    positions: int = Field(default=1_000_000, ge=1)  # to learn from in all
-    batch: int = Field(default=32, ge=1)
+    positions: Count = 1_000_000  # to learn from in all
+    batch: Count = 32
     optimizer: Literal["adam", "sgd"] = "adam"
     step_size: float = Field(default=0.003, gt=0, le=10, allow_inf_nan=False)
-    warmup: float = Field(default=0.01, ge=0, lt=1)  # the share of positions in which the step size rises
+    warmup: float = Field(default=0.01, ge=0, lt=1)  # the share of positions in which the learning rate rises
     schedule: Literal["cosine", "constant"] = "cosine"  # to zero, or not at all
     policy_loss: float = Field(default=1.0, ge=0, le=1000)  # the weight of a move beside that of all points
-    seed: int = Field(default=0, ge=0)
+    seed: Seed = 0
 
     @property
     def config(self) -> DagRnnConfig:
         """The network alone."""
-        return DagRnnConfig(**{name: getattr(self, name) for name in DagRnnConfig.model_fields})
+        return part_of(self, DagRnnConfig)
 
     @property
     def inputs(self) -> PointInputs:
@@ -269,19 +269,19 @@ class TerritoryRecipe(DagRnnConfig):
         return -(-self.positions // self.batch)
 
     def step_size_at(self, step: int) -> float:
-        """The step size of a step from 0 on."""
+        """The learning rate of a step from 0 on."""
         return self.step_size * step_share(self.schedule, self.warmup, step, self.steps)
 
 
 class TerritoryTraining(TerritoryRecipe):
-    """How a network learns from a set of games."""
+    """How a network learns from a dataset."""
 
-    data: str  # the folder of a set of games with labels
+    data: str  # the folder of a dataset with labels
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
     exchanges: bool = True  # whether colors change places at random, unless boards are shown by_mover
-    evaluate_every: int = Field(default=50_000, ge=1)  # positions
-    validation_positions: int = Field(default=1000, ge=1)
-    first_model: str | None = None  # a run or a model whose weights to begin with, for a new schedule
+    evaluate_every: Count = 50_000  # positions
+    validation_positions: Count = 1000
+    first_model: str | None = None  # a run or a model whose weights to start from, for a new schedule
 
 
 class Losses(NamedTuple):

@@ -1,16 +1,12 @@
-"""Learning territory from nothing: a DAG-RNN plays against itself, and learns who owned what (Wu and Baldi 2006).
+"""Training a DAG-RNN: from finished games, or from nothing by games against itself (Wu and Baldi 2006).
 
-A round is some games with the weights of the moment, one ply deep: of all sensible moves one is drawn, the likelier
-the more area it promises its player. Games end when nobody has a sensible move, and every stone then counts as alive,
-so nobody is asked who owns what. Positions of these games are learned from, and the next round begins. Propensities
-would be knowledge of other games: they stay 0.
+A run resumes to the same bytes on one thread: batch k is the same whoever computes it, and so is round k of games
+against itself.
 """
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,23 +14,41 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from katachi.core.cards import Metric, Training, provenance
+from katachi.core.cards import Metric
 from katachi.core.contracts import Doubles, Floats
-from katachi.core.disk import write_atomically
 from katachi.core.evaluators import after, moves_of
-from katachi.core.models import load_weights
-from katachi.core.statistics import wilson_interval
-from katachi.core.training import MetricLine, TrainingRun, load_first_weights
-from katachi.data.batches import describe_training
+from katachi.core.models import SavedModel, load_weights
+from katachi.core.release import Release, Request, describe_network
+from katachi.core.statistics import mean_interval, wilson_interval
+from katachi.core.training import (
+    DATA,
+    FIRST_RUN,
+    POSITIONS,
+    SEED,
+    Count,
+    Machine,
+    MetricLine,
+    Observer,
+    Option,
+    TrainingCommand,
+    TrainingError,
+    TrainingRun,
+    Watcher,
+    check_dataset_settings,
+    check_settings,
+    ignore,
+    load_first_weights,
+)
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from katachi.go.scoring import area
 from katachi.search.one_ply import sensible_moves
 from katachi.sgf.files import Split
-from katachi.territory.evaluator import PROPENSITY, Territory, save_territory
+from katachi.territory.evaluator import PROPENSITY, Territory, load_territory, save_territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
 from katachi.territory.learner import (
+    PHASES,
     Losses,
     Positions,
     TargetSettings,
@@ -45,63 +59,51 @@ from katachi.territory.learner import (
     fit_points,
     validate,
 )
-from katachi.territory.measure import evaluate_moves, pick_moves
+from katachi.territory.measure import Known, evaluate_moves, measure_territory, pick_moves
 
-# Training a DAG-RNN on disk: the loop with its checkpoints and measurements, the model and its player.
-#
-# A run goes on to the same bytes on one thread: batch k is the same whoever computes it.
+_AFTERSTATES: Final = 16_000  # about so many are evaluated to fit a temperature to moves of validation games
+_PLAYER: Final = {"player": "territory", "search": "greedy"}  # takes the move after which it expects most
 
-_AFTERSTATES: Final = 16_000  # about so many are judged to fit a temperature to moves of validation games
-
-Watcher = Callable[[MetricLine], None]
 Ticker = Callable[[int, Losses], None]
-Counter = Callable[[int], None]
-
-
-class Machine(NamedTuple):
-    """What a run may use; it does not change what is learned, but for the rounding of several threads."""
-
-    threads: int = 1  # that learn
-    workers: int = 1  # threads that compute batches ahead; 0: the one that learns does
-
-
-def _ignore(positions: int, losses: Losses) -> None: ...
-
-
-def _ignore_count(games: int) -> None: ...
 
 
 def train_territory(
     settings: TerritoryTraining,
     directory: Path,
-    watch: Watcher,
+    watch: Watcher = ignore,
     command: str = "",
     machine: Machine = Machine(),  # noqa: B008
-    tick: Ticker = _ignore,
-    count: Counter = _ignore_count,
+    tick: Ticker = ignore,
+    count: Callable[[int], None] = ignore,
 ) -> None:
-    """Train in a run directory, or go on there, and save the model there at the end with a player's spec.
+    """Train in a run directory, or resume there, and save the model there at the end with a player's spec.
 
-    ``watch`` sees every evaluation, those of an earlier run first; ``count`` hears how many games were counted for
-    propensities; ``tick`` hears after every batch how many positions were learned from, and what was known of them.
+    ``watch`` sees every evaluation, those of an earlier run first; ``count`` sees how many games were counted for
+    propensities; ``tick`` sees after every batch how many positions were learned from, and the losses of the last ones.
     """
     batches = open_batches(settings)
-    first = load_first_weights(settings.first_model, _weights_of_model)
-    learner = TerritoryLearner(settings, first, machine.threads)
-    with TrainingRun(directory, settings) as run:
+    learner = TerritoryLearner(settings, load_first_weights(settings.first_model, _weights_of_model), machine.threads)
+    with TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
-        for line in run.lines:
-            watch(line)
         propensity = batches.count_propensity(count)
         held_out = batches.held_out(settings.validation_positions)
-        _train(learner, run, batches, held_out, settings.evaluate_every, machine.workers, watch, tick)
+        stream = batches.stream(learner.step, machine.workers)
+        for losses in run.learn(
+            learner,
+            update=lambda: learner.update(next(stream)),
+            every=max(1, settings.evaluate_every // settings.batch),
+            tick=lambda found: tick(learner.positions, found),
+            checkpoint_seconds=machine.checkpoint_seconds,
+        ):
+            measured = {f"validation_{name}": value for name, value in validate(learner.net, held_out).items()}
+            line = MetricLine({**_describe_losses(learner, batches, losses), **run.times("seconds"), **measured})
+            run.keep(learner.state_dict(), line)
         territory = Territory(learner.net, propensity)
-        last = run.lines[-1]
-        training = describe_training(settings, batches.dataset, batches.games, learner.positions, last, command)
         points, temperature = fit_points(learner.net, held_out), _fit_temperature(territory, batches)
-        save_territory(directory / "model", territory, points, temperature, training, _metrics(last), replace=True)
-        write_player(directory)
-        run.finish()
+        training = run.describe(batches.dataset.title, batches.games, learner.positions)
+        metrics = _metrics(run.lines[-1])
+        save_territory(directory / "model", territory, points, temperature, training, metrics, replace=True)
+        run.finish(**_PLAYER)
 
 
 def _weights_of_model(path: Path) -> dict[str, NDArray[Any]]:
@@ -123,45 +125,14 @@ def open_batches(settings: TerritoryTraining) -> TerritoryBatches:
     )
 
 
-def _train(
-    learner: TerritoryLearner,
-    run: TrainingRun,
-    batches: TerritoryBatches,
-    held_out: Positions,
-    every: int,
-    workers: int,
-    watch: Watcher,
-    tick: Ticker,
-) -> None:
-    """Learn batch after batch, and measure and keep everything every so many positions."""
-    steps = max(1, every // learner.settings.batch)
-    began = time.monotonic() - (run.lines[-1].values["seconds"] if run.lines else 0)
-    since: list[Losses] = []
-    stream = batches.stream(learner.step, workers)
-    while not learner.is_finished:
-        since.append(learner.update(next(stream)))
-        tick(learner.positions, since[-1])
-        if learner.step % steps == 0 or learner.is_finished:
-            measured = {f"validation_{name}": value for name, value in validate(learner.net, held_out).items()}
-            seconds = {"seconds": round(time.monotonic() - began, 1)}
-            line = MetricLine({**_summarize(learner, batches, since), **seconds, **measured})
-            run.keep(learner.state_dict(), line)
-            watch(line)
-            since = []
-
-
-def _summarize(learner: TerritoryLearner, batches: TerritoryBatches, since: list[Losses]) -> dict[str, float]:
-    positions = sum(losses.positions for losses in since)
+def _describe_losses(learner: TerritoryLearner, batches: TerritoryBatches, losses: Losses) -> dict[str, float]:
     return {
         "positions": learner.positions,
         "epochs": round(learner.positions / batches.epoch, 3),
         "step_size": learner.settings.step_size_at(learner.step - 1),
-        "loss": sum(losses.ownership for losses in since) / positions,
-        **({"move_loss": sum(losses.moves for losses in since) / positions} if learner.settings.policy else {}),
+        "loss": losses.ownership / losses.positions,
+        **({"move_loss": losses.moves / losses.positions} if learner.settings.policy else {}),
     }
-
-
-# What becomes of it
 
 
 def _metrics(last: MetricLine) -> dict[str, Metric]:
@@ -175,20 +146,18 @@ def _metrics(last: MetricLine) -> dict[str, Metric]:
 
 
 def _fit_temperature(territory: Territory, batches: TerritoryBatches) -> float:
-    """The temperature by which moves of validation games are likeliest."""
+    """The temperature by which moves of validation games are most probable."""
     count = _AFTERSTATES // batches.size**2
     asked = pick_moves(batches.dataset, batches.games_of(Split.VALIDATION), count, seed=0)
     return evaluate_moves(territory, batches.dataset, asked).fit_temperature()
 
 
-def write_player(directory: Path) -> None:
-    """A player that takes the move after which it expects most, without search."""
-    model = json.dumps(str((directory / "model").resolve()))
-    spec = f'kind = "search"\nname = "territory"\n[evaluator]\nmodel = {model}\n[search]\nkind = "greedy"\n'
-    write_atomically(directory / "player.toml", spec)
-
-
-# Territory bootstrap
+# From nothing: a network plays against itself, and learns who owned what.
+#
+# A round is some games with the weights of the moment, one ply deep: of all sensible moves one is drawn, the more
+# probable the more area it promises its player. Games end when nobody has a sensible move, and every stone then counts
+# as alive, so nobody is asked who owns what. Positions of these games are learned from, and the next round starts.
+# Propensities would be knowledge of other games: they stay 0.
 
 _NO_PROPENSITY: Final = np.zeros(TABLE_SHAPE, dtype=np.float32)
 _POINTS: Final = 5.0  # that make e : 1 of the odds of a win: a guess, as there are no games of others to fit it to
@@ -199,8 +168,8 @@ class BootstrapTraining(TerritoryRecipe):
     """How a network learns from its own games; ``positions`` says when it has learned enough."""
 
     size: int = Field(default=5, ge=MIN_SIZE, le=MAX_SIZE)
-    games_a_round: int = Field(default=50, ge=1)
-    positions_a_game: int = Field(default=20, ge=1)
+    games_a_round: Count = 50
+    positions_a_game: Count = 20
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)  # in points: e times as likely for one more
 
     @property
@@ -295,45 +264,23 @@ def _next_move(game: PlayedGame, ply: int) -> int:
 
 
 def train_bootstrap(
-    settings: BootstrapTraining,
-    directory: Path,
-    watch: Watcher,
-    command: str = "",
-    tick: Ticker = _ignore,
+    settings: BootstrapTraining, directory: Path, watch: Watcher = ignore, command: str = "", tick: Ticker = ignore
 ) -> None:
-    """Train in a run directory, or go on there to the same bytes, and save the model and a player's spec at the end.
+    """Train in a run directory, or resume there to the same bytes, and save the model and a player's spec at the end.
 
-    ``watch`` sees every round, those of an earlier run first; ``tick`` hears after every batch how many positions were
-    learned from, and what was known of them.
+    ``watch`` sees every round, those of an earlier run first; ``tick`` sees after every batch how many positions were
+    learned from, and the losses of the last ones.
     """
     learner = TerritoryLearner(settings)
-    with TrainingRun(directory, settings) as run:
+    with TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
-        for line in run.lines:
-            watch(line)
         for number in range(len(run.lines), settings.rounds):
             line = _play_round(learner, settings, number, tick)
             run.keep(learner.state_dict(), line)
-            watch(line)
-        training = Training(
-            command=command,
-            commit=provenance()["commit"],
-            seed=settings.seed,
-            games=run.lines[-1].games,
-            positions=learner.positions,
-            data="self-play",
-            settings=settings.model_dump(mode="json"),
-        )
-        save_territory(
-            directory / "model",
-            Territory(learner.net, _NO_PROPENSITY),
-            _POINTS,
-            settings.temperature,
-            training,
-            replace=True,
-        )
-        write_player(directory)
-        run.finish()
+        territory = Territory(learner.net, _NO_PROPENSITY)
+        training = run.describe("self-play", run.lines[-1].games, learner.positions)
+        save_territory(directory / "model", territory, _POINTS, settings.temperature, training, replace=True)
+        run.finish(**_PLAYER)
 
 
 def _play_round(learner: TerritoryLearner, settings: BootstrapTraining, number: int, tick: Ticker) -> MetricLine:
@@ -356,3 +303,123 @@ def _play_round(learner: TerritoryLearner, settings: BootstrapTraining, number: 
             "black_lead": float(np.mean([game.owned.sum() for game in games])),
         }
     )
+
+
+# How it is shown
+
+
+def _summarize(_: TerritoryRecipe, lines: Sequence[MetricLine]) -> str:
+    """The last accuracy on held-out positions, or how the last games against itself went."""
+    if not lines:
+        return ""
+    values = lines[-1].values
+    if "games" in values:
+        length = f"{values['moves_a_game']:.0f} moves a game, Black ahead by {values['black_lead']:.1f} points"
+        return f"{values['games']:,} games: loss {values['loss']:.2f}, {length}"
+    phases = [values.get(f"validation_right_{phase}") for phase in range(len(PHASES) + 1)]
+    by_phase = " → ".join(f"{right:.1%}" for right in phases if right is not None)
+    known = f"points known {values['validation_right']:.1%}, from empty to full boards {by_phase}"
+    return f"held-out positions: {known}; loss {values['validation_loss']:.2f}"
+
+
+def _parse(values: dict[str, Any]) -> TerritoryTraining | BootstrapTraining:
+    """A board size is for self-play: networks learn from datasets of any one."""
+    if "size" not in values:
+        return check_dataset_settings(TerritoryTraining, values, "katachi data label")
+    if not values.keys().isdisjoint({"data", "first_model"}):
+        raise TrainingError("--self-play starts from nothing: give neither --data nor --from")
+    return check_settings(BootstrapTraining, values)
+
+
+def _train(
+    settings: TerritoryTraining | BootstrapTraining, folder: Path, command: str, machine: Machine, observer: Observer
+) -> None:
+    if isinstance(settings, BootstrapTraining):
+        train_bootstrap(settings, folder, observer.watch, command, observer.tick)
+        return
+
+    def count(games: int) -> None:
+        observer.note(f"counting propensities: {games:,} games")
+
+    train_territory(settings, folder, observer.watch, command, machine, observer.tick, count)
+
+
+TRAINING: Final = TrainingCommand(
+    help="""Learn from finished games who will own each point (Wu and Baldi 2006).
+
+    A run that was interrupted resumes when the same command is given again. Settings are those of the network and of
+    learning: hidden, channels, sweeps, cell, step_size … Their names and values are in config.toml of any run. What was
+    learned on one board size is good for all of them.
+
+    Examples:
+      katachi data import games/ --out runs/games
+      katachi data label runs/games
+      katachi train territory --data runs/games
+      katachi train territory --data runs/games --set optimizer=sgd --set batch=10 --set step_size=0.01
+      katachi train territory --data runs/games --set cell=gated --set hidden=32 --set channels=16 --set sweeps=2
+      katachi train territory --resume runs/territory
+      katachi train territory --self-play 5 --positions 200000
+    """,
+    options=(
+        DATA._replace(help="A dataset with labels (katachi data label)."),
+        Option(
+            "size",
+            "Learn from nothing, by playing against itself on this board size.",
+            flag="--self-play",
+            metavar="SIZE",
+        ),
+        POSITIONS,
+        SEED,
+        FIRST_RUN,
+    ),
+    parse=_parse,
+    train=_train,
+    folder=lambda _: "territory",
+    summarize=_summarize,
+    total=lambda settings: settings.steps * settings.batch,
+    recent=lambda sums: f"loss {sums.ownership / sums.positions:.2f}",
+    usual="the paper's network",
+    takes_threads=True,
+    takes_workers=True,
+    can_resume=True,
+)
+
+
+# How a network is released
+
+
+class TerritoryRelease(Release):
+    """Measured by its loss and ownership accuracy in positions of test games, by phase too, and at the end of games."""
+
+    training = TRAINING
+
+    def measure(self, settings: TerritoryTraining, model: SavedModel, request: Request) -> dict[str, Metric]:
+        territory, _ = load_territory(model.path)
+        dataset = Dataset.open(settings.data)
+        with request.tools.bar("measuring", request.positions) as tick:
+            every = measure_territory(territory, dataset, request.positions, tick=tick)
+        ended = measure_territory(territory, dataset, request.positions, Split.TEST, ended=True)
+        mean, low, high = mean_interval(every.losses)
+        metrics = {
+            "test loss": Metric(value=mean, low=low, high=high, unit="nats a position", positions=every.losses.size),
+            "test points known": _accuracy(every),
+            "test points known at the end": _accuracy(ended),
+        }
+        return metrics | {f"test points known, {phase}": _accuracy(known) for phase, known in every.by_phase().items()}
+
+    def save(self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], request: Request) -> None:
+        territory, card = load_territory(model.path)
+        training = describe_network(request.name, card.training)
+        save_territory(path, territory, card.points, card.temperature, training, metrics, replace=True)
+
+    def describe_player(self, settings: TerritoryTraining) -> str:
+        size = Dataset.open(settings.data).only_size()
+        return f"Territory as a {settings.cell} DAG-RNN learned it on {size}x{size}, one ply deep (Wu and Baldi 2006)"
+
+
+def _accuracy(known: Known) -> Metric:
+    mean, low, high = mean_interval(known.shares)
+    return Metric(value=mean, low=max(0.0, low), high=min(1.0, high), positions=known.shares.size)
+
+
+RELEASE: Final = TerritoryRelease()

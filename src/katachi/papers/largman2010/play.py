@@ -47,7 +47,7 @@ from katachi.papers.tournaments import (
 from katachi.players.specs import bundled_players
 
 if TYPE_CHECKING:
-    from katachi.crbm.train import CrbmTraining
+    from katachi.crbm.config import CrbmTraining
 
 
 # The CRBMs of this paper and the linear values over features, each learned once for all tables of a run.
@@ -177,7 +177,7 @@ def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -
     Gradients are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of
     them.
     """
-    from katachi.crbm.train import CrbmTraining  # torch takes seconds to load
+    from katachi.crbm.config import CrbmTraining  # torch takes seconds to load
 
     real, oriented, share = kind is Kind.REAL, kind is Kind.ORIENTED, board_share(size)
     return CrbmTraining(

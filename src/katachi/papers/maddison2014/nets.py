@@ -27,7 +27,8 @@ from katachi.policy.measure import Predictor
 from katachi.sgf.files import Split
 
 if TYPE_CHECKING:
-    from katachi.policy.train import Losses, PolicyTraining
+    from katachi.policy.config import PolicyTraining
+    from katachi.policy.learner import Losses
 
 NETS: Final = "nets"
 TEST_POSITIONS: Final = {Budget.SMOKE: 1_000, Budget.HOUR: 20_000, Budget.FULL: 50_000}
@@ -83,7 +84,7 @@ class Net:
 
     def training(self, games: Games) -> PolicyTraining:
         """How it learns: as section 3.4 of the paper has it, or in fewer positions."""
-        from katachi.policy.train import PolicyTraining  # torch takes seconds to load
+        from katachi.policy.config import PolicyTraining
 
         return PolicyTraining.maddison(
             layers=self.layers,
@@ -190,7 +191,8 @@ def _learn_and_test(
     threads: int,
     tick: Callable[[int, Losses], None],
 ) -> Json:
-    from katachi.policy.train import Machine, train_policy
+    from katachi.core.training import Machine
+    from katachi.policy.train import train_policy  # torch takes seconds to load
 
     command = "katachi reproduce maddison2014"
     train_policy(Net(**net).training(games), path, lambda _: None, command, Machine(threads), tick)

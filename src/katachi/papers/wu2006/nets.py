@@ -17,7 +17,7 @@ import numpy as np
 
 from katachi.core.contracts import Ints
 from katachi.core.models import open_model, pretrained_models
-from katachi.core.training import MetricLine
+from katachi.core.training import Machine, MetricLine
 from katachi.core.weights import WEIGHTS
 from katachi.data.dataset import LABELS, Dataset
 from katachi.papers.experiment import Budget, ExperimentError, Json, Progress, Scope
@@ -26,7 +26,7 @@ from katachi.sgf.record import UNKNOWN, grade_of
 from katachi.territory.evaluator import TerritoryCard
 from katachi.territory.learner import Losses, TerritoryTraining
 from katachi.territory.network import DagRnnConfig
-from katachi.territory.train import Machine, train_territory
+from katachi.territory.train import train_territory
 
 # The games that are learned from and asked about: a labeled set, and others of any size to test with.
 

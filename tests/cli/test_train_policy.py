@@ -5,7 +5,7 @@ import json
 import pytest
 
 from helpers.small_sets import make_small_set
-from katachi.cli import _training
+from katachi.core import training
 
 TINY = ["--positions", "64", "--set", "size=5", "--set", "layers=1", "--set", "filters=8", "--set", "batch=16"]
 
@@ -17,18 +17,33 @@ def games(tmp_path_factory):
 
 def test_learning_and_going_on(run_katachi, games, tmp_path):
     run = str(tmp_path / "run")
-    ran = run_katachi("train", "cnn", "--data", str(games), *TINY, "--run", run, "--tensorboard")
+    ran = run_katachi("train", "policy", "--data", str(games), *TINY, "--run", run, "--tensorboard")
     assert ran.code == 0, ran.err
     assert "held-out positions: top-1 " in ran.out
     (events,) = (tmp_path / "run" / "tensorboard").iterdir()
     assert b"validation_top_1" in events.read_bytes()
-    again = run_katachi("train", "cnn", "--resume", run)
+    again = run_katachi("train", "policy", "--resume", run)
     assert again.out == ran.out
 
 
+def test_cnn_is_a_former_name(run_katachi, games, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_katachi("train", "cnn", "--help").out == run_katachi("train", "policy", "--help").out.replace(
+        "train policy [", "train cnn ["
+    )
+    assert "cnn" not in run_katachi("train", "--help").out
+    ran = run_katachi("train", "policy", "--data", str(games), *TINY)
+    (run,) = (tmp_path / "runs").iterdir()
+    assert run.name.startswith("policy-5-")
+    former = run.rename(run.with_name(run.name.replace("policy", "cnn")))  # a run that was started under that name
+    for name in ("cnn", "policy"):
+        assert run_katachi("train", name, "--data", str(games), *TINY).out == ran.out
+    assert list((tmp_path / "runs").iterdir()) == [former]
+
+
 def test_without_torch_it_says_what_to_install(run_katachi, monkeypatch):
-    monkeypatch.setattr(_training, "find_spec", lambda _: None)
-    for command in (("train", "cnn", "--data", "x"), ("models", "make", "policy-9", "--data", "x")):
+    monkeypatch.setattr(training, "find_spec", lambda _: None)
+    for command in (("train", "policy", "--data", "x"), ("models", "make", "policy-9", "--data", "x")):
         ran = run_katachi(*command)
         assert (ran.code, "pip install 'katachi[train]'" in ran.err) == (2, True)
 
@@ -36,15 +51,17 @@ def test_without_torch_it_says_what_to_install(run_katachi, monkeypatch):
 def test_a_network_for_any_size_goes_on_too(run_katachi, games, tmp_path):
     run = str(tmp_path / "run")
     options = ["--set", "size=any", "--set", "position_bias=false"]
-    ran = run_katachi("train", "cnn", "--data", str(games), *TINY, *options, "--run", run)
+    ran = run_katachi("train", "policy", "--data", str(games), *TINY, *options, "--run", run)
     assert ran.code == 0, ran.err
-    assert run_katachi("train", "cnn", "--resume", run).out == ran.out
+    assert run_katachi("train", "policy", "--resume", run).out == ran.out
 
 
 def test_beginning_with_what_was_learned_and_playing(run_katachi, games, tmp_path):
     run = str(tmp_path / "run")
-    assert run_katachi("train", "cnn", "--data", str(games), *TINY, "--run", run).code == 0
-    further = run_katachi("train", "cnn", "--data", str(games), *TINY, "--from", run, "--run", str(tmp_path / "more"))
+    assert run_katachi("train", "policy", "--data", str(games), *TINY, "--run", run).code == 0
+    further = run_katachi(
+        "train", "policy", "--data", str(games), *TINY, "--from", run, "--run", str(tmp_path / "more")
+    )
     assert further.code == 0
     assert json.loads((tmp_path / "more" / "model" / "model.json").read_text())["kind"] == "policy"
     game = ["--sgf", str(tmp_path / "game.sgf")]
@@ -60,13 +77,13 @@ def test_beginning_with_what_was_learned_and_playing(run_katachi, games, tmp_pat
         (["--data", "nowhere"], "nowhere does not exist"),
         (["--data", "x", "--set", "layer=3"], "there is no setting layer; did you mean layers?"),
         (["--data", "x", "--set", "layers=2"], "layers of a residual net are odd"),
-        (["--resume", "nowhere"], "nowhere is no run that could go on"),
+        (["--resume", "nowhere"], "nowhere is not a run that could be resumed"),
         (["--resume", "nowhere", "--seed", "0"], "give no others"),
         (["--data", "x", "--set", "size=any"], "a net for any size has no position_bias"),
     ],
 )
 def test_bad_input_gets_one_sentence(run_katachi, options, says):
-    ran = run_katachi("train", "cnn", *options)
+    ran = run_katachi("train", "policy", *options)
     assert ran.code == 2
     assert says in ran.err
     assert ran.err.count("\n") <= 2

@@ -3,7 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from katachi.core.training import MetricLine, draw_curves
+from katachi.core.training import MetricLine
+from katachi.shapes.train import draw_curves
 
 
 def line(size: int, games: int, *rates: float) -> MetricLine:

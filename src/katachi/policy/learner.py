@@ -1,0 +1,340 @@
+"""Learning to predict moves from games: one step of a convolutional network, and its accuracy on held-out positions.
+
+Two recipes: plain stochastic gradient descent at a fixed rate that is halved three times at the end (Maddison, Huang,
+Sutskever and Silver 2014, section 3.4), and AdamW with a warm-up and a cosine to zero (Loshchilov and Hutter 2019).
+For long runs there are Muon and a trapezoid, of which all but the end is the same for any number of positions.
+
+Several processes may share every batch (``torchrun``): each takes its part of the positions, and gradients and the
+statistics of normalized layers are summed, so that they learn what one process would. The paper's replicas were
+asynchronous.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, distributed
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from katachi.core.training import name_weights, weights_of
+from katachi.data.batches import Batch
+from katachi.data.dataset import NO_LABEL
+from katachi.go.points import WHITE
+from katachi.policy.config import TOP, PolicyTraining
+from katachi.policy.convolutions import products_type
+from katachi.policy.network import PolicyNetwork, Prediction
+from katachi.policy.planes import PLANES
+
+_BETAS: Final = (0.9, 0.98)
+_MATRICES: Final = ("weight", "hidden", "output")  # which weights decay, by the ends of their names
+_AT_ONCE: Final = 128  # held-out positions
+
+
+class Losses(NamedTuple):
+    """Sums over some positions."""
+
+    positions: int
+    moves: float  # −log p of what was played
+    hits: int  # how often the likeliest move was played
+    values: float  # of the outcome, where it is known
+    owners: float  # of who owned a point in the end, averaged over points, where it is known
+
+
+class Learner:
+    """A network that learns batch by batch; the same batches give the same weights to the last bit on one thread."""
+
+    def __init__(self, settings: PolicyTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
+        """Begin with the given weights or with new ones; raises ValueError if they do not fit."""
+        self.settings = settings
+        self.step = 0
+        self._take(
+            PolicyNetwork.new(settings.config, settings.seed)
+            if weights is None
+            else PolicyNetwork(settings.config, weights)
+        )
+
+    def _take(self, net: PolicyNetwork) -> None:
+        """Learn with a network, of which the optimizers remember nothing yet."""
+        self.net = net
+        self.net.products = products_type(self.settings.products)
+        self._optimizers = _new_optimizers(self.settings, net)
+
+    @property
+    def positions(self) -> int:
+        """The positions that were learned from."""
+        return self.step * self.settings.batch
+
+    @property
+    def is_finished(self) -> bool:
+        return self.step >= self.settings.steps
+
+    def update(self, batch: Batch) -> Losses:
+        """Learn from a batch, and say what was known of it before."""
+        for optimizer in self._optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = self.settings.step_size_at(self.step)
+            optimizer.zero_grad()
+        positions = _Positions(self.settings, own_share(batch))
+        prediction = self.net.predict(positions.planes, positions.ranks, training=True)
+        logits = positions.mover_logits(prediction)
+        moves = cross_entropy(logits, positions.moves, reduction="sum")
+        values, owners = positions.value_loss(prediction), positions.ownership_loss(prediction)
+        loss = (moves + self.settings.value_loss * values + self.settings.ownership_loss * owners) / len(batch.moves)
+        loss.backward()  # type: ignore[no-untyped-call]
+        hits = (logits.argmax(1) == positions.moves).float().sum()
+        found = torch.stack([moves.detach(), hits, values.detach(), owners.detach()])
+        gradients = [weight.grad for weight in self.net.learned.values() if weight.grad is not None]
+        sum_over_processes([*gradients, found])
+        for optimizer in self._optimizers:
+            optimizer.step()
+        self.step += 1
+        return Losses(len(batch.moves), float(found[0]), int(found[1]), float(found[2]), float(found[3]))
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on."""
+        state = name_weights(self.net.arrays())
+        for name, key, moment in self._moments():
+            state[f"{key}/{name}"] = moment.numpy().copy()
+        return state | {"step": np.array([self.step])}
+
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a state; raises ValueError if it is not one of these settings."""
+        self._take(PolicyNetwork(self.settings.config, weights_of(state)))
+        try:
+            self.step = int(state["step"][0])
+            for name, key, moment in self._moments():
+                moment.copy_(torch.from_numpy(state[f"{key}/{name}"]))
+        except (KeyError, IndexError, RuntimeError, TypeError) as error:
+            raise ValueError(f"it is not of these settings: {error}") from None
+
+    def _moments(self) -> Iterator[tuple[str, str, Tensor]]:
+        """What the optimizers remember of their weights, made if it is not there yet; plain descent has nothing."""
+        names = {weight: name for name, weight in self.net.learned.items()}
+        for optimizer in self._optimizers:
+            for weight in (weight for group in optimizer.param_groups for weight in group["params"]):
+                memory = optimizer.state[weight]
+                for key in _MEMORY[type(optimizer)]:
+                    memory.setdefault(key, torch.zeros_like(weight))
+                    yield names[weight], key, memory[key].detach()
+                if isinstance(optimizer, torch.optim.AdamW):
+                    memory["step"] = torch.tensor(float(self.step))
+
+
+# Positions
+
+
+class _Positions:
+    """A batch as tensors."""
+
+    def __init__(self, settings: PolicyTraining, batch: Batch) -> None:
+        self.planes = torch.from_numpy(batch.planes)
+        self.moves = torch.from_numpy(batch.moves)
+        self.ranks = torch.from_numpy(batch.ranks.astype(np.int64))
+        self._won = torch.from_numpy(batch.won.astype(np.float32))
+        self._owners = torch.from_numpy(batch.owners.astype(np.float32))
+        self._output = torch.from_numpy((batch.colors == WHITE).astype(np.int64) * (settings.outputs - 1))
+        self._legal = PLANES[settings.planes].names.index("legal") if settings.mask_illegal else None
+
+    def mover_logits(self, prediction: Prediction) -> Tensor:
+        """The logits of the mover's policy, [B, n²]; what was played is never masked, whatever the rules say."""
+        every = torch.arange(len(self.moves))
+        logits = prediction.policy[every, self._output]
+        if self._legal is None:
+            return logits
+        illegal = self.planes[:, self._legal].flatten(1) == 0
+        illegal[every, self.moves] = False
+        return logits.masked_fill(illegal, -torch.inf)
+
+    def value_loss(self, prediction: Prediction) -> Tensor:
+        """Of the outcome where it is known, summed."""
+        if prediction.value is None:
+            return torch.zeros(())
+        losses = binary_cross_entropy_with_logits(prediction.value, (self._won + 1) / 2, reduction="none")
+        return (losses * self._won.abs()).sum()
+
+    def ownership_loss(self, prediction: Prediction) -> Tensor:
+        """Of who owned each point where it is known, averaged over the points of a board and summed over boards."""
+        if prediction.ownership is None:
+            return torch.zeros(())
+        known = self._owners != NO_LABEL
+        losses = binary_cross_entropy_with_logits(prediction.ownership, (self._owners + 1) / 2, reduction="none")
+        return (losses * known).mean(1).sum()
+
+    def ownership_hits(self, prediction: Prediction) -> tuple[int, int]:
+        """How many points were given to him who owned them, and how many were owned by either."""
+        if prediction.ownership is None:
+            return 0, 0
+        owned = self._owners.abs() == 1
+        return int(((prediction.ownership * self._owners > 0) & owned).sum()), int(owned.sum())
+
+
+def predict(learner: Learner, batch: Batch) -> Tensor:
+    """The logits of what would be played, [B, n²]; illegal points are −∞ if they are masked."""
+    positions = _Positions(learner.settings, batch)
+    with torch.no_grad():
+        return positions.mover_logits(learner.net.predict(positions.planes, positions.ranks))
+
+
+def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
+    """The mean loss, the shares of moves that were among the likeliest, and of winners and owners that were known."""
+    losses: list[Tensor] = []
+    places: list[Tensor] = []
+    values: list[Tensor] = []
+    owners = np.zeros(2)
+    for first in range(0, len(held_out.moves), _AT_ONCE):
+        positions = _Positions(learner.settings, held_out.only(slice(first, first + _AT_ONCE)))
+        with torch.no_grad():
+            prediction = learner.net.predict(positions.planes, positions.ranks)
+            logits = positions.mover_logits(prediction)
+        losses.append(cross_entropy(logits, positions.moves, reduction="none"))
+        places.append((logits > logits.gather(1, positions.moves[:, None])).sum(1))
+        values.append(torch.zeros(0) if prediction.value is None else prediction.value)
+        owners += positions.ownership_hits(prediction)
+    place = torch.cat(places)
+    found = {"loss": float(torch.cat(losses).mean())}
+    found |= {f"top_{top}": float((place < top).float().mean()) for top in TOP}
+    if learner.settings.value:
+        won = torch.from_numpy(held_out.won.astype(np.float32))
+        found["value_hits"] = float((torch.cat(values) * won > 0).sum() / (won != 0).sum().clamp(min=1))
+    if learner.settings.ownership:
+        found["ownership_hits"] = float(owners[0] / max(1, owners[1]))
+    return found | {"positions": len(held_out.moves)}
+
+
+# Muon: momentum whose matrices are made nearly orthogonal before every step (Jordan et al. 2024).
+#
+# All directions of a matrix of filters then move alike, not only those with the largest gradients. A step is scaled so
+# that its RMS is that of AdamW, whose learning rate and weight decay it can share (Liu et al. 2025, section 2.2).
+
+_MOMENTUM: Final = 0.95
+_NEWTON_SCHULZ: Final = (3.4445, -4.7750, 2.0315)  # of x, x³ and x⁵: steep at 0, between 0.7 and 1.2 after five steps
+_STEPS: Final = 5
+_ADAMW_RMS: Final = 0.2
+_TINY: Final = 1e-7
+
+
+class Muon(torch.optim.Optimizer):
+    """Muon for filters [outputs, inputs, height, width], each taken as a matrix with a row per output."""
+
+    def __init__(self, filters: Iterable[Tensor], lr: float, weight_decay: float) -> None:
+        super().__init__(filters, {"lr": lr, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
+        """Move all filters that have gradients; takes no closure."""
+        assert closure is None
+        for group in self.param_groups:
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    self._move(weight, weight.grad, group["lr"], group["weight_decay"])
+
+    def _move(self, weight: Tensor, gradient: Tensor, lr: float, weight_decay: float) -> None:
+        memory = self.state[weight]
+        if not memory:
+            memory["momentum"] = torch.zeros_like(weight)
+        momentum = memory["momentum"].lerp_(gradient, 1 - _MOMENTUM)
+        ahead = gradient.lerp(momentum, _MOMENTUM)  # Nesterov's form
+        direction = orthogonalize(ahead.flatten(1))
+        weight.mul_(1 - lr * weight_decay)
+        scale = _ADAMW_RMS * math.sqrt(max(direction.shape))
+        weight.add_(direction.view_as(weight), alpha=-lr * scale)
+
+
+def orthogonalize(matrix: Tensor) -> Tensor:
+    """A matrix with the same singular vectors, and singular values near 1 where they were not near 0.
+
+    Newton–Schulz iterations in place of a decomposition: five steps of a polynomial of the fifth degree.
+    """
+    a, b, c = _NEWTON_SCHULZ
+    wide: Tensor = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
+    wide = wide / (wide.norm() + _TINY)
+    for _ in range(_STEPS):
+        square = wide @ wide.T
+        wide = a * wide + (b * square + c * (square @ square)) @ wide
+    return wide if matrix.shape[0] <= matrix.shape[1] else wide.T
+
+
+_MEMORY: Final[Mapping[type[torch.optim.Optimizer], tuple[str, ...]]] = {
+    torch.optim.AdamW: ("exp_avg", "exp_avg_sq"),
+    Muon: ("momentum",),
+    torch.optim.SGD: (),
+}  # what an optimizer keeps for each weight
+
+
+def _new_optimizers(settings: PolicyTraining, net: PolicyNetwork) -> list[torch.optim.Optimizer]:
+    if settings.optimizer == "sgd":
+        return [torch.optim.SGD(net.learned.values(), lr=settings.step_size)]
+    by_muon = [name for name in net.learned if settings.optimizer == "muon" and _is_hidden(name)]
+    groups = [
+        {"params": [weight], "weight_decay": settings.decay if name.endswith(_MATRICES) else 0.0}
+        for name, weight in net.learned.items()
+        if name not in by_muon
+    ]
+    optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=settings.step_size, betas=_BETAS)]
+    if by_muon:
+        optimizers.append(Muon([net.learned[name] for name in by_muon], settings.step_size, settings.decay))
+    return optimizers
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether weights are the 3×3 filters from one hidden layer to the next."""
+    return name.startswith("layers.") and name.endswith(".weight") and not name.startswith("layers.0.")
+
+
+# Several processes that learn together, started by ``torchrun``: each has its share of every batch.
+#
+# What they sum, they sum over gloo. A process that torchrun did not start is alone, and nothing here costs it anything.
+
+
+@contextmanager
+def joined_processes() -> Iterator[None]:
+    """Meet the other processes, if there are any, for as long as the block takes."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield
+        return
+    distributed.init_process_group("gloo")
+    try:
+        yield
+    finally:
+        distributed.destroy_process_group()
+
+
+def is_shared() -> bool:
+    """Whether several processes learn together."""
+    return distributed.is_available() and distributed.is_initialized()
+
+
+def is_first() -> bool:
+    """Whether this is the process that keeps the run."""
+    return not is_shared() or distributed.get_rank() == 0
+
+
+def own_share(batch: Batch) -> Batch:
+    """The positions of a batch that this process learns from: all of them if it is alone."""
+    if not is_shared():
+        return batch
+    rank, processes = distributed.get_rank(), distributed.get_world_size()
+    return batch.only(slice(rank, None, processes))
+
+
+def sum_over_processes(tensors: Iterable[Tensor]) -> None:
+    """Put into each tensor the sum of all processes."""
+    if is_shared():
+        for tensor in tensors:
+            distributed.all_reduce(tensor)
+
+
+def broadcast(something: Any) -> Any:
+    """What the first process has, in every process."""
+    if not is_shared():
+        return something
+    sent = [something]
+    distributed.broadcast_object_list(sent)
+    return sent[0]
