@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
+from pydantic import Field
 
+from katachi.core import registry
+from katachi.core.cards import Metric, ModelCard, ReadFile, Strict, Training, digest_file
 from katachi.core.conformance import (
     ConformanceError,
     check_afterstate_evaluator,
@@ -16,12 +19,18 @@ from katachi.core.conformance import (
     check_feature_set,
     check_learner,
     check_log_odds_evaluator,
+    check_model,
     check_ownership_evaluator,
     check_player,
     check_search,
     sample_games,
 )
 from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Limit, Metrics, SearchResult
+from katachi.core.evaluators import after, moves_of
+from katachi.core.linear import FeatureCard
+from katachi.core.models import save_model
+from katachi.core.registry import System
+from katachi.core.weights import WEIGHTS
 from katachi.go.board import Board, Illegality
 from katachi.go.game import Game, Setup
 from katachi.go.points import PASS
@@ -163,8 +172,8 @@ def test_right_players(player):
         (TurnsTheTurn(), "it changed the board"),
         (ForgetsSuperko(), r"it decided on the illegal move \d+ \(superko\)"),
         (OffTheBoard(), "off the board"),
-        (SaysNothing(), "which is no Decision"),
-        (Deaf(), "goes on after it was told to stop"),
+        (SaysNothing(), "which is not a Decision"),
+        (Deaf(), "continues after it had to stop"),
         (Shows(lambda game: Analysis((Candidate(PASS), Candidate(PASS)))), "there twice"),
         (Shows(lambda game: Analysis((Candidate(PASS, black_wins=1.5),))), "black_wins of a candidate is 1.5"),
         (Shows(lambda game: Analysis((Candidate(PASS, prior=float("nan")),))), "the prior of a candidate is nan"),
@@ -277,7 +286,7 @@ def test_right_evaluator():
         ("value", "black_wins is 1.5"),
         ("nan", "black_wins is nan"),
         ("plays", "it changed a board"),
-        ("batch", "judged otherwise"),
+        ("batch", "evaluated otherwise"),
     ],
 )
 def test_wrong_evaluators(flaw, sentence):
@@ -436,6 +445,102 @@ def test_wrong_features(flaw, sentence):
     expect(sentence, lambda: check_feature_set(StoneFeatures(flaw), games=games()))
 
 
+class SweptStones(StoneFeatures):
+    """Sums the features after every move, one after another."""
+
+    def sum_afterstates(self, board: Board, weights: np.ndarray) -> np.ndarray:
+        legal = board.legal_moves()
+        sums = np.full(legal.size, np.nan)
+        for move in moves_of(legal):
+            indices, occurrences = self.active(after(board, move))
+            sums[move] = weights[indices].astype(np.float64) @ occurrences
+        if self.flaw == "everywhere":
+            sums = np.nan_to_num(sums)
+        return sums + (self.flaw == "off by one")
+
+
+class StonesCard(FeatureCard):
+    kind: Literal["stones"] = "stones"
+    digest: str
+    others: bool
+
+    def build(self, board_size: int) -> SavedStones:
+        return SavedStones("others" if self.others else "")
+
+
+class SavedStones(StoneFeatures):
+    board_size = 5
+    digest = "0"
+
+    def card(self) -> StonesCard:
+        return StonesCard(digest="1" if self.flaw == "digest" else "0", others=self.flaw == "card")
+
+    @property
+    def name(self) -> str:
+        return "others" if self.flaw == "others" else "stones"
+
+
+def test_features_that_can_do_more():
+    check_feature_set(SweptStones(), games=games())
+    check_feature_set(SavedStones(), games=games())
+    for flaw, sentence in (("everywhere", "exactly at illegal moves"), ("off by one", "the sum after move")):
+        expect(sentence, lambda flaw=flaw: check_feature_set(SweptStones(flaw), games=games()))
+    expect("leads to stones", lambda: check_feature_set(SavedStones("digest"), games=games()))
+    expect("leads to others", lambda: check_feature_set(SavedStones("card"), games=games()))
+
+
+# Models
+
+
+class TinyCard(ModelCard):
+    """A model that says the same of every board, or does something wrong."""
+
+    format: Literal[1] = 1
+    kind: Literal["tiny"] = "tiny"
+    flaw: str
+    board_size: int = 3
+    training: Training = Training()
+    metrics: dict[str, Metric] = Field(default_factory=dict)
+    files: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        return "" if self.flaw == "title" else "tiny"
+
+    def count_weights(self, read: ReadFile) -> int:
+        return -1 if self.flaw == "count" else len(read(WEIGHTS))
+
+    def parse_options(self, options: Mapping[str, Any]) -> Strict:
+        return Strict() if self.flaw == "options" else super().parse_options(options)
+
+    def build(self, read: ReadFile, options: Strict) -> Uniform:
+        return Uniform("sum") if self.flaw == "evaluator" else Uniform()
+
+
+@pytest.fixture
+def tiny_system(monkeypatch):
+    system = System("tiny", "Tiny", cards={"tiny": "tiny:TinyCard"})
+    monkeypatch.setattr(registry, "systems", lambda: {"tiny": system})
+    monkeypatch.setattr(registry, "resolve", lambda reference: TinyCard)
+
+
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [
+        ("title", "the title '' cannot be shown"),
+        ("count", "there are -1 weights"),
+        ("options", "an unknown option is accepted"),
+        ("evaluator", "sums to"),
+    ],
+)
+def test_models(tiny_system, tmp_path, flaw, sentence):
+    files = {WEIGHTS: digest_file(b"")}
+    save_model(tmp_path / "right", TinyCard(flaw="", files=files), {WEIGHTS: b""})
+    check_model(tmp_path / "right")
+    save_model(tmp_path / "wrong", TinyCard(flaw=flaw, files=files), {WEIGHTS: b""})
+    expect(sentence, lambda: check_model(tmp_path / "wrong"))
+
+
 # Learners
 
 
@@ -468,7 +573,7 @@ def test_right_learner():
     ("flaw", "sentence"),
     [
         ("grows", "changed the form of the state"),
-        ("none", "which is no Metrics"),
+        ("none", "which is not a Metrics"),
         ("nan", "the metric loss is nan"),
         ("list", "not an array"),
         ("objects", "holds Python objects"),

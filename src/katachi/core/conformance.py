@@ -1,8 +1,8 @@
 """Conformance checks: does an object keep the contract of ``katachi.core.contracts``?
 
-Call one from a test of your own player, evaluator, search, feature set or learner. Each raises ``ConformanceError``
-with a sentence that says what is wrong and where. The positions are many and awkward: all sizes from 2 to 19, all ko
-rules, set-up stones, handicap, passes, finished games, moves that superko forbids.
+Call one from a test of your own player, evaluator, search, feature set, learner or model. Each raises
+``ConformanceError`` with a sentence that says what is wrong and where. The positions are many and awkward: all sizes
+from 2 to 19, all ko rules, set-up stones, handicap, passes, finished games, moves that superko forbids.
 
 >>> from katachi.players.simple import RandomPlayer
 >>> check_player(RandomPlayer(seed=1), RandomPlayer(seed=1), games=sample_games(sizes=[5]))
@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.core.cards import ModelError
 from katachi.core.contracts import (
     AfterstateEvaluator,
     Analysis,
@@ -29,6 +31,7 @@ from katachi.core.contracts import (
     FeatureSet,
     Learner,
     Limit,
+    LinearEvaluator,
     LogOddsEvaluator,
     Metrics,
     OwnershipEvaluator,
@@ -36,6 +39,9 @@ from katachi.core.contracts import (
     Search,
     SearchResult,
 )
+from katachi.core.evaluators import after, moves_of
+from katachi.core.linear import SavableFeatures, SweepingFeatures
+from katachi.core.models import SavedModel, format_card, open_model, parse_card
 from katachi.go.board import Board, NothingToUndo
 from katachi.go.game import Game
 from katachi.go.points import PASS, WHITE, fixed_handicap_points, format_vertex, max_fixed_handicap
@@ -44,6 +50,7 @@ from katachi.go.rules import KoRule, Rules
 SIZES: Final = tuple(range(2, 20))
 QUICK: Final = Limit(simulations=16, depth=1, seconds=0.5)
 _TOLERANCE: Final = 1e-4
+_ANY_SIZE: Final = (5, 9)  # that a model of boards of any size is checked on
 
 
 class ConformanceError(AssertionError):
@@ -145,7 +152,7 @@ def _decide(player: Player, game: Game, limit: Limit) -> Decision:
     before = _snapshot(game)
     decision = player.decide(game, limit)
     _require_unchanged(before, game)
-    _require(isinstance(decision, Decision), f"decide returned {decision!r}, which is no Decision", game)
+    _require(isinstance(decision, Decision), f"decide returned {decision!r}, which is not a Decision", game)
     if not decision.resign:
         _require_legal(decision.move, game, "it decided on")
     if decision.analysis is not None:
@@ -167,12 +174,12 @@ def _check_analysis(analysis: Analysis, game: Game) -> None:
 
 
 def _check_analyze(player: AnalyzingPlayer, game: Game, limit: Limit) -> None:
-    """Analyses keep the contract, and there are few more of them once the player is told to stop."""
+    """Analyses keep the contract, and there are few more of them once the player has to stop."""
     before = _snapshot(game)
     stop = Event()
     for count, analysis in enumerate(player.analyze(game, limit, stop)):
         _check_analysis(analysis, game)
-        _require(count < 10, "analyze goes on after it was told to stop", game)
+        _require(count < 10, "analyze continues after it had to stop", game)
         stop.set()
     _require_unchanged(before, game)
 
@@ -181,7 +188,7 @@ def _check_analyze(player: AnalyzingPlayer, game: Game, limit: Limit) -> None:
 
 
 def check_evaluator(evaluator: Evaluator, *, games: Iterable[Game] | None = None, deterministic: bool = True) -> None:
-    """Check an evaluator on batches of each size; a deterministic one must judge a board alike in every batch."""
+    """Check an evaluator on batches of each size; a deterministic one must evaluate a board alike in every batch."""
     _require(isinstance(evaluator, Evaluator), f"{evaluator!r} has no evaluate")
     for boards in _batches(games):
         before = [_state(board) for board in boards]
@@ -192,7 +199,7 @@ def check_evaluator(evaluator: Evaluator, *, games: Iterable[Game] | None = None
             alone = evaluator.evaluate(boards[-1:])
             same = np.allclose(alone.policy[0], evaluation.policy[-1], atol=_TOLERANCE)
             same = same and abs(float(alone.black_wins[0]) - float(evaluation.black_wins[-1])) < _TOLERANCE
-            _require(same, "a board alone is judged otherwise than in a batch", boards[-1])
+            _require(same, "a board alone is evaluated otherwise than in a batch", boards[-1])
 
 
 def _check_evaluation(evaluation: Evaluation, boards: Sequence[Board]) -> None:
@@ -271,7 +278,7 @@ def check_search(search: Search, *, games: Iterable[Game] | None = None, limit: 
 
 
 def _check_search_result(result: SearchResult, game: Game) -> None:
-    _require(isinstance(result, SearchResult), f"search returned {result!r}, which is no SearchResult", game)
+    _require(isinstance(result, SearchResult), f"search returned {result!r}, which is not a SearchResult", game)
     _require_legal(result.move, game, "it found")
     _require_share(result.black_wins, "black_wins", game)
     _require_shape(result.visits, (game.size**2 + 1,), "visits", game)
@@ -285,7 +292,10 @@ def _check_search_result(result: SearchResult, game: Game) -> None:
 
 
 def check_feature_set(features: FeatureSet, *, games: Iterable[Game] | None = None) -> None:
-    """Check a feature set: indices below its size, each once, occurrences that count, words for each."""
+    """Check a feature set: indices below its size, each once, occurrences that count, words for each.
+
+    Sums over afterstates must be those of the features after the moves, and a card must lead to the same features.
+    """
     _require(isinstance(features, FeatureSet), f"{features!r} lacks name, size, active or describe")
     _require(bool(features.name) and features.size > 0, "a feature set has a name and at least one feature")
     for board in (board for batch in _batches(games) for board in batch):
@@ -303,6 +313,31 @@ def check_feature_set(features: FeatureSet, *, games: Iterable[Game] | None = No
         _require(same, "the same board has other features the second time", board)
         for index in indices[:3].tolist():
             _require(bool(features.describe(index)), f"feature {index} is described by nothing", board)
+        if isinstance(features, SweepingFeatures):
+            _check_sums(features, board)
+    if isinstance(features, SavableFeatures):
+        _check_feature_card(features)
+
+
+def _check_sums(features: SweepingFeatures, board: Board, moves: int = 3) -> None:
+    """Compare the sums after some moves and the pass with those of the features there."""
+    weights = np.random.default_rng(0).normal(size=features.size).astype(np.float32)
+    sums, legal = features.sum_afterstates(board, weights), board.legal_moves()
+    _require(np.array_equal(np.isnan(sums), ~legal), "NaN is not exactly at illegal moves", board)
+    for move in [*moves_of(legal)[:moves], PASS]:
+        indices, occurrences = features.active(after(board, move))
+        wanted = float(weights[indices].astype(np.float64) @ occurrences)
+        same = abs(float(sums[move]) - wanted) < _TOLERANCE * (1 + float(np.abs(occurrences).sum()))
+        _require(same, f"the sum after move {move} is {sums[move]:.6g}, but {wanted:.6g} of the features there", board)
+
+
+def _check_feature_card(features: SavableFeatures) -> None:
+    card = features.card()
+    again = type(card).model_validate_json(card.model_dump_json())
+    _require(again == card, f"the card of {features.name} is not read as it was written")
+    built = again.build(features.board_size)
+    same = (built.name, built.size, built.digest) == (features.name, features.size, card.digest)
+    _require(same, f"the card of {features.name} leads to {built.name}")
 
 
 def check_learner(learner: Learner, batch: Any, updates: int = 2) -> None:
@@ -311,7 +346,7 @@ def check_learner(learner: Learner, batch: Any, updates: int = 2) -> None:
     before = _describe_state(learner.state_dict())
     for _ in range(updates):
         metrics = learner.update(batch)
-        _require(isinstance(metrics, Metrics), f"update returned {metrics!r}, which is no Metrics")
+        _require(isinstance(metrics, Metrics), f"update returned {metrics!r}, which is not a Metrics")
         for name, value in metrics.values.items():
             _require(bool(np.isfinite(value)), f"the metric {name} is {value}")
     after = _describe_state(learner.state_dict())
@@ -325,6 +360,45 @@ def _describe_state(state: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[
     return {name: (array.shape, array.dtype.str) for name, array in state.items()}
 
 
+# Models
+
+
+def check_model(path: Path | str, *, games: Iterable[Game] | None = None) -> None:
+    """Check a model on disk: its card, its files, its options, and each contract that its evaluator says to keep."""
+    saved = open_model(path)
+    card = saved.card
+    _require(parse_card(format_card(card).encode()) == card, "the card is not read as it was written")
+    _require(bool(card.title) and card.title.isprintable(), f"the title {card.title!r} cannot be shown")
+    _require(bool(card.files), "the card describes no files")
+    for name in card.files:
+        saved.read(name)  # raises ModelError
+    _require(saved.count_weights() >= 0, f"there are {saved.count_weights()} weights")
+    _check_options(saved)
+    boards = list(sample_games([card.board_size] if card.board_size else _ANY_SIZE) if games is None else games)
+    evaluator = saved.load()
+    check_evaluator(evaluator, games=boards)
+    if isinstance(evaluator, AfterstateEvaluator):
+        check_afterstate_evaluator(evaluator, games=boards)
+    if isinstance(evaluator, LogOddsEvaluator):
+        check_log_odds_evaluator(evaluator, games=boards)
+    if isinstance(evaluator, OwnershipEvaluator):
+        check_ownership_evaluator(evaluator, games=boards)
+    if isinstance(evaluator, LinearEvaluator):
+        check_feature_set(evaluator.features, games=boards)
+
+
+def _check_options(saved: SavedModel[Any]) -> None:
+    """The options have defaults, and one that does not exist is refused."""
+    unknown = "option-that-does-not-exist"
+    saved.card.parse_options({})  # raises ModelError
+    try:
+        saved.load({unknown: 1})
+    except ModelError as error:
+        _require(unknown in str(error), f"an unknown option is refused without its name: {error}")
+    else:
+        raise ConformanceError("an unknown option is accepted")
+
+
 # What all of them require
 
 
@@ -335,7 +409,7 @@ def _require(holds: bool, sentence: str, where: Game | Board | None = None) -> N
 
 
 def _require_legal(move: int, game: Game, who: str) -> None:
-    _require(isinstance(move, int | np.integer), f"{who} {move!r}, which is no move", game)
+    _require(isinstance(move, int | np.integer), f"{who} {move!r}, which is not a move", game)
     reason = game.why_illegal(int(move))
     _require(reason is None, f"{who} the illegal move {move} ({reason and reason.value})", game)
 
