@@ -58,7 +58,7 @@ def test_without_a_name_it_is_what_learned_on_that_size(run_katachi):
 
 def test_a_board_of_another_size_is_one_sentence(run_katachi):
     ran = run_katachi("play", "shapes-5", "--size", "7", "--color", "white", stdin="quit\n")
-    assert (ran.code, ran.err) == (2, "katachi: this model judges 5×5 boards, not 7×7\n")
+    assert (ran.code, ran.err) == (2, "katachi: this model evaluates 5×5 boards, not 7×7\n")
 
 
 def test_the_player_begins_if_it_has_black(play):

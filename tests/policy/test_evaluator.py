@@ -158,7 +158,7 @@ def test_large_logits_and_full_boards():
 
 def test_answers_that_are_no_numbers():
     config = tiny_config(5)
-    with pytest.raises(ModelError, match="no number"):
+    with pytest.raises(ModelError, match="not a number"):
         open_policy(config, tiny_onnx(config, scale=1e38)).evaluate(boards_of(5))
 
 

@@ -55,7 +55,7 @@ def test_words_of_both_kinds():
     assert shapes.describe(1) == "LI 1x1: one stone of the mover, anywhere\nX"
     assert shapes.describe(3 + 4) == "LI 1x1 with liberties: anywhere\nO0"
     for index in (-1, shapes.size):
-        with pytest.raises(ValueError, match="is no feature"):
+        with pytest.raises(ValueError, match="is not a feature"):
             shapes.describe(index)
 
 

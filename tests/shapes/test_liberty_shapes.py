@@ -162,7 +162,7 @@ def test_impossible_sets_are_refused_in_one_sentence() -> None:
             LibertyShapes(size, sets, bins=bins)
     with pytest.raises(ValueError, match="5×5 boards, not of 6×6"):
         LibertyShapes(5, SETS).active(Board(6))
-    with pytest.raises(ValueError, match="is no feature"):
+    with pytest.raises(ValueError, match="is not a feature"):
         LibertyShapes(5, [one]).describe(100_000)
 
 

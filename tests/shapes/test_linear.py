@@ -157,7 +157,7 @@ def test_refusals():
     features = shapes(5, ("1x1",), ("LI",))
     with pytest.raises(ValueError, match="3 weights are needed, not \\[4\\]"):
         LinearModel(features, np.zeros(4, dtype=np.float32))
-    with pytest.raises(ValueError, match="no numbers"):
+    with pytest.raises(ValueError, match="not numbers"):
         LinearModel(features, np.array([0, np.nan, 0], dtype=np.float32))
     with pytest.raises(ValueError, match="temperature"):
         LinearModel(features, np.zeros(3, dtype=np.float32), temperature=0)

@@ -317,7 +317,7 @@ def test_descriptions_draw_the_shape() -> None:
     )
     assert features.describe(int(features.offsets[2]) + 7) == "LI 4x3: the shapes in bin 7 of 100000"
     for index in (-1, features.size):
-        with pytest.raises(ValueError, match="is no feature"):
+        with pytest.raises(ValueError, match="is not a feature"):
             features.describe(index)
 
 

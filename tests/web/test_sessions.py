@@ -145,7 +145,7 @@ def test_a_player_that_cannot_is_a_sentence(opponents, tmp_path):
         session.click(12)
         await until(lambda: session.notice)
         assert "no player is called 'nobody'" in session.notice
-        with pytest.raises(EngineError, match="judges 9×9"):
+        with pytest.raises(EngineError, match="evaluates 9×9"):
             await application.engines.run(DecideJob("shapes-9", Position.of(Game(5)), Limit()))
 
     run(opponents, tmp_path, scene)

@@ -1,7 +1,7 @@
 """The contracts between the parts of katachi, and the small records that they exchange.
 
-An *evaluator* values boards, a *search* looks ahead with one, a *player* decides. Each works with every other because
-all of them meet the protocols below and nothing else. Values that cross a module are P(Black wins), called
+An *evaluator* evaluates boards, a *search* looks ahead with one, a *player* decides. Each works with every other
+because all of them meet the protocols below and nothing else. Values that cross a module are P(Black wins), called
 ``black_wins``; a policy has ``size² + 1`` entries with pass last, so that ``policy[move]`` is right for every size.
 
 ``katachi.core.conformance`` checks any object against these contracts.
@@ -46,7 +46,7 @@ class Evaluation(NamedTuple):
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Values a batch of boards of one size and leaves them unchanged."""
+    """Evaluates a batch of boards of one size and leaves them unchanged."""
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation: ...
 
@@ -169,7 +169,7 @@ class PlacedFeatures(FeatureSet, Protocol):
 
 @runtime_checkable
 class LinearEvaluator(Evaluator, Protocol):
-    """Values a board by a sum of features, so that it can be said what each of them adds."""
+    """Evaluates by a sum of features, so that it can be said what each of them adds."""
 
     @property
     def features(self) -> FeatureSet: ...
@@ -258,7 +258,7 @@ class Player(Protocol):
 
 @runtime_checkable
 class AnalyzingPlayer(Player, Protocol):
-    """Can say more and more about a position until it is told to stop."""
+    """Can say more and more about a position until it has to stop."""
 
     def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
         """Yield ever better analyses; return soon after ``stop`` is set or the limit is reached."""
@@ -284,7 +284,7 @@ class Ban(NamedTuple):
 
 @runtime_checkable
 class SelectivePlayer(Player, Protocol):
-    """Can be told which moves are out of the question."""
+    """Can leave out moves that are out of the question."""
 
     def without(self, bans: Collection[Ban]) -> Player:
         """The same player, for whom these moves do not exist as long as there is another, or the pass."""

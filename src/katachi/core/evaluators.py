@@ -2,7 +2,7 @@
 
 A learned thing often gives half of what an evaluator says: a value without a policy, a policy without a value, or who
 will own each point. Each class here adds the other half in the plainest way. Boards know no komi: where a value
-depends on it, the adapter is told.
+depends on it, the adapter is given it.
 
 >>> flat = ValueEvaluator(lambda boards: np.full(len(boards), 0.5, dtype=np.float32))
 >>> evaluation = flat.evaluate([Board(3)])
@@ -32,7 +32,7 @@ DEFAULT_TEMPERATURE: Final = 0.02  # a move that wins two percent less often is 
 
 
 class WrongBoardSize(ValueError):
-    """A board of a size that an evaluator cannot judge."""
+    """A board of a size that an evaluator cannot evaluate."""
 
 
 # Afterstates

@@ -93,7 +93,7 @@ class LinearModel:
         if weights.shape != (features.size,):
             raise ValueError(f"{features.name}: {features.size} weights are needed, not {list(weights.shape)}")
         if not np.isfinite(weights).all():
-            raise ValueError(f"{features.name}: some of the weights are no numbers")
+            raise ValueError(f"{features.name}: some of the weights are not numbers")
         self.features = features
         self.weights = weights
         self.temperature = check_temperature(temperature)
@@ -144,7 +144,7 @@ class LinearModel:
     def _check_board(self, board: Board) -> None:
         size = getattr(self.features, "board_size", board.size)  # feature sets of any size have none
         if board.size != size:
-            raise WrongBoardSize(f"this model judges {size}×{size} boards, not {board.size}×{board.size}")
+            raise WrongBoardSize(f"this model evaluates {size}×{size} boards, not {board.size}×{board.size}")
 
 
 # A part of the features
@@ -178,7 +178,7 @@ class PrunedFeatures:
 
     def describe(self, index: int) -> str:
         if not 0 <= index < self.size:
-            raise ValueError(f"{index} is no feature: there are {self.size}")
+            raise ValueError(f"{index} is not a feature: there are {self.size}")
         return self._features.describe(int(self.kept[index]))
 
 

@@ -29,7 +29,7 @@ _PRESENT: Final = "present"
 
 
 def format_weights(weights: Floats) -> bytes:
-    """The bytes of a safetensors file; raises ModelError if a weight is no number."""
+    """The bytes of a safetensors file; raises ModelError if a weight is not a number."""
     _check_numbers(weights)
     present = np.ascontiguousarray(weights).view(np.uint32) != 0  # by its bits: a weight of −0 comes back as it is
     content: bytes = save({_WEIGHTS: weights[present], _PRESENT: np.packbits(present)})
@@ -96,21 +96,21 @@ def _parse(content: bytes, kinds: Mapping[str, type[Any]], lengths: Mapping[str,
 
 
 def _check_header(content: bytes, most: int) -> None:
-    """Refuse a header that is long, that has many tensors, or that is no JSON object."""
+    """Refuse a header that is long, that has many tensors, or that is not a JSON object."""
     length = int.from_bytes(content[:_LENGTH_BYTES], "little")
     if len(content) < _LENGTH_BYTES or length > min(MAX_HEADER_BYTES, len(content) - _LENGTH_BYTES):
         raise ModelError("its weights are damaged: the header is cut off or too long")
     try:
         header = json.loads(content[_LENGTH_BYTES : _LENGTH_BYTES + length])
     except (ValueError, RecursionError):
-        raise ModelError("its weights are damaged: the header is no JSON") from None
+        raise ModelError("its weights are damaged: the header is not JSON") from None
     if not isinstance(header, dict) or len(header) > most:
         raise ModelError(f"its weights are damaged: the header does not list {most} tensors at most")
 
 
 def _check_numbers(weights: NDArray[Any]) -> None:
     if not np.isfinite(weights).all():
-        raise ModelError("some of its weights are no numbers")
+        raise ModelError("some of its weights are not numbers")
 
 
 def _names(tensors: Mapping[str, object]) -> str:

@@ -1,8 +1,8 @@
-"""The hidden units of a convolutional RBM as a feature set: how sure each of them is to be on, compiled, without
-torch.
+"""A convolutional RBM as features, as a value over them, and on disk; compiled, without torch.
 
-The player who has just moved sees his own stones as such, as with local shapes. Feature ``place · maps + map`` is a
-kernel at one window, counted from the upper left; with plain oriented units a map is a kernel in one orientation.
+The features are the hidden units: how sure each of them is to be on. The player who has just moved sees their own
+stones as such, as with local shapes. Feature ``place · maps + map`` is a kernel at one window, counted from the upper
+left; with plain oriented units a map is a kernel in one orientation.
 
 Features may be *centered*: less how often each kernel is on anyway. Otherwise all of them are above 0, and what they
 share on all boards drowns what tells one board from another: a value learns many times slower.
@@ -94,7 +94,7 @@ class CrbmFeatures:
         return indices, values[indices]
 
     def sum_afterstates(self, board: Board, weights: Floats) -> Doubles:
-        """Σ weight · feature after each legal move, [n²+1], as he sees it who makes it; NaN elsewhere."""
+        """Σ weight · feature after each legal move, [n²+1], as the player who makes it sees it; NaN elsewhere."""
         self._check(board.record)
         if weights.shape != (self.size,):
             raise ValueError(f"{self.size} weights are needed, not {list(weights.shape)}")
@@ -105,7 +105,7 @@ class CrbmFeatures:
     def describe(self, index: int) -> str:
         """A feature in words, and below it what its kernel looks for: the state that each point should rather be in."""
         if not 0 <= index < self.size:
-            raise ValueError(f"{index} is no feature: there are {self.size}")
+            raise ValueError(f"{index} is not a feature: there are {self.size}")
         last = self.config.layer_shapes()[-1]
         place, map_ = divmod(index, last.maps)
         row, col = divmod(place, last.places)
@@ -195,7 +195,7 @@ class SavedCrbm:
         return CrbmFeatures(self.config, self.weights, np.repeat(self.use / np.float32(each), each))
 
     def format(self) -> bytes:
-        """The content of the file; raises ModelError if something is no number or has the wrong shape."""
+        """The content of the file; raises ModelError if something is not a number or has the wrong shape."""
         extra = {_USE: self.use, _VALUE: self.value}
         tensors = self.weights | {name: array for name, array in extra.items() if array is not None}
         _check_shapes(self)

@@ -1,29 +1,24 @@
-"""Filters over the small windows of a board: what each of some filters answers at each place, as real features.
+"""What a CRBM sees of a board, and the plain features that it is compared with; all as the player who has just moved.
 
-A window is read as three planes of zeros and ones: own stones of the player who has just moved, opponent stones, free
-points. These are the plain baselines of learned features: random filters, principal components, centers of clusters
-(``crbm/winners.py`` finds them). Feature ``place · filters + filter``, places from the upper left.
-
-Point states: each point is in exactly one of a few states, as the player who has just moved sees it.
-
-Three of them (own stone, opponent stone, free), or seven, where stones also tell whether their chain has one liberty,
-two, or more. As planes they are what unsupervised learning sees of a board: one for each state, and on every point
-one alone of them is 1.
+*Point states*: each point is in exactly one of three states (own stone, opponent stone, free), or of seven, where
+stones also say whether their chain has one liberty, two, or more. As planes they are what unsupervised learning sees.
 
 >>> from katachi.go.board import Board
 >>> board = Board.parse("X O . / . . . / . . .")
->>> STONES.encode([board])[0, :, 0].tolist()  # Black is to play: White has just moved, and his stones are his own
+>>> STONES.encode([board])[0, :, 0].tolist()  # Black is to play: White has just moved, whose stones are its own
 [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
 
-Templates: every small rectangle of stones at every place of the board, each a feature of its own.
-
-No weights are shared over symmetries or places, unlike with local shapes (``shapes/features.py``): this is the
-baseline of Largman and Pham, all 2×2 templates at all places of a 9×9 board. Feature ``place · 3^cells + code``; the
-digits of the code, the first cell's the lowest, are 0 for a free point, 1 for a stone of the player who has just
-moved, 2 for an opponent's.
+*Templates*: every small rectangle of stones at every place of the board, each a feature of its own. No weights are
+shared over symmetries or places: this is the baseline of Largman and Pham, all 2×2 templates at all places of a 9×9
+board. Feature ``place · 3^cells + code``; the digits of the code, the first cell's the lowest, are 0 for a free point,
+1 for an own stone, 2 for an opponent's.
 
 >>> Templates(9).size
 5184
+
+*Window filters*: what each of some filters answers at each place, as real features: random filters, principal
+components, centers of clusters (``crbm/winners.py`` finds them). A window is read as three planes of zeros and ones.
+Feature ``place · filters + filter``, places from the upper left.
 """
 
 from __future__ import annotations
@@ -126,7 +121,7 @@ class Templates:
     def describe(self, index: int) -> str:
         """A template in words and as a small diagram."""
         if not 0 <= index < self.size:
-            raise ValueError(f"{index} is no template: there are {self.size}")
+            raise ValueError(f"{index} is not a template: there are {self.size}")
         place, code = divmod(index, self._codes)
         row, col = divmod(place, self.places)
         corner = format_vertex(row * self.board_size + col, self.board_size)
@@ -222,7 +217,7 @@ class WindowFilters:
     def describe(self, index: int) -> str:
         """A filter at its place, and below it the state that it looks for at each point above all."""
         if not 0 <= index < self.size:
-            raise ValueError(f"{index} is no feature: there are {self.size}")
+            raise ValueError(f"{index} is not a feature: there are {self.size}")
         place, number = divmod(index, len(self.filters))
         row, col = divmod(place, self.places)
         corner = format_vertex(row * self.board_size + col, self.board_size)
@@ -231,7 +226,7 @@ class WindowFilters:
 
 
 def windows_of(board: Board, side: int) -> Floats:
-    """All windows of a board as zeros and ones, [places², 3 · side²], as he sees them who has just moved."""
+    """All windows of a board as zeros and ones, [places², 3 · side²], as the player who has just moved sees them."""
     seen = -board.to_play * board.stones.reshape(board.size, board.size)
     planes = np.stack([seen == 1, seen == -1, seen == 0]).astype(np.float32)
     windows = np.lib.stride_tricks.sliding_window_view(planes, (side, side), axis=(1, 2))

@@ -173,7 +173,7 @@ class PolicyEvaluator:
             seen = np.ascontiguousarray(symmetry.transform(planes))
             answers = self.network.run({"planes": seen, **rank}, heads)
             if not all(np.isfinite(answer).all() for answer in answers):
-                raise ModelError("the network answers with what is no number")
+                raise ModelError("the network answers with what is not a number")
             came_from = symmetry.points(planes.shape[-1])
             yield [answer if answer.ndim == 1 else answer[..., came_from] for answer in answers]
 
@@ -190,7 +190,7 @@ class PolicyEvaluator:
         for board in boards:
             if board.size != (size or boards[0].size):
                 wanted = f"{size}×{size} boards" if size else "boards of one size at a time"
-                raise WrongBoardSize(f"this network judges {wanted}, not {board.size}×{board.size}")
+                raise WrongBoardSize(f"this network evaluates {wanted}, not {board.size}×{board.size}")
 
 
 class PolicyOwnershipEvaluator(PolicyEvaluator):

@@ -1,14 +1,12 @@
-"""The arrays by which compiled code finds local shapes: windows, their contacts with points, and shared weights.
+"""Local shapes: every rectangle of the board as a feature (Silver, Sutton and Müller 2007, section 4).
 
+Shapes are seen by the player who has **just moved**: their stones are ``X`` and code 1, the opponent's ``O`` and code
+2; so a board that White has just moved on is looked at with the colors inverted. Shapes up to 3×3 have a weight each,
+larger ones are hashed into bins. ``shapes/sets.py`` says what the sets are.
+
+Compiled code finds shapes by arrays (``ShapeTables``): windows, their contacts with points, and shared weights.
 ``canonical`` leads from each weight to the one in use. Hence a weight is ``signs[base + code] *
 weights[canonical[base + code]]``, or ``expanded[base + code]`` after ``expanded = signs * weights[canonical]``.
-
-Local shapes: every rectangle of the board as a feature (Silver, Sutton and Müller 2007, section 4).
-
-Shapes are seen by the player who has **just moved**: his stones are ``X`` and code 1, the opponent's ``O`` and code 2;
-so a board that White has just moved on is looked at with the colors inverted. Shapes up to 3×3 have a weight each,
-larger ones are hashed into bins. ``shapes/sets.py`` says what the sets are, ``shapes/features.py`` how weights are
-numbered.
 
 >>> shapes = LocalShapes(5, [ShapeSet.parse("LI 1x1"), ShapeSet.parse("LI 2x1")])
 >>> board = Board(5)
@@ -178,7 +176,7 @@ class ShapeFeatures(ABC):
     def find_entry(self, index: int) -> tuple[ShapeSet, int]:
         """The set of a feature, and its number in the set: that of the one that stands for it."""
         if not 0 <= index < self.size:
-            raise ValueError(f"{index} is no feature: there are {self.size}")
+            raise ValueError(f"{index} is not a feature: there are {self.size}")
         in_use = int(self.sharing[0][index])
         j = int(np.searchsorted(self.offsets, in_use, side="right")) - 1
         return self.sets[j], in_use - int(self.offsets[j])
@@ -409,7 +407,7 @@ class LocalShapes(ShapeFeatures):
     """The local shapes of some sets on boards of one size.
 
     ``tied`` makes a shape and its color inverse share one weight with opposite signs: one of them then occurs
-    negatively, and shapes that are their own inverse are no features.
+    negatively, and shapes that are their own inverse are not features.
     """
 
     kind = "local shapes"

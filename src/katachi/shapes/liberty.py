@@ -1,7 +1,7 @@
 """Liberty shapes: local shapes whose stones also carry their external liberties (Silver et al. 2007, section 9).
 
 Each stone of a shape knows how many liberties its chain has *outside* the rectangle: none, one, or two and more. So a
-shape can tell a stone in atari from one that is safe. As in ``shapes/features.py`` the mover is he who has just
+shape can tell a stone in atari from one that is safe. As in ``shapes/features.py`` the mover is the player who has just
 moved, and weights are shared over symmetries (LD) or over the whole board (LI). Shapes are hashed into bins, each set
 into its own; ``tabled`` gives every shape up to 2×2 a weight of its own instead.
 
@@ -236,7 +236,7 @@ class CombinedShapes:
     def _find(self, index: int) -> tuple[ShapeFeatures, int]:
         """The kind that a feature is of, and its number there."""
         if not 0 <= index < self.size:
-            raise ValueError(f"{index} is no feature: there are {self.size}")
+            raise ValueError(f"{index} is not a feature: there are {self.size}")
         return (self.basic, index) if index < self.basic.size else (self.liberty, index - self.basic.size)
 
     def describe(self, index: int) -> str:
@@ -292,7 +292,7 @@ Shapes = LocalShapes | LibertyShapes | CombinedShapes
 
 _ADJACENT = ((1, 2), (0, 3), (0, 3), (1, 2))  # the cells of a 2×2 window that touch each
 _OPPOSITE = (3, 2, 1, 0)
-_MOST = 2  # liberties that are told apart
+_MOST = 2  # liberties that are distinguished
 
 
 class LibertyWindows(NamedTuple):

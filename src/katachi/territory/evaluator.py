@@ -1,9 +1,9 @@
 """A DAG-RNN as an evaluator: ownership, the area and the wins that follow from it, and how likely each move is.
 
-E is the area that Black can expect: the sum over all points of the probability that he owns them. Black wins by a
-logistic of his expected lead, komi included. A move is the likelier the more of E it brings its player, in proportion
-to e^(E / temperature) (Wu and Baldi 2006); a network with policies of its own is asked for these instead.
-All afterstates of a position are judged in one batch.
+E is the area that Black can expect: the sum over all points of the probability that it is Black's. Black wins by a
+logistic of the expected lead, komi included. A move is the more probable the more of E it brings its player, in
+proportion to e^(E / temperature) (Wu and Baldi 2006); a network with policies of its own is asked for these instead.
+All afterstates of a position are evaluated in one batch.
 
 >>> from katachi.territory.inputs import PointInputs
 >>> from katachi.territory.inputs import TABLE_SHAPE
