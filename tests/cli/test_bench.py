@@ -3,33 +3,15 @@ from __future__ import annotations
 import json
 import shutil
 from importlib.util import find_spec
+from inspect import signature
 
 import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
 from helpers.small_sets import make_small_set
-from katachi.bench import (
-    networks as inference,
-)
-from katachi.bench import (
-    networks as training,
-)
-from katachi.bench import (
-    report,
-)
-from katachi.bench import (
-    report as twins,
-)
-from katachi.bench import (
-    search as mcts,
-)
-from katachi.bench import (
-    search as planes,
-)
-from katachi.bench import (
-    search as playouts,
-)
+from katachi.bench import BENCHMARKS, networks, report, search
 from katachi.bench.report import Contestant, Row, measure
+from katachi.core.registry import resolve
 from katachi.data.batches import Batches
 from katachi.policy.evaluator import save_policy
 from katachi.policy.planes import PLANES
@@ -51,7 +33,7 @@ def test_json(run_katachi):
 
 
 def test_simulations_beside_playouts():
-    measured = mcts.run_mcts(seconds=0.001, rounds=1)
+    measured = search.run_mcts(seconds=0.001, rounds=1)
     contestants = {(row.name, row.size, row.threads, row.unit) for row in measured.rows if row.rate > 0}
     for size in (9, 19):
         for threads in (1, 2):
@@ -62,19 +44,19 @@ def test_simulations_beside_playouts():
 
 
 def test_planes_of_three_sets():
-    measured = planes.run_planes(seconds=0.001, rounds=1)
+    measured = search.run_planes(seconds=0.001, rounds=1)
     contestants = {(row.name, row.size, row.threads, row.unit) for row in measured.rows if row.rate > 0}
     names = ("katachi", "katachi-mover", "katachi-reduced")
     assert contestants == {(name, size, 1, "positions/s") for name in names for size in (9, 19)}
     (rate,) = (row.rate for row in measured.rows if (row.name, row.size) == ("katachi", 19))
-    assert [bar.ratio for bar in measured.targets] == [rate / planes.WANTED]
+    assert [bar.ratio for bar in measured.targets] == [rate / search.WANTED]
 
 
 def test_table(run_katachi, monkeypatch):
     rows = [Row("katachi", 9, 1, "playouts/s", 95_000.0), Row("cpp", 9, 1, "playouts/s", 100_000.0)]
     targets = [report.Target("katachi / cpp", 9, 0.95, 0.9), report.Target("two threads / one", 9, 1.5, 1.8)]
     monkeypatch.setattr(
-        playouts, "run_playouts_bench", lambda **_: report.Report("playouts", rows, targets, ["something is left out"])
+        search, "run_playouts_bench", lambda **_: report.Report("playouts", rows, targets, ["something is left out"])
     )
     ran = run_katachi("bench")
     lines = ran.out.splitlines()
@@ -86,10 +68,10 @@ def test_table(run_katachi, monkeypatch):
 
 @needs_compiler
 def test_the_twin_plays_the_same_games(tmp_path):
-    twin = playouts.load_playouts_twin(tmp_path, [])
+    twin = search.load_playouts_twin(tmp_path, [])
     assert twin is not None
     for size in (2, 3, 5, 9, 13, 19):
-        playouts._check_same_games(twin, size, count=50, seed=size)
+        search._check_same_games(twin, size, count=50, seed=size)
 
 
 @needs_compiler
@@ -101,16 +83,16 @@ def test_other_games_are_noticed(tmp_path):
 
         katachi_playouts_padded = katachi_playouts
 
-    with pytest.raises(twins.BenchmarkError, match="9×9: katachi's playouts sum to"):
-        playouts._check_same_games(Cheat(), 9)
+    with pytest.raises(report.BenchmarkError, match="9×9: katachi's playouts sum to"):
+        search._check_same_games(Cheat(), 9)
 
 
 def test_without_compiler_or_source(monkeypatch, tmp_path):
     notes: list[str] = []
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert playouts.load_playouts_twin(tmp_path, notes) is None
-    monkeypatch.setattr(twins, "find_source", lambda _: None)
-    assert playouts.load_playouts_twin(tmp_path, notes) is None
+    assert search.load_playouts_twin(tmp_path, notes) is None
+    monkeypatch.setattr(report, "find_source", lambda _: None)
+    assert search.load_playouts_twin(tmp_path, notes) is None
     assert notes == ["cpp is left out: there is no g++", "cpp is left out: its source is in the repository alone"]
 
 
@@ -130,7 +112,7 @@ def test_contestants_take_turns_and_the_best_round_counts(monkeypatch):
 def test_bars_compare_what_is_there():
     rows = [Row("katachi", size, threads, "", 100.0 * threads) for size in (9, 19) for threads in (1, 2)]
     rows.append(Row("cpp", 9, 1, "", 80.0))
-    targets = list(playouts._playouts_targets(rows))
+    targets = list(search._playouts_targets(rows))
     assert [(bar.text, bar.size, bar.ratio) for bar in targets] == [
         ("katachi / cpp", 9, 1.25),
         ("two threads / one", 9, 2.0),
@@ -150,7 +132,7 @@ def test_inference(run_katachi, tmp_path):
         f"{tmp_path / 'net'} {judge}, batch {batch}" for judge in judges for batch in (1, 32)
     ]
     assert all((row.size, row.unit) == (5, "positions/s") and row.rate > 0 for row in rows)
-    targets = list(inference._inference_targets(rows))
+    targets = list(networks._inference_targets(rows))
     assert len(targets) == 4
     assert all("fp32 / torch" in bar.text or "int8 / fp32" in bar.text for bar in targets)
 
@@ -163,7 +145,7 @@ def test_what_eight_bits_cost(run_katachi, tmp_path):
     ran = run_katachi("bench", "inference", "--model", str(tmp_path / "net"), "--data", str(games), *quick)
     assert ran.code == 0, ran.err
     rows = [Row(**row) for row in json.loads(ran.out)["rows"]]
-    assert len(list(inference._inference_targets(rows))) == 4, "of speeds alone"
+    assert len(list(networks._inference_targets(rows))) == 4, "of speeds alone"
     fp32, int8, lost = rows[-3:]
     assert fp32.unit == int8.unit == "% of 50 moves"
     assert 0 <= min(fp32.rate, int8.rate) <= max(fp32.rate, int8.rate) <= 100
@@ -171,9 +153,9 @@ def test_what_eight_bits_cost(run_katachi, tmp_path):
 
 
 def test_training_beside_ready_made_batches(monkeypatch):
-    monkeypatch.setattr(training, "SHAPES", ((1, 8),))
-    monkeypatch.setattr(training, "_TRAINING_BATCH", 4)
-    measured = training.run_training(seconds=0.001, rounds=1)
+    monkeypatch.setattr(networks, "SHAPES", ((1, 8),))
+    monkeypatch.setattr(networks, "_TRAINING_BATCH", 4)
+    measured = networks.run_training(seconds=0.001, rounds=1)
     assert [row.name for row in measured.rows] == ["1×8, on the fly", "1×8, ready-made"]
     assert all(row.rate > 0 and row.unit == "positions/s" for row in measured.rows)
     (bar,) = measured.targets
@@ -181,12 +163,23 @@ def test_training_beside_ready_made_batches(monkeypatch):
 
 
 def test_random_games_can_be_replayed():
-    batches = Batches(training.random_games(), PLANES["maddison-9"], 50)
-    assert batches.epoch == training._GAMES * training._PLIES
+    batches = Batches(networks.random_games(), PLANES["maddison-9"], 50)
+    assert batches.epoch == networks._GAMES * networks._PLIES
     assert batches[7].plies.max() > 100
 
 
-@pytest.mark.parametrize(("what", "reason"), [("playouts", "measures no networks"), ("inference", "no network")])
+@pytest.mark.parametrize(("what", "reason"), [("playouts", "has no such option"), ("inference", "not a network")])
 def test_inference_is_about_networks(run_katachi, what, reason):
     refused = run_katachi("bench", what, "--model", "shapes-5")
     assert (refused.code, reason in refused.err) == (2, True)
+
+
+def test_every_benchmark_is_there():
+    for name, benchmark in BENCHMARKS.items():
+        options = signature(resolve(benchmark.run)).parameters
+        assert {"seconds", "rounds", *benchmark.options} == set(options), name
+
+
+def test_an_unknown_benchmark(run_katachi):
+    refused = run_katachi("bench", "chess")
+    assert (refused.code, "known are playouts, mcts" in refused.err) == (2, True)

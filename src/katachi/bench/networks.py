@@ -56,15 +56,15 @@ def run_inference(
     *,
     models: Sequence[str] = (),
     data: Path | None = None,
-    positions: int = 0,
+    positions: int = 20_000,
 ) -> Report:
-    """Measure the models of these names, or all networks that ship; a round of one of them lasts about ``seconds``.
+    """Measure the models of these names, or all bundled networks; a round of one of them lasts about ``seconds``.
 
-    With a set of games, so many positions of it are foretold by each.
+    With a set of games, so many moves of it are predicted by each.
     """
     names = models or [path.name for path in pretrained_models() if open_model(path).card.kind == "policy"]
     if not names:
-        raise BenchmarkError("no network ships: name one by --model")
+        raise BenchmarkError("no network is bundled: name one by --model")
     notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
     rows: list[Row] = []
     for name in names:
@@ -82,7 +82,7 @@ def _judges(saved: SavedModel[Any]) -> Iterator[tuple[str, Judge]]:
     """Everything that is to judge the positions, by name."""
     card = saved.card
     if not isinstance(card, PolicyCard):
-        raise ModelError(f"{saved.path}: this model is a {card.kind}, no network")
+        raise ModelError(f"{saved.path}: this model is a {card.kind}, not a network")
     records = random_positions(card.board_size or _ANY_SIZE)[:_POSITIONS]
     boards = [Board.wrap(records[i : i + 1]) for i in range(_POSITIONS)]
     planes = PLANES[card.config.planes].encode(boards)

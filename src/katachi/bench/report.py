@@ -15,6 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 
+class Benchmark(NamedTuple):
+    """Something to measure: ``run``, a reference to a function of seconds and rounds, and of these options."""
+
+    run: str  # "package.module:name"
+    help: str
+    options: tuple[str, ...] = ()
+
+
 class Contestant(NamedTuple):
     """Something that does ``count`` units of work in ``run(size, count, seed)``. ``weight`` scales its count."""
 

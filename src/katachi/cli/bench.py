@@ -3,55 +3,33 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
+from katachi.bench import BENCHMARKS
 from katachi.cli._options import AsJson
+from katachi.core.registry import resolve
+
+_MANY = 100  # units per second, of which parts are not worth showing
 
 
-class Bench(StrEnum):
-    """What can be measured."""
-
-    PLAYOUTS = "playouts"
-    MCTS = "mcts"
-    TD = "td"
-    SHAPES = "shapes"
-    CRBM = "crbm"
-    PLANES = "planes"
-    INFERENCE = "inference"
-    TRAINING = "training"
-    TERRITORY = "territory"
-    CLOCK = "clock"
-    LATENCY = "latency"
-    MEMORY = "memory"
-    WEB = "web"
-
-
-_RUNS: Final = {
-    Bench.PLAYOUTS: "katachi.bench.search:run_playouts_bench",
-    Bench.MCTS: "katachi.bench.search:run_mcts",
-    Bench.TD: "katachi.bench.shapes:run_td",
-    Bench.SHAPES: "katachi.bench.shapes:run_shapes",
-    Bench.CRBM: "katachi.bench.shapes:run_crbm",
-    Bench.PLANES: "katachi.bench.search:run_planes",
-    Bench.INFERENCE: "katachi.bench.networks:run_inference",
-    Bench.TRAINING: "katachi.bench.networks:run_training",
-    Bench.TERRITORY: "katachi.bench.networks:run_territory",
-    Bench.CLOCK: "katachi.bench.engines:run_clock",
-    Bench.LATENCY: "katachi.bench.engines:run_latency",
-    Bench.MEMORY: "katachi.bench.engines:run_memory",
-    Bench.WEB: "katachi.bench.web:run",
-}
-_ENGINES = (Bench.CLOCK, Bench.LATENCY, Bench.MEMORY)
-_MANY = 100  # units a second, of which parts are not worth showing
+def _known(name: str) -> str:
+    if name not in BENCHMARKS:
+        raise typer.BadParameter(f"there is no {name}: known are {', '.join(BENCHMARKS)}")
+    return name
 
 
 def bench(
-    what: Annotated[Bench, typer.Argument(help="What to measure.")] = Bench.PLAYOUTS,
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="What to measure: " + "; ".join(f"{name}, {one.help}" for name, one in BENCHMARKS.items()) + ".",
+            callback=_known,
+            autocompletion=lambda incomplete: [name for name in BENCHMARKS if name.startswith(incomplete)],
+        ),
+    ] = "playouts",
     seconds: Annotated[
         float, typer.Option(min=0.001, max=60, help="Seconds a round of one contestant, an analysis or a move lasts.")
     ] = 0.4,
@@ -68,16 +46,17 @@ def bench(
         typer.Option("--model", help="A network that inference measures: a shipped name or a folder; may be repeated."),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="SET", help="Games of which inference foretells moves, in floats and int8.")
+        Path | None, typer.Option(metavar="SET", help="Games of which inference predicts moves, in floats and int8.")
     ] = None,
-    positions: Annotated[int, typer.Option(min=1, help="Positions of its test games that are foretold.")] = 20_000,
+    positions: Annotated[
+        int | None, typer.Option(min=1, help="Positions of its test games that are predicted; 20,000 without it.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
 
     Run it in the repository to see the C++ twin too, and with katachi[bench] installed to see OpenSpiel. Clock, latency
-    and memory measure an engine as its controller sees it: losses on time, how soon it stops, and how much it holds.
-    Web measures how soon a click is a stone when many play at once.
+    and memory measure an engine as its controller sees it.
 
     Examples:
       katachi bench playouts
@@ -96,17 +75,12 @@ def bench(
       katachi bench memory --rounds 40
       katachi bench web --people 20 --seconds 1 --rounds 300
     """
-    options: dict[str, Any] = {name: value for name, value in (("player", player), ("busy", busy)) if value is not None}
-    if options and what not in _ENGINES:
-        raise typer.BadParameter(f"{what.value} measures no engine", param_hint=f"--{next(iter(options))}")
-    if (models or data) and what is not Bench.INFERENCE:
-        raise typer.BadParameter(f"{what.value} measures no networks", param_hint="--model" if models else "--data")
-    if people is not None and what is not Bench.WEB:
-        raise typer.BadParameter(f"{what.value} measures no people", param_hint="--people")
-    options |= ({"models": models} if models else {}) | ({"people": people} if people is not None else {})
-    options |= {"data": data, "positions": positions} if data else {}
-    module, _, run = _RUNS[what].partition(":")
-    report = getattr(import_module(module), run)(seconds=seconds, rounds=rounds, **options)
+    given = {"player": player, "busy": busy, "people": people, "models": models, "data": data, "positions": positions}
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if name not in BENCHMARKS[what].options:
+            raise typer.BadParameter(f"{what} has no such option", param_hint=f"--{name.removesuffix('s')}")
+    report = resolve(BENCHMARKS[what].run)(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:
         typer.echo(f"katachi: {note}", err=True)
     if as_json:
@@ -123,8 +97,10 @@ def _print_tables(report: Any) -> None:
     for row in report.rows:
         rate = f"{row.rate:,.0f}" if abs(row.rate) >= _MANY else f"{row.rate:,.2f}"
         rates.add_row(row.name, f"{row.size}×{row.size}", str(row.threads), f"{rate} {row.unit}")
-    targets = Table("ratio", "size", "measured", "wanted", "reached", title="bars")
-    for bar in report.targets:
-        reached = "yes" if bar.ratio >= bar.at_least else "no"
-        targets.add_row(bar.text, f"{bar.size}×{bar.size}", f"{bar.ratio:.2f}", f"≥ {bar.at_least:g}", reached)
+    targets = Table("ratio", "size", "measured", "wanted", "reached", title="targets")
+    for target in report.targets:
+        reached = "yes" if target.ratio >= target.at_least else "no"
+        targets.add_row(
+            target.text, f"{target.size}×{target.size}", f"{target.ratio:.2f}", f"≥ {target.at_least:g}", reached
+        )
     Console().print(rates, targets)
