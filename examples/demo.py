@@ -18,7 +18,7 @@ from rich.panel import Panel
 from katachi import BLACK, WHITE, Game, Limit, load_player
 from katachi.cli import main
 from katachi.cli._training import train_and_show
-from katachi.cli._training_progress import TrainingProgress
+
 from katachi.core.linear import load_linear
 from katachi.shapes.train import ShapeTraining, TRAINING, train_shapes
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from katachi.cli._compiling import forget_stale_kernels
+from katachi.cli._commands import forget_stale_kernels
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from katachi.arena import tournament
 from katachi.arena.settings import RunError
-from katachi.cli import _arena
 from katachi.cli.data import app
 from katachi.sgf import parse_sgf
 
@@ -15,7 +15,7 @@ from katachi.sgf import parse_sgf
 def test_games_are_one_collection_and_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch) -> None:
     out = tmp_path / "games.sgf"
     command = ["selfplay", "random", "random", "--games", "6", "--size", "3", "--komi", "0.5", "--out", str(out)]
-    real = _arena.play_tournament
+    real = tournament.play_tournament
 
     def interrupted(settings, directory, watch):
         count = 0
@@ -29,12 +29,12 @@ def test_games_are_one_collection_and_an_interrupted_command_goes_on(tmp_path: P
 
         return real(settings, directory, stop_after_two)
 
-    monkeypatch.setattr(_arena, "play_tournament", interrupted)
+    monkeypatch.setattr(tournament, "play_tournament", interrupted)
     assert CliRunner().invoke(app, command).exit_code != 0
     assert not out.exists()
     kept = [file.read_text() for file in sorted((tmp_path / "games.sgf.run" / "games").glob("*.sgf"))]
     assert len(kept) == 2
-    monkeypatch.setattr(_arena, "play_tournament", real)
+    monkeypatch.setattr(tournament, "play_tournament", real)
     result = CliRunner().invoke(app, [*command, "--json"])
     assert result.exit_code == 0
     report = json.loads(result.stdout)

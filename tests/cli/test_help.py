@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from katachi import cli
-from katachi.cli import COMMANDS, _compiling
-from katachi.cli._lazy import keep_layout
+from katachi.cli import COMMANDS, _commands
+from katachi.cli._commands import keep_layout
 from katachi.go.rules import RulesError
 
 
@@ -43,7 +43,7 @@ finally:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_each_command_has_examples(run_katachi, name, monkeypatch):
-    monkeypatch.setattr(cli.KatachiGroup, "before_compiling", staticmethod(lambda: pytest.fail("announced")))
+    monkeypatch.setattr(cli.KatachiGroup, "before_commands", staticmethod(lambda: pytest.fail("announced")))
     ran = run_katachi(name, "--help")
     assert ran.code == 0
     assert f"Usage: katachi {name}" in ran.out
@@ -141,31 +141,31 @@ def test_debug_shows_the_traceback(failing, monkeypatch):
 
 
 def test_the_first_run_says_that_it_compiles(run_katachi, monkeypatch, tmp_path):
-    monkeypatch.setattr(_compiling, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(_commands, "cache_folder", lambda: tmp_path)
     ran = run_katachi("play", "random", "--size", "2", stdin="quit\n")
-    assert ran.err == f"katachi: compiling kernels, once: up to {_compiling.MINUTES_TO_COMPILE} min\n"
+    assert ran.err == f"katachi: compiling kernels, once: up to {_commands.MINUTES_TO_COMPILE} min\n"
     assert run_katachi("players").err == ""
 
 
 def test_later_runs_do_not(run_katachi, monkeypatch, tmp_path):
-    monkeypatch.setattr(_compiling, "cache_folder", lambda: tmp_path)
-    (tmp_path / "_kernels.play_stone-1.py311.nbi").touch()
+    monkeypatch.setattr(_commands, "cache_folder", lambda: tmp_path)
+    (tmp_path / "board.play_stone-1.py311.nbi").touch()
     assert run_katachi("play", "random", "--size", "2", stdin="quit\n").err == ""
 
 
 def test_an_older_cache_does_not_count(monkeypatch, tmp_path):
-    monkeypatch.setattr(_compiling, "cache_folder", lambda: tmp_path)
-    index = tmp_path / "_kernels.play_stone-1.py311.nbi"
+    monkeypatch.setattr(_commands, "cache_folder", lambda: tmp_path)
+    index = tmp_path / "board.play_stone-1.py311.nbi"
     index.touch()
-    assert _compiling.is_compiled()
+    assert _commands.is_compiled()
     os.utime(index, (1, 1))
-    assert not _compiling.is_compiled()
+    assert not _commands.is_compiled()
 
 
 def test_kernels_are_found():
-    names = {kernel.__name__ for kernel in _compiling.kernels()}
+    names = {kernel.__name__ for kernel in _commands.kernels()}
     assert {"play_stone", "add_playouts", "sweep_influence"} <= names
-    assert _compiling.kernel_modules()[0].__name__ == "katachi.go.kernels.board"
+    assert _commands.kernel_modules()[0].__name__ == "katachi.go.kernels.board"
 
 
 def test_layout_is_kept_where_lines_are_indented():
@@ -183,8 +183,8 @@ def test_kernels_are_stale_when_one_of_their_sources_is_younger(monkeypatch, tmp
     for file, age in ((stale, 300), (source, 200), (fresh, 100)):
         file.touch()
         os.utime(file, (time.time() - age,) * 2)
-    monkeypatch.setattr(_compiling, "kernel_modules", lambda: [SimpleNamespace(__file__=str(source))])
-    monkeypatch.setattr(_compiling, "kernels", lambda: iter([Kernel]))
-    _compiling.forget_stale_kernels()
+    monkeypatch.setattr(_commands, "kernel_modules", lambda: [SimpleNamespace(__file__=str(source))])
+    monkeypatch.setattr(_commands, "kernels", lambda: iter([Kernel]))
+    _commands.forget_stale_kernels()
     assert not stale.exists()
     assert fresh.exists()

@@ -4,16 +4,18 @@ import json
 
 import numpy as np
 import pytest
-from katachi.cli._release import find_recipe, read_result
 
 from helpers.small_sets import label_small_set, make_small_set
-from katachi.cli import _cnn_shipping, _crbm_shipping, _shipping, _territory_shipping
-from katachi.cli._training import read_training
+from katachi.core import release
 from katachi.core.cards import ModelError
 from katachi.core.models import load_model, open_model, pretrained_models
+from katachi.core.release import check_recipe, find_recipe, read_result
+from katachi.core.training import read_values
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
+from katachi.policy import measure
 from katachi.sgf.files import Split
+from katachi.shapes.train import TRAINING
 from katachi.territory.evaluator import load_territory
 
 TINY = 'size = 5\ngames = 60\nseed = 3\nsets = ["LI 1x1", "LI 2x1"]\nevaluate_every = 60\ntest_games = 2\n'
@@ -46,20 +48,20 @@ LINEAR = [path for path in pretrained_models() if open_model(path).card.kind == 
 @pytest.mark.parametrize("path", LINEAR, ids=lambda path: path.name)
 def test_what_ships_was_made_by_its_recipe(path):
     model, card = load_model(path)
-    _shipping.check_recipe(path.name, read_training(find_recipe(path.name), {}, []), card.training.settings)
+    check_recipe(path.name, TRAINING.parse(read_values(find_recipe(path.name))), card.training.settings)
     assert model.logit(Board(card.board_size)) != 0
 
 
 @pytest.fixture
 def recipes(tmp_path, monkeypatch):
     folder = tmp_path / "recipes"
-    for kind in ("shapes", "cnn", "crbm"):
+    for kind in ("shapes", "policy", "crbm"):
         (folder / kind).mkdir(parents=True)
     (folder / "shapes" / "tiny.toml").write_text(TINY)
     (folder / "shapes" / "other.toml").write_text(TINY.replace("seed = 3", "seed = 4"))
-    (folder / "cnn" / "net.toml").write_text("size = 5\nlayers = 1\nfilters = 8\npositions = 64\nbatch = 16\n")
+    (folder / "policy" / "net.toml").write_text("size = 5\nlayers = 1\nfilters = 8\npositions = 64\nbatch = 16\n")
     (folder / "crbm" / "rbm.toml").write_text(RBM)
-    monkeypatch.setattr(_shipping, "RECIPES", folder)
+    monkeypatch.setattr(release, "RECIPES", folder)
     monkeypatch.chdir(tmp_path)
     return folder
 
@@ -85,8 +87,8 @@ def test_make_trains_measures_and_saves(run_katachi, recipes, tmp_path):
 
 def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path, monkeypatch):
     games = make_small_set(tmp_path, test=5)
-    monkeypatch.setattr(_cnn_shipping, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(_shipping, "PLAYERS", tmp_path)
+    monkeypatch.setattr(release, "PRETRAINED", tmp_path / "shipped")
+    monkeypatch.setattr(release, "PLAYERS", tmp_path)
     arguments = ("models", "make", "net", "--data", str(games), "--positions", "60", "--int8")
     ran = run_katachi(*arguments)
     assert ran.code == 0, ran.err
@@ -102,8 +104,8 @@ def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path
     assert 'kind = "policy"' in (tmp_path / "net.toml").read_text()
     assert '"positions": 64' in (tmp_path / "shipped" / "net" / "metrics.jsonl").read_text()
 
-    first = (recipes / "cnn" / "net.toml").read_text()
-    (recipes / "cnn" / "again.toml").write_text(f'{first}seed = 1\nfirst_model = "runs/net"\n')
+    first = (recipes / "policy" / "net.toml").read_text()
+    (recipes / "policy" / "again.toml").write_text(f'{first}seed = 1\nfirst_model = "runs/net"\n')
     assert run_katachi(*("again" if word == "net" else word for word in arguments)).code == 0
     again = load_model(tmp_path / "shipped" / "again")[1]
     assert again.training.first.positions == again.training.positions == 64
@@ -111,12 +113,12 @@ def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path
     assert [json.loads(line)["positions"] for line in (metrics[0], metrics[-1])] == [16, 128]
     assert str(tmp_path) not in again.model_dump_json()
 
-    (recipes / "cnn" / "net.toml").write_text("size = 5\nlayers = 3\nfilters = 8\npositions = 64\nbatch = 16\n")
+    (recipes / "policy" / "net.toml").write_text("size = 5\nlayers = 3\nfilters = 8\npositions = 64\nbatch = 16\n")
     ran = run_katachi(*arguments, "--trained", "runs/net")
     assert (ran.code, "the recipe net did not make this model: another layers" in ran.err) == (2, True)
-    monkeypatch.setattr(_cnn_shipping, "MAX_BYTES", 100)
-    (recipes / "cnn" / "net.toml").write_text("size = 5\nlayers = 1\nfilters = 8\npositions = 64\nbatch = 16\n")
-    assert "too many to ship" in run_katachi(*arguments, "--trained", "runs/net").err
+    monkeypatch.setattr(measure, "MAX_BYTES", 100)
+    (recipes / "policy" / "net.toml").write_text("size = 5\nlayers = 1\nfilters = 8\npositions = 64\nbatch = 16\n")
+    assert "too many to release" in run_katachi(*arguments, "--trained", "runs/net").err
 
 
 def test_make_trains_measures_and_saves_a_territory_network(run_katachi, recipes, tmp_path, monkeypatch):
@@ -124,8 +126,8 @@ def test_make_trains_measures_and_saves_a_territory_network(run_katachi, recipes
     label_small_set(games)
     (recipes / "territory").mkdir()
     (recipes / "territory" / "land.toml").write_text("positions = 96\nvalidation_positions = 20\n")
-    monkeypatch.setattr(_territory_shipping, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(_shipping, "PLAYERS", tmp_path)
+    monkeypatch.setattr(release, "PRETRAINED", tmp_path / "shipped")
+    monkeypatch.setattr(release, "PLAYERS", tmp_path)
     arguments = ("models", "make", "land", "--data", str(games), "--positions", "30")
     ran = run_katachi(*arguments)
     assert ran.code == 0, ran.err
@@ -145,8 +147,8 @@ def test_make_trains_measures_and_saves_a_territory_network(run_katachi, recipes
 
 
 def test_make_trains_measures_and_saves_a_crbm(run_katachi, recipes, tmp_path, monkeypatch):
-    monkeypatch.setattr(_crbm_shipping, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(_shipping, "PLAYERS", tmp_path)
+    monkeypatch.setattr(release, "PRETRAINED", tmp_path / "shipped")
+    monkeypatch.setattr(release, "PLAYERS", tmp_path)
     arguments = ("models", "make", "rbm", "--data", str(make_small_set(tmp_path)), "--games", "2")
     ran = run_katachi(*arguments)
     assert ran.code == 0, ran.err
@@ -168,6 +170,12 @@ def test_make_trains_measures_and_saves_a_crbm(run_katachi, recipes, tmp_path, m
     assert "needs the tables crbm and value" in run_katachi(*arguments).err
 
 
+def test_recipes_are_found_by_a_former_name(run_katachi, recipes):
+    (recipes / "policy").rename(recipes / "cnn")
+    ran = run_katachi("models", "make", "net")
+    assert (ran.code, "give --data SET" in ran.err) == (2, True)
+
+
 def test_networks_need_games(run_katachi, recipes):
     ran = run_katachi("models", "make", "net")
     assert (ran.code, "give --data SET" in ran.err) == (2, True)
@@ -175,7 +183,7 @@ def test_networks_need_games(run_katachi, recipes):
 
 def test_bad_input_is_one_sentence(run_katachi, recipes, tmp_path):
     ran = run_katachi("models", "make", "huge")
-    assert (ran.code, ran.err) == (2, "katachi: there is no recipe huge; known are net, rbm, other, tiny\n")
+    assert (ran.code, ran.err) == (2, "katachi: there is no recipe huge; known are rbm, net, other, tiny\n")
     for text in ("", "[]", '{"b": "x"}', json.dumps(RESULT | {"win_rate_a": 2})):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(ModelError, match=r"bad.json is not what katachi match --json prints"):

@@ -1,4 +1,4 @@
-"""The command line: one file per command, imported when it runs.
+"""The command line: one file per family of commands, imported when one of them runs.
 
 What goes wrong is one line on standard error: exit code 2 if the input is at fault, 1 if something failed, 130 after
 Ctrl-C. ``KATACHI_DEBUG=1`` shows the traceback instead.
@@ -13,21 +13,21 @@ from typing import Annotated, Final
 
 import typer
 
-from katachi.cli._lazy import LazyCommand, LazyGroup, keep_layout
+from katachi.cli._commands import LazyCommand, LazyGroup, keep_layout, prepare_kernels
 
 COMMANDS: Final = {
     "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
-    "serve": LazyCommand("katachi.cli.serve:serve", "Play and look at games in the browser."),
-    "gtp": LazyCommand("katachi.cli.gtp:gtp", "Be a GTP engine on standard input and output."),
-    "analysis-engine": LazyCommand("katachi.cli.gtp:analysis_engine", "Answer KataGo's JSON analysis queries."),
-    "analyze": LazyCommand("katachi.cli.analyze:analyze", "Judge the games of many files, and say why."),
+    "serve": LazyCommand("katachi.cli.servers:serve", "Play and look at games in the browser."),
+    "gtp": LazyCommand("katachi.cli.servers:gtp", "Be a GTP engine on standard input and output."),
+    "analysis-engine": LazyCommand("katachi.cli.servers:analysis_engine", "Answer KataGo's JSON analysis queries."),
+    "analyze": LazyCommand("katachi.cli.analyze:analyze", "Analyse the games of many files, and say why."),
     "match": LazyCommand("katachi.cli.arena:match", "Let two players play a match."),
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.arena:tournament", "Let many players play, and rate them."),
     "data": LazyCommand("katachi.cli.data:app", "Look through game records, and import them."),
     "show": LazyCommand("katachi.cli.show:show", "Draw what a model has learned.", compiles=False),
-    "models": LazyCommand("katachi.cli.models:app", "List the models that ship.", compiles=False),
-    "players": LazyCommand("katachi.cli.players:app", "List the players that ship.", compiles=False),
+    "models": LazyCommand("katachi.cli.models:app", "List the bundled models.", compiles=False),
+    "players": LazyCommand("katachi.cli.models:players_app", "List the bundled players.", compiles=False),
     "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure papers' results, and our own."),
     "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
     "doctor": LazyCommand("katachi.cli.setup:doctor", "Check the set-up.", compiles=False),
@@ -35,22 +35,16 @@ COMMANDS: Final = {
 }
 
 
-def _prepare_kernels() -> None:
-    from katachi.cli._compiling import prepare_kernels
-
-    prepare_kernels()
-
-
 class KatachiGroup(LazyGroup):
     lazy_commands = COMMANDS
-    before_compiling = staticmethod(_prepare_kernels)
+    before_compiling = staticmethod(prepare_kernels)
 
 
 app: Final = typer.Typer(cls=KatachiGroup, rich_markup_mode=None, no_args_is_help=True)
 
 _HELP: Final = """Play Go, run engines and matches, and look after game records.
 
-PLAYER is always a shipped name (see: katachi players), a TOML file, or gtp:COMMAND for any GTP program.
+PLAYER is always a bundled name (see: katachi players), a TOML file, or gtp:COMMAND for any GTP program.
 
 Examples:
   katachi play alp --size 9
@@ -80,7 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command line and exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without × and ō is no reason to fail
+            stream.reconfigure(errors="replace")  # a terminal without × and ō is not a reason to fail
     try:
         typer.main.get_command(app).main(args=arguments, prog_name="katachi")
     except KeyboardInterrupt:

@@ -1,16 +1,34 @@
-"""``katachi match``: two players, a number of games, the score with its interval."""
+"""``katachi match`` and ``katachi tournament``: games between players, their score and ratings with intervals."""
 
 from __future__ import annotations
 
+import json
+import re
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._options import AsJson, BoardSize, GameCount, Komi, MostMoves, Referee, RulesName, Seconds, Simulations
+from katachi.cli._commands import (
+    AsJson,
+    BoardSize,
+    GameCount,
+    Komi,
+    MostMoves,
+    Referee,
+    RulesName,
+    Seconds,
+    Simulations,
+)
 
 if TYPE_CHECKING:
     from katachi.arena.ratings import Standings
+    from katachi.arena.records import GameRecord
+    from katachi.arena.settings import TournamentSettings
+
+RUNS: Final = Path("runs")
 
 
 def match(
@@ -50,7 +68,6 @@ def match(
       katachi match new.toml old.toml --games 5000 --sprt 0 30
     """
     from katachi.arena.settings import parse_settings
-    from katachi.cli._arena import default_run, name_players, play_and_watch, print_json, show_report
 
     first, second = name_players(a, b)
     openings = {"random_plies": random_plies, "book": str(book) if book else None, "book_plies": book_plies}
@@ -112,9 +129,6 @@ def _elo(standings: Standings, player: str) -> float:
     return next(rating.rating for rating in standings.ratings.ratings if rating.player == player)
 
 
-# ``katachi tournament``: many players from a file, with ratings.
-
-
 def tournament(
     file: Annotated[Path, typer.Argument(help="The tournament file.", metavar="FILE", show_default=False)],
     run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder goes on.")] = None,
@@ -141,7 +155,6 @@ def tournament(
     from katachi.arena.report import format_html, format_markdown
     from katachi.arena.settings import read_settings
     from katachi.arena.tournament import check_players
-    from katachi.cli._arena import default_run, play_and_watch, print_json, show_report
     from katachi.core.disk import write_atomically
 
     settings = read_settings(file)
@@ -163,3 +176,66 @@ def tournament(
         print_json(standings.to_json() | {"run": str(directory)})
     else:
         show_report(standings)
+
+
+# What both share, and others that play games: where a run goes, who is called what, and how it is shown.
+
+
+def default_run(name: str, settings: TournamentSettings) -> Path:
+    """The run of these settings that is not finished, or a new one."""
+    from katachi.arena.records import unfinished_directory
+
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
+    return unfinished_directory(RUNS / f"{readable}-{settings.digest()[:8]}")
+
+
+def name_players(a: str, b: str) -> tuple[str, str]:
+    """Short names for two players, not the same even if the players are."""
+    first, second = _short_name(a), _short_name(b)
+    return (first, second) if first != second else (f"{first} 1", f"{second} 2")
+
+
+def _short_name(text: str) -> str:
+    from katachi.arena.settings import GTP_PREFIX
+
+    if text.startswith(GTP_PREFIX):
+        program = text.removeprefix(GTP_PREFIX).split()
+        return Path(program[0]).name if program else text
+    return Path(text).stem if text.endswith(".toml") else text
+
+
+def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
+    """Play with a progress display, and say on standard error where the games are kept."""
+    from katachi.arena import tournament
+    from katachi.arena.report import TournamentProgress
+
+    tournament.check_players(settings)
+    typer.echo(f"katachi: games are kept in {directory}", err=True)
+    played = 0
+
+    def watch(record: GameRecord) -> None:
+        nonlocal played
+        played += 1
+        progress.add(record)
+
+    try:
+        with TournamentProgress(settings) as progress:
+            return tournament.play_tournament(settings, directory, watch)
+    except KeyboardInterrupt:
+        typer.echo(f"katachi: stopped after {played} games; the same command resumes", err=True)
+        raise
+
+
+def show_report(standings: Standings) -> None:
+    """The tables on standard output, as wide as they need to be where that is not a terminal."""
+    from rich.console import Console
+
+    from katachi.arena.report import print_report
+
+    console = Console()
+    print_report(standings, console if console.is_terminal else Console(width=160))
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """One object on standard output, and nothing else there."""
+    sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n")

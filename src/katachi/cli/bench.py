@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from katachi.bench import BENCHMARKS
-from katachi.cli._options import AsJson
+from katachi.cli._commands import AsJson
 from katachi.core.registry import resolve
 
 _MANY = 100  # units per second, of which parts are not worth showing

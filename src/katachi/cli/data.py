@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -12,35 +11,42 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._options import AsJson, BoardSize, GameCount, Komi, MostMoves, Referee, RulesName, Seconds, Simulations
-from katachi.core.processes import end_with_parent
+from katachi.cli._commands import (
+    AsJson,
+    BoardSize,
+    GameCount,
+    Komi,
+    MostMoves,
+    Referee,
+    RulesName,
+    Seconds,
+    Simulations,
+)
+from katachi.cli.arena import name_players, play_and_watch, print_json
 from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
     from katachi.data.labeling import LabelSource, Watcher
-    from katachi.sgf.files import Piece, Summary
 
 
-# What commands that read many records share: a bar over the bytes of their files, and how many processes pay.
-
-_WORTH_A_PROCESS: Final = 1 << 20  # bytes on disk; for less, starting another takes longer than the work
+_MOST_ROWS: Final = 12
 
 Advance = Callable[[Path, int], None]  # hears how many bytes of a file are done with
 
-
-def sizes_on_disk(paths: list[Path]) -> dict[Path, int]:
-    """The files that are read, with their bytes."""
-    from katachi.sgf.files import find_files
-
-    return {path: path.stat().st_size for path in find_files(paths) if path.is_file()}
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
-def useful_processes(size: int) -> int:
-    """How many processes it is worth to start for so many bytes."""
-    from joblib import cpu_count
+@app.callback()
+def data() -> None:
+    """Look at game records, and make sets to learn from of them.
 
-    cores: int = cpu_count()
-    return max(1, min(cores, size // _WORTH_A_PROCESS))
+    Examples:
+      katachi data info game.sgf
+      katachi data info games/ more.zip collection.sgf.gz --json
+      katachi data import games/ --out my-games
+      katachi data label my-games
+      katachi data selfplay alp influence --games 200 --out games.sgf
+    """
 
 
 @contextmanager
@@ -61,9 +67,7 @@ def show_reading(sizes: dict[Path, int]) -> Iterator[Advance]:
         yield lambda path, read: bar.update(task, completed=starts.get(path, 0) + read, description=path.name)
 
 
-# ``katachi data import``: a set to learn from, of game records.
-
-
+@app.command("import")
 def import_records(
     files: Annotated[
         list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
@@ -89,6 +93,7 @@ def import_records(
     """
     from katachi.data.dataset import count_games
     from katachi.data.importing import import_games
+    from katachi.sgf.files import sizes_on_disk, useful_processes
 
     sizes = sizes_on_disk(files)
     processes = jobs or useful_processes(sum(sizes.values()))
@@ -129,9 +134,7 @@ def _show_import(report: dict[str, Any]) -> None:
         console.print(message, style="red", markup=False)
 
 
-# ``katachi data label``: who owns each point at the end of the games of a set.
-
-
+@app.command()
 def label(
     dataset: Annotated[Path, typer.Argument(help="A set that katachi data import made.", metavar="SET")],
     by: Annotated[
@@ -236,9 +239,7 @@ def _show_labels(report: dict[str, Any]) -> None:
     console.print("for " + ", ".join(f"{split} {count:,}" for split, count in report["by_split"].items()))
 
 
-# ``katachi data selfplay``: games of two players as one collection of records.
-
-
+@app.command()
 def selfplay(
     a: Annotated[str, typer.Argument(help="A player.", metavar="A", show_default=False)],
     b: Annotated[str, typer.Argument(help="Its opponent, which may be the same.", metavar="B", show_default=False)],
@@ -267,7 +268,6 @@ def selfplay(
     """
     from katachi.arena.records import write_collection
     from katachi.arena.settings import RunError, parse_settings
-    from katachi.cli._arena import name_players, play_and_watch, print_json
 
     run = out.with_name(f"{out.name}.run")
     if out.exists() and not run.exists():
@@ -302,32 +302,6 @@ def selfplay(
                 typer.echo(f"katachi: not all games of {name} ended well: {incidents_of_one}", err=True)
 
 
-# Data
-
-_BATCH_BYTES: Final = 1 << 19  # of records that one process counts at a time
-_MOST_ROWS: Final = 12
-
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-
-
-@app.callback()
-def data() -> None:
-    """Look at game records, and make sets to learn from of them.
-
-    Examples:
-      katachi data info game.sgf
-      katachi data info games/ more.zip collection.sgf.gz --json
-      katachi data import games/ --out my-games
-      katachi data label my-games
-      katachi data selfplay alp influence --games 200 --out games.sgf
-    """
-
-
-app.command("import")(import_records)
-app.command()(label)
-app.command()(selfplay)
-
-
 @app.command()
 def info(
     files: Annotated[
@@ -346,11 +320,13 @@ def info(
       katachi data info games/ more.zip
       katachi data info collection.sgf.gz --jobs 1 --json
     """
+    from katachi.sgf.files import sizes_on_disk, summarize_files, useful_processes
+
     sizes = sizes_on_disk(files)
     processes = jobs or useful_processes(sum(sizes.values()))
     start = perf_counter()
     with show_reading(sizes) as advance:
-        summary = _count(files, processes, advance)
+        summary = summarize_files(files, processes, advance)
     report = summary.to_json() | _speed(summary.games, perf_counter() - start, processes)
     if as_json:
         typer.echo(json.dumps(report))
@@ -358,40 +334,6 @@ def info(
         _show(report)
     if summary.errors and not summary.games:
         raise typer.Exit(1)
-
-
-def _count(paths: list[Path], processes: int, advance: Advance) -> Summary:
-    """Count in this process, or hand batches to others; a game is parsed and replayed where it is counted."""
-    from joblib import Parallel, delayed
-
-    from katachi.sgf.files import Summary, iter_pieces, summarize
-
-    total = Summary()
-    batches = _batches(iter_pieces(paths), advance)
-    counts: Iterable[Summary]
-    if processes == 1:
-        counts = map(summarize, batches)
-    else:
-        run = Parallel(n_jobs=processes, return_as="generator_unordered")
-        counts = run(delayed(_summarize)(batch, os.getpid()) for batch in batches)
-    for count in counts:
-        total.merge(count)
-    return total
-
-
-def _summarize(batch: list[Piece], parent: int) -> Summary:
-    from katachi.sgf.files import summarize
-
-    end_with_parent(parent)
-    return summarize(batch)
-
-
-def _batches(pieces: Iterable[Piece], advance: Advance) -> Iterator[list[Piece]]:
-    from katachi.sgf.files import batch_pieces
-
-    for batch in batch_pieces(pieces, _BATCH_BYTES):
-        yield batch
-        advance(batch[-1].file, batch[-1].read)
 
 
 def _speed(games: int, seconds: float, processes: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``katachi models``: the pretrained models, and how they are made."""
+"""``katachi models`` and ``katachi players``: what is bundled, and how it is made."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._options import AsJson
+from katachi.cli._commands import AsJson
 
 if TYPE_CHECKING:
     from katachi.core.cards import Metric
     from katachi.core.models import SavedModel
     from katachi.core.release import Request, Tools
     from katachi.core.training import Machine, TrainingCommand
+    from katachi.players.specs import BundledPlayer, RatingTable
 
 _RANDOM_PLIES: Final = 2
 
@@ -111,7 +112,7 @@ def _tools() -> Tools:
 def _play(opponent: str, model: SavedModel, komi: float, request: Request) -> Metric:
     """The share of distinct games from two random plies that it wins one ply deep; the games are kept in ``runs/``."""
     from katachi.arena.settings import parse_settings
-    from katachi.cli._arena import RUNS, play_and_watch
+    from katachi.cli.arena import RUNS, play_and_watch
     from katachi.core.cards import Metric
     from katachi.core.disk import write_atomically
     from katachi.core.weights import WEIGHTS
@@ -132,3 +133,56 @@ def _play(opponent: str, model: SavedModel, komi: float, request: Request) -> Me
     score = play_and_watch(parse_settings(values), folder).pairs[0].score
     low, high = score.interval
     return Metric(value=score.points / score.games, low=low, high=high, games=score.games)
+
+
+players_app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
+
+
+@players_app.callback(invoke_without_command=True)
+def players(
+    context: typer.Context,
+    as_json: AsJson = False,
+) -> None:
+    """List the bundled players. Their names work wherever a PLAYER is asked for.
+
+    Examples:
+      katachi players
+      katachi players show alp > mine.toml
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from katachi.players.specs import bundled_players
+
+    bundled = bundled_players()
+    if as_json:
+        typer.echo(json.dumps({"players": [_to_json(player) for player in bundled]}))
+        return
+    width = max(len(player.name) for player in bundled)
+    for player in bundled:
+        typer.echo(f"{player.name:{width}}  {player.description}{_format_rating(player.rating)}")
+
+
+def _to_json(player: BundledPlayer) -> dict[str, Any]:
+    return player._asdict() | {"rating": player.rating and player.rating.model_dump()}
+
+
+def _format_rating(rating: RatingTable | None) -> str:
+    """``; Elo 1,234 (1,200 to 1,268), where GNU Go level 10 is 1,800``."""
+    if rating is None:
+        return ""
+    return f"; Elo {rating.value:,} ({rating.low:,} to {rating.high:,}), {rating.scale}"
+
+
+@players_app.command()
+def show(name: Annotated[str, typer.Argument(help="A bundled name.", metavar="NAME")]) -> None:
+    """Print the TOML of a bundled player, to copy and change.
+
+    Example:
+      katachi players show alp
+    """
+    from katachi.players.specs import SpecError, bundled_players, read_spec
+
+    if name not in {player.name for player in bundled_players()}:
+        read_spec(name)  # says which name is near, unless it is a file
+        raise SpecError(f"{name} is a file already")
+    typer.echo(read_spec(name)[0], nl=False)

@@ -46,7 +46,7 @@ def show(
     """
     from rich.console import Console
 
-    from katachi.cli._compiling import prepare_kernels
+    from katachi.cli._commands import prepare_kernels
     from katachi.core.disk import write_atomically
     from katachi.core.drawing import DrawRequest, draw_model, show_card
     from katachi.core.models import describe_card, find_model, open_model

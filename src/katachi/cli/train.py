@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from katachi.cli._lazy import keep_layout
-from katachi.cli._options import Changes, Resume, RunFolder, Threads, WithTensorBoard, Workers
+from katachi.cli._commands import Changes, Resume, RunFolder, Threads, WithTensorBoard, Workers, keep_layout
 from katachi.core.registry import find, references, systems
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 import katachi
@@ -82,6 +83,12 @@ def resolve(reference: Reference) -> Any:
     return getattr(import_module(module), name)
 
 
+def _packages() -> Iterator[ModuleType]:
+    """The packages of katachi, none of which costs anything by itself."""
+    modules = iter_modules(katachi.__path__)
+    return (import_module(f"katachi.{module.name}") for module in modules if module.ispkg and module.name != "cli")
+
+
 @cache
 def systems() -> dict[str, System]:
     """All systems by name: katachi's own in the order of the alphabet, then those of other packages.
@@ -94,11 +101,7 @@ def systems() -> dict[str, System]:
 
 def exports(name: str) -> Iterator[Any]:
     """What the packages of katachi export under a name, those that do, in the order of the alphabet."""
-    for module in iter_modules(katachi.__path__):
-        if module.ispkg and module.name != "cli":
-            package = import_module(f"katachi.{module.name}")
-            if hasattr(package, name):
-                yield getattr(package, name)
+    return (getattr(package, name) for package in _packages() if hasattr(package, name))
 
 
 def references(table: str) -> dict[str, Reference]:
@@ -145,6 +148,7 @@ def system_of_card(kind: str) -> System:
     raise UnknownName(_CALLED["cards"], kind, references("cards"))
 
 
-def all_warmups() -> Iterator[tuple[str, Any]]:
-    """The stages of warm-up of all systems, and the functions that do them."""
-    return ((stage, resolve(found)) for stage, found in references("warmup").items())
+def warmups() -> dict[str, Reference]:
+    """The functions that compile kernels, by stage: those in ``WARMUP`` of the packages, and those of the systems."""
+    shared = {stage: found for table in exports("WARMUP") for stage, found in table.items()}
+    return shared | references("warmup")

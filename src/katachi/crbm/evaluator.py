@@ -313,3 +313,17 @@ def mean_use(features: Floats, kernels: int) -> Floats:
     by_map = features.mean(axis=(0, 2, 3), dtype=np.float64).reshape(kernels, -1)
     use: Floats = by_map.sum(axis=1).astype(np.float32)
     return use
+
+
+def warmup() -> None:
+    """Compile features, their values, and the learning of these."""
+    from katachi.crbm.features import STONES
+    from katachi.crbm.value import LinearTdLearner, LinearTdSettings, link_afterstates
+
+    config = CrbmConfig(size=5, kernels=1)
+    zeros = {name: np.zeros(shape, dtype=np.float32) for name, shape in config.weight_shapes().items()}
+    features = CrbmFeatures(config, zeros)
+    STONES.encode([Board(5)])
+    learner = LinearTdLearner(features, LinearTdSettings())
+    learner.update(link_afterstates(features, [Board(5)], winner=1))
+    LinearModel(features, learner.weights).evaluate([Board(5)])

@@ -2,9 +2,9 @@
 
 Every position of the chosen games comes once in an epoch, in an order that is computed and not kept. A position is
 replayed from the start of its game, turned and mirrored on the way, which costs far less than its planes. So batch
-``k`` depends on the set, the settings and ``k`` alone, whoever computes it, and a run goes on by starting at ``k``.
+``k`` depends on the set, the settings and ``k`` alone, whoever computes it, and a run resumes by starting at ``k``.
 
-Passes are played on the way, but are never what is to be foretold.
+Passes are played on the way, but are never what is to be predicted.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.data.dataset import NO_LABEL, Dataset, DatasetError
+from katachi.data.dataset import NO_LABEL, SPLITS, Dataset, DatasetError
+from katachi.data.importing import import_games
 from katachi.data.ordering import Permutation
+from katachi.features.planes import PlaneKind, PlaneSet
 from katachi.go.kernels import replay as kernels
 from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.sgf.files import Split
 from katachi.sgf.record import dans
-
-if TYPE_CHECKING:
-    from katachi.features.planes import PlaneSet
-
 
 # Computing ahead: what will be needed next is made by other threads, in order, and never more than a few of it.
 #
@@ -255,3 +256,19 @@ class MixedBatches:
 
 
 AnyBatches = Batches | MixedBatches
+
+
+@contextmanager
+def tiny_dataset() -> Iterator[Dataset]:
+    """A dataset of one game of three moves on 5×5, to compile with."""
+    with TemporaryDirectory() as folder:
+        record = Path(folder, "game.sgf")
+        record.write_text("(;SZ[5];B[aa];W[bb];B[cc])")
+        yield import_games([record], Path(folder, "set"))
+
+
+def warmup() -> None:
+    """Compile the order and the replay of positions."""
+    planes = PlaneSet("nothing", (PlaneKind("nothing", ""),), lambda _boards, _ranks, _out: None)
+    with tiny_dataset() as games:
+        Batches(games, planes, batch=1, split=SPLITS[games.games["split"][0]])[0]

@@ -207,3 +207,9 @@ def map_influence(board: Board, influence: AnyInfluence, group: GroupKind = "cha
     raw: NDArray[np.float64] = np.empty((2, board.size**2))
     kernels.fill_influence(board.record, group == "loose", influence.kernel, influence.constants, raw)
     return np.minimum(raw / influence.maximum, 1).astype(np.float32)
+
+
+def warmup() -> None:
+    """Compile groups and influence."""
+    find_groups(Board(5))
+    map_influence(Board(5), INFLUENCES["exact"])

@@ -244,3 +244,16 @@ class Game:
 def _situation(position: int, to_play: int) -> int:
     """One number for a position and who is to play there."""
     return position if to_play == BLACK else position ^ int(kernels.ZOBRIST_WHITE_TO_PLAY)
+
+
+def warmup() -> None:
+    """Compile the rules."""
+    game = Game(size=5)
+    for move in (0, 1, 7, 12):
+        game.play(move)
+    game.undo()
+    game.setup(empty=[0])
+    game.legal_moves()
+    board = game.board
+    board.chain(7), board.liberties(7), board.is_own_eye(0, BLACK)
+    board.legal_moves()

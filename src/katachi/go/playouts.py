@@ -77,3 +77,8 @@ def summarize(parts: NDArray[Any], size: int, komi: float) -> PlayoutStatistics:
         first_play_wins=shares.astype(np.float32),
         first_plays=plays,
     )
+
+
+def warmup() -> None:
+    """Compile uniform playouts."""
+    run_playouts(Board(5), 1, seed=0, first_plays=True)

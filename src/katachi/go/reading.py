@@ -128,3 +128,13 @@ def unconditionally_alive(board: Board, color: int) -> NDArray[np.bool_]:
     """All points that are a color's whatever the opponent plays: alive stones and their vital regions, [n²]."""
     alive = unconditional_life(board, color)
     return alive.stones | alive.regions
+
+
+def warmup() -> None:
+    """Compile the reading of ladders."""
+    board = Board(5)
+    board.place(black=[11, 13, 7], white=[12])
+    read_ladder(board, 12)
+    read_ladder(board, 12, attacker_first=False)
+    captures_in_ladder(board, 17), escapes_from_ladder(board, 17)
+    ladder_captures(board)

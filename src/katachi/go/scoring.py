@@ -223,3 +223,11 @@ def _corner_bent_fours(size: int) -> list[set[int]]:
             bend = {corner, corner + right, corner + down * size}
             shapes += [bend | {corner + 2 * right}, bend | {corner + 2 * down * size}]
     return shapes
+
+
+def warmup() -> None:
+    """Compile counting and the estimate of what is dead."""
+    board = Board(5)
+    board.play(12)
+    area_score(board), territory_score(board)
+    estimate_status(board, playouts=1)

@@ -126,3 +126,9 @@ class InfluencePlayer(OnePlyPlayer):
         kernels.map_influence(game.board.record, influence)
         signs: Floats = np.sign(influence["maps"][0, 0, : game.size**2]).astype(np.float32)
         return signs
+
+
+def warmup() -> None:
+    """Compile the simple players."""
+    for player in (RandomPlayer(), AlpPlayer(), InfluencePlayer()):
+        player.decide(Game(size=5), Limit())

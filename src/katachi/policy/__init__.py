@@ -13,6 +13,6 @@ SYSTEM = System(
     cards={"policy": "katachi.policy.evaluator:PolicyCard"},
     trainings={"policy": "katachi.policy.config:TRAINING"},
     releases={"policy": "katachi.policy.measure:RELEASE"},
-    warmup={"planes": "katachi.policy.planes:warmup", "convolutions": "katachi.policy.convolutions:warmup"},
+    warmup={"planes": "katachi.policy.planes:warmup", "convolutions": "katachi.policy.kernels.convolutions:warmup"},
     aliases={"cnn": "policy"},
 )

@@ -25,6 +25,7 @@ from typing import Any, Final
 from numpy.typing import NDArray
 
 from katachi.features.planes import HIGHEST_RANK, PlaneKind, Planes, PlaneSet, Ranks
+from katachi.go.board import Board
 from katachi.policy.kernels.maddison_planes import fill_full, fill_reduced
 from katachi.policy.kernels.mover_planes import fill_mover
 
@@ -101,3 +102,9 @@ _ALL: Final = (
     PlaneSet("mover", tuple(_mover_kinds()), _fill_mover),
 )
 PLANES: Final = {planes.name: planes for planes in _ALL}
+
+
+def warmup() -> None:
+    """Compile all planes."""
+    for planes in PLANES.values():
+        planes.encode([Board(5)])

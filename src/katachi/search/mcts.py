@@ -536,3 +536,13 @@ class _Ending:
         left = (self.seconds - elapsed) * workers.simulations / elapsed
         second, best = np.partition(tree.visits(tree.root), -2)[-2:]
         return bool(best - second > left)
+
+
+def warmup() -> None:
+    """Compile the tree search."""
+    MctsTree(5, megabytes=1).boards(np.zeros(1, dtype=np.int64))
+    search = MctsSearch(None, MctsSettings(megabytes=1, expand_after=0, shares_positions=True))
+    game = Game(5)
+    for _ in range(2):  # the second continues with the tree of the first
+        game.play(search.search(game, Limit(simulations=50), np.random.default_rng(0)).move)
+    kernels.no_value(game.board.record, (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float32)))

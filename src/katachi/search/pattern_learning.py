@@ -22,9 +22,18 @@ from katachi.core.training import TrainingError
 from katachi.go.board import Board
 from katachi.go.game import Game, Play
 from katachi.search.kernels import pattern_learning as kernels
+from katachi.search.kernels.playouts import fill_pattern_prior
 from katachi.search.patterns import number_patterns
-from katachi.search.playouts import MoveWeights, group_sizes, save_move_weights
+from katachi.search.playouts import (
+    MoveWeights,
+    group_sizes,
+    new_playouts,
+    run_informed_playouts,
+    save_move_weights,
+)
+from katachi.search.settings import PlayoutSettings
 from katachi.sgf.files import Split, find_files, iter_pieces, parse_piece, split_of
+from katachi.sgf.parsing import parse_sgf
 from katachi.sgf.record import SgfGame, grade_of
 from katachi.sgf.repairs import DEFAULT_LIMITS, SgfError
 
@@ -234,3 +243,12 @@ def _measure(weights: MoveWeights, held_out: Choices) -> dict[str, Metric]:
         "top 1": Metric(value=learned.top_1, unit="share of moves, held out"),
         "moves held out": Metric(value=len(held_out)),
     }
+
+
+def warmup() -> None:
+    """Compile informed playouts, their patterns, and the learning of these."""
+    board, settings = Board(5), PlayoutSettings()
+    run_informed_playouts(board, settings, 1, seed=0)
+    fill_pattern_prior(board.record, new_playouts(settings, 1, seed=0), np.zeros(25))
+    choices = list_choices(parse_sgf("(;SZ[5];B[aa];W[bb];B[cc])")[0], step=1, first=0)
+    judge(learn_weights(choices, iterations=1), choices)

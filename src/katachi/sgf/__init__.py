@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from katachi.sgf.tree import Node
     from katachi.sgf.writing import format_sgf, game_to_sgf, game_to_tree, save_sgf
 
+WARMUP = {"records": "katachi.sgf.parsing:warmup"}
+
 _HOMES = {
     "files": ("FoundGame", "iter_sgf", "load_sgf"),
     "parsing": ("parse_sgf",),
@@ -21,7 +23,6 @@ _HOMES = {
     "tree": ("Node",),
     "writing": ("format_sgf", "game_to_sgf", "game_to_tree", "save_sgf"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -44,6 +45,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that the package itself costs nothing."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
+from katachi.core.processes import end_with_parent
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
@@ -283,6 +284,8 @@ def _read_pieces(
 
 MOST_EXAMPLES: Final = 20
 NOT_TOLD: Final = "?"
+_BATCH_BYTES: Final = 1 << 19  # of records that one process counts at a time
+_WORTH_A_PROCESS: Final = 1 << 20  # bytes on disk; for less, starting another takes longer than the work
 
 
 @dataclass(slots=True)
@@ -361,6 +364,45 @@ def summarize(pieces: Iterable[Piece], limits: Limits = DEFAULT_LIMITS) -> Summa
     for piece in pieces:
         summary.add_piece(piece, limits)
     return summary
+
+
+def sizes_on_disk(paths: Iterable[PathLike]) -> dict[Path, int]:
+    """The files that are read, with their bytes."""
+    return {path: path.stat().st_size for path in find_files(paths) if path.is_file()}
+
+
+def useful_processes(size: int) -> int:
+    """How many processes it is worth to start for so many bytes."""
+    from joblib import cpu_count
+
+    return max(1, min(int(cpu_count()), size // _WORTH_A_PROCESS))
+
+
+def summarize_files(paths: Iterable[PathLike], processes: int, watch: Callable[[Path, int], None]) -> Summary:
+    """Count in this process, or hand batches to others; a game is parsed and replayed where it is counted.
+
+    ``watch`` hears how many bytes of a file are done with.
+    """
+    from joblib import Parallel, delayed
+
+    def batches() -> Iterator[list[Piece]]:
+        for batch in batch_pieces(iter_pieces(paths), _BATCH_BYTES):
+            yield batch
+            watch(batch[-1].file, batch[-1].read)
+
+    counts: Iterable[Summary] = map(summarize, batches())
+    if processes > 1:
+        run = Parallel(n_jobs=processes, return_as="generator_unordered")
+        counts = run(delayed(_summarize_with)(os.getpid(), batch) for batch in batches())
+    total = Summary()
+    for count in counts:
+        total.merge(count)
+    return total
+
+
+def _summarize_with(parent: int, batch: list[Piece]) -> Summary:
+    end_with_parent(parent)
+    return summarize(batch)
 
 
 def _in_order(counts: Counter[str]) -> dict[str, int]:

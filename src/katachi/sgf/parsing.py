@@ -588,3 +588,8 @@ class _Splitter:
         self._start = end
         self._saw_next_game = False
         return piece
+
+
+def warmup() -> None:
+    """Compile the replay of records."""
+    parse_sgf("(;SZ[5];B[aa];W[bb];B[cc])")[0].replay_to_end()

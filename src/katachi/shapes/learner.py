@@ -372,3 +372,15 @@ def sizes_not_mastered(lines: Sequence[MetricLine], rate: float) -> list[int]:
     """The sizes on which no evaluation reached the rate."""
     sizes = sorted({line.size for line in lines})
     return [size for size in sizes if games_to_master(lines, size, rate) is None]
+
+
+def warmup() -> None:
+    """Compile self-play and games against ALP, in all their forms."""
+    online = TdSettings(size=5, mode="online", sets=("LI 2x2", "LI 4x3"))
+    forms = [TdSettings(size=5), online, online.model_copy(update={"cascade": True})]
+    forms.append(TdSettings(size=5, mode="fast", sets=("LI 2x2",), liberty_sets=("LI 2x2",)))
+    forms.append(TdSettings(size=5, mode="online", sets=("LI 2x2", "LI 4x3"), liberty_sets=("LI 2x2",)))
+    for settings in forms:
+        learner = TdLearner(settings, total_games=2)
+        learner.train(2)
+        play_against_alp(learner.features, learner.weights[0], games=2, seed=0)

@@ -150,3 +150,32 @@ class FusedLinearModel(LinearModel):
         values = np.empty(board.size**2 + 1)
         sweep(board.record, self._parameters, values)
         return values
+
+
+def warmup() -> None:
+    """Compile features, models, and the searches that take a compiled value."""
+    from katachi.core.contracts import Limit
+    from katachi.go.game import Game
+    from katachi.search.alphabeta import AlphaBetaSearch
+    from katachi.search.kernels.alphabeta import no_sweep
+    from katachi.search.one_ply import GreedySearch, sensible_captures
+    from katachi.search.settings import AlphaBetaSettings, GreedySettings
+    from katachi.search.td import TdSearch
+
+    board, few = Board(5), [ShapeSet.parse(name) for name in ("LI 1x1", "LD 3x3")]
+    LocalShapes(5, [*few, ShapeSet.parse("LD 4x4")]).active(board)
+    LibertyShapes(5, few).active(board)
+    sets = [ShapeSet.parse("LI 2x2")]
+    both = CombinedShapes(LocalShapes(5, sets), LibertyShapes(5, sets, tabled=True))
+    basic, fused = (FusedLinearModel(each, np.zeros(each.size, dtype=np.float32)) for each in (both.basic, both))
+    for model in (basic, fused):
+        model.evaluate([board])
+        model.afterstate_log_odds(board)
+        model.kernel(board.record, model.parameters)
+    rng, td = np.random.default_rng(0), TdSearch(basic)
+    for search in (GreedySearch(basic, GreedySettings()), AlphaBetaSearch(basic, AlphaBetaSettings(quiescence=1))):
+        search.search(Game(5), Limit(depth=2), rng)
+    td.search(Game(5), Limit(simulations=2), rng)
+    td.memory.evaluate([board])
+    sensible_captures(board)
+    no_sweep(board.record, basic.parameters, np.zeros(26))

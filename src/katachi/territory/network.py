@@ -541,3 +541,22 @@ class DagRnn:
             shape = f"[B, {size * size}, {self.inputs.d}]"
             raise ValueError(f"inputs of {size}×{size} boards are an array {shape} of float32")
         return np.ascontiguousarray(inputs).reshape(len(inputs), -1)
+
+
+def warmup() -> None:
+    """Compile inputs, network, gradient and the making of examples."""
+    from katachi.data.batches import tiny_dataset
+    from katachi.go.board import Board
+    from katachi.territory.inputs import Propensity, propensity_of
+    from katachi.territory.learner import Draw, TargetSettings, replay
+
+    board, owners, propensity, inputs = Board(5), np.zeros(25, dtype=np.int8), Propensity(), PointInputs()
+    propensity.count([board], owners[None])
+    propensity.count_game(board, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int8), owners)
+    propensity_of(board, propensity.table())
+    net, boards = DagRnn.new(DagRnnConfig(), inputs, seed=0), inputs.encode([board])
+    net.ownership(boards, 5)
+    net.gradient(boards, 5, np.zeros((1, 25), dtype=np.float32))
+    first = np.zeros(1, dtype=np.int64)
+    with tiny_dataset() as games:
+        replay(games, np.zeros((1, 25), dtype=np.int8), Draw(first, first, first, first), TargetSettings())

@@ -267,3 +267,18 @@ def transform_output_gradients(gradients, first, count, n, channels, transformed
                     for i in range(WINDOW):
                         to = i * WINDOW * stride + target + channel
                         _apply_a(scratch, columns + i * TILE * LANES, LANES, transformed, to, stride)
+
+
+def warmup() -> None:
+    """Compile all of it; here, because who calls it imports torch."""
+    boards, scratch = (np.zeros(length, dtype=np.float32) for length in (128, 864))  # one 4×4, 8 channels
+    for kind in (np.float32, np.uint16):  # uint16 is bfloat16
+        tiles = np.zeros(288, dtype=kind)
+        transform_inputs(boards, 0, 1, 4, 8, tiles, 8, scratch)
+        transform_outputs(tiles, 8, boards, 0, 1, 4, 8, scratch)
+        transform_output_gradients(boards, 0, 1, 4, 8, tiles, 8, scratch)
+        transform_input_gradients(tiles, 8, boards, 0, 1, 4, 8, scratch)
+    sum_squares(boards, 8, np.zeros(16))
+    scale_and_rectify(boards, np.zeros(16, dtype=np.float32), boards, boards)
+    sum_gradients(boards, boards, boards, 8, np.zeros(16))
+    spread_gradients(boards, boards, boards, np.zeros(24, dtype=np.float32), boards, boards)
