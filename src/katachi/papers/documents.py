@@ -127,7 +127,7 @@ def numbered(items: Iterable[str]) -> str:
 
 
 def row_table(rows: Iterable[Row], baseline: str) -> str:
-    """Rows as ``what | yardstick | ours (interval) | run``."""
+    """Rows as ``what | baseline | ours (interval) | run``."""
     cells = (
         (row.what, format_value(row.published), format_estimate(row.ours, row.interval), f"`{row.run}`") for row in rows
     )
@@ -151,7 +151,7 @@ def _fill(text: str, indent: str) -> str:
     return fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-# Documents
+# The document as a whole.
 
 
 def write_document(experiment: Experiment, run: Path | None, docs: Path) -> Path:
@@ -175,7 +175,7 @@ def format_document(experiment: Experiment, results: Mapping[str, Json], picture
     tables = [_section(table, results[table.name], pictures) for table in experiment.tables if table.name in results]
     parts = [
         f"# {experiment.title}",
-        experiment.head(results),
+        experiment.head.format(measured=", ".join(table.name for table in experiment.tables if table.name in results)),
         _comparison(experiment.rows(results), experiment.baseline),
         *tables,
         f"*This page is made by `katachi reproduce {experiment.name} --write-docs docs`.*",
@@ -184,7 +184,7 @@ def format_document(experiment: Experiment, results: Mapping[str, Json], picture
 
 
 def _comparison(rows: Sequence[Row], baseline: str) -> str:
-    """Every figure that the yardstick gives, but for those that are counted and come out the same."""
+    """Every figure that the baseline gives, but for those that are counted and come out the same."""
     published = [row for row in rows if row.published is not None]
     differing = [row for row in published if row.interval is not None or row.ours != row.published]
     same = len(published) - len(differing)
@@ -195,7 +195,14 @@ def _comparison(rows: Sequence[Row], baseline: str) -> str:
 def _section(table: Table, results: Json, pictures: Path) -> str:
     made_by = format_program(results["program"])
     note = f"*Measured with the budget `{results['budget']}` by {made_by}.*"
-    return f"## {table.title}\n\n{table.section(results, pictures).strip()}\n\n{note}"
+    return f"## {table.title}\n\n{format_section(table, results, pictures)}\n\n{note}"
+
+
+def format_section(table: Table, results: Json, pictures: Path) -> str:
+    """What a document says of a table, with the differences from the paper; its pictures are drawn into a folder."""
+    table.draw(results, pictures)
+    text, differences = table.section(results).strip(), numbered(table.differences(results))
+    return f"{text}\n\nDifferences from the paper:\n\n{differences}" if differences else text
 
 
 # Plots for documents: small SVG files with colors that color-blind readers can tell apart; same data, same bytes.

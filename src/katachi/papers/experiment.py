@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -18,7 +19,7 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from katachi import papers
 from katachi.core.cards import provenance
@@ -29,7 +30,7 @@ from katachi.core.processes import end_with_parent
 
 
 class ExperimentError(ValueError):
-    """An experiment that cannot be begun or cannot go on, and why."""
+    """An experiment that cannot be started or resumed, and why."""
 
 
 # Rows of a report: what a paper published, or what we set out to reach, beside what we measured.
@@ -53,7 +54,7 @@ class Row:
         return asdict(self)
 
 
-# Many runs side by side, each kept on disk as soon as it is through, so that an interrupted experiment goes on.
+# Many runs side by side, each kept on disk as soon as it is through, so that an interrupted experiment resumes.
 #
 # A run is a function of JSON arguments that returns a JSON object. Its file holds both: a file with other arguments is
 # refused. This process alone writes; the runs go through joblib, to processes of this machine (loky) or to a cluster
@@ -212,7 +213,7 @@ def _do_on_ray(runs: Iterable[Run], jobs: int) -> Iterator[tuple[Run, Json]]:
         yield from zip(some, results, strict=True)
 
 
-# Experiment
+# Experiments: their tables, what is to be measured of them, and their results on disk.
 
 RESULTS: Final = "results.json"
 
@@ -248,25 +249,41 @@ class Scope:
         return self.more_data if self.data is None else (self.data, *self.more_data)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(ABC):
     """One table or figure of an experiment."""
 
-    name: str
-    title: str
-    measure: Callable[[Scope], Json]
-    rows: Callable[[Json], list[Row]]
-    section: Callable[[Json, Path], str]  # Markdown; pictures are drawn into the folder
+    name: ClassVar[str]
+    title: ClassVar[str]
+    own_differences: ClassVar[Sequence[str]] = ()  # from the paper, in this table
+
+    @abstractmethod
+    def measure(self, scope: Scope) -> Json:
+        """Do the runs, or those that are missing."""
+
+    @abstractmethod
+    def rows(self, results: Json) -> list[Row]:
+        """What was measured, beside what was published."""
+
+    @abstractmethod
+    def section(self, results: Json) -> str:
+        """What a document says of it, as Markdown."""
+
+    def draw(self, results: Json, pictures: Path) -> None:  # noqa: B027 — most have no pictures
+        """Draw the pictures of the section into a folder."""
+
+    def differences(self, results: Json) -> Sequence[str]:  # noqa: ARG002 — some depend on the data
+        """What was done differently from the paper."""
+        return self.own_differences
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment, and its document: what stands before the tables, given the results of all that were measured."""
+    """An experiment, and what stands before the tables in its document."""
 
     name: str
     title: str
     tables: tuple[Table, ...]
-    head: Callable[[Mapping[str, Json]], str]
+    head: str  # ``{measured}`` stands for the names of the tables that were measured
     baseline: str = "paper"  # where the figures come from that ours stand beside
     write_cards: Callable[[Mapping[str, Json], Path], list[str]] | None = None  # into files of whom it is about
 

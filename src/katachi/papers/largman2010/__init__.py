@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment, Json
-from katachi.papers.largman2010.features import COUNTS_TABLE, KERNELS_TABLE, WINNERS_TABLE
-from katachi.papers.largman2010.play import FORMER_TABLE, PLAY_TABLE, TOURNAMENT_TABLE
+from katachi.papers.experiment import Experiment
+from katachi.papers.largman2010.features import Counts, Kernels, Winners
+from katachi.papers.largman2010.play import Former, Play, Tournament
 
-# The paper and its tables, and what its document says before them.
-
-
-def head(results: Mapping[str, Json]) -> str:
-    """What is reproduced, and how to do it again."""
-    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
-    return f"""
+_HEAD: Final = """
 Yan Largman and Peter Pham, *Convolutional restricted Boltzmann machine features for TD learning in Go*, an undated
 report. A convolutional RBM finds features of boards without being told anything; a linear value over
 them learns by TD(0) from games that GNU Go played against itself, and then beats the same value over all 2×2 templates.
@@ -36,6 +29,6 @@ are those of 95 %. What each table does differently from the paper is told there
 EXPERIMENT: Final = Experiment(
     name="largman2010",
     title="Features that a convolutional RBM finds",
-    tables=(COUNTS_TABLE, PLAY_TABLE, FORMER_TABLE, WINNERS_TABLE, KERNELS_TABLE, TOURNAMENT_TABLE),
-    head=head,
+    tables=(Counts(), Play(), Former(), Winners(), Kernels(), Tournament()),
+    head=_HEAD,
 )

@@ -25,7 +25,6 @@ from katachi.papers.documents import (
     format_rounded,
     format_value,
     label_axes,
-    numbered,
     plot,
     share,
     table,
@@ -223,7 +222,6 @@ def _learn_value(seed: int, games: int, passes: int, features: str, data: str, s
 
 # A value that goes on learning in games against its frozen former self (D2).
 
-FORMER_NAME: Final = "former"
 FORMER_PUBLISHED_GAMES: Final = 110
 CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
 SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
@@ -243,24 +241,6 @@ class FormerPlan:
 
 
 FORMER_PLANS: Final = {Budget.SMOKE: FormerPlan(4, 2, 4), Budget.HOUR: FormerPlan(330), Budget.FULL: FormerPlan()}
-
-
-def measure_former(scope: Scope) -> Json:
-    """Learn values from records, and on from there; ``--runs`` is the number of seeds."""
-    games, plan = require_games(scope), FORMER_PLANS[scope.budget]
-    subjects = [Subject(Kind.CRBM, seed) for seed in range(scope.runs or SEEDS[scope.budget])]
-    learn_values(subjects, games, scope)
-    runs = [
-        Run(
-            f"{subject.folder(games, scope).name} {plan.games}",
-            partial(_go_on, features=subject.features(games, scope), first=str(subject.value(games, scope))),
-            {"seed": subject.seed, "size": games.size, "plan": asdict(plan)},
-            plan.games + len(plan.tests) * plan.test_games,
-        )
-        for subject in subjects
-    ]
-    found = do_runs(runs, scope.folder, scope.workers, scope.watch)
-    return {"data": games.describe(), "plan": asdict(plan), "tests": [run["tests"] for run in found]}
 
 
 def _go_on(seed: int, size: int, plan: Json, features: str, first: str) -> Json:
@@ -291,7 +271,7 @@ def _test(learner: ValueLearner, former: LinearModel, games: int) -> list[int]:
     """How many games the learner wins, of how many with a winner; both explore alike, and nobody learns."""
     settings = learner.settings.model_copy(update={"final_epsilon": EPSILON})
     now = LinearModel(former.features, learner.learner.weights)
-    seed = seed_of(FORMER_NAME, settings.seed, learner.games)
+    seed = seed_of(Former.name, settings.seed, learner.games)
     played = [play_former_self(now, former, settings, settings.size, number, seed) for number in range(games)]
     return [sum(game.learner_won for game in played), sum(game.winner is not None for game in played)]
 
@@ -313,74 +293,84 @@ def final(results: Json) -> Estimate | None:
     return share(sum(won for won, _ in last), decided) if decided else None
 
 
-def rows_former(results: Json) -> list[Row]:
-    """Games until it consistently beats its former self, and what it wins at the end."""
-    plan, found = FormerPlan(**results["plan"]), final(results)
-    needed = [games_needed(tests, plan) for tests in results["tests"]]
-    reached = [float(games) for games in needed if games is not None]
-    mean, interval = estimate(reached) if reached else (None, None)
-    what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
-    won, won_interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
-    return [
-        Row(f"{FORMER_NAME}/games", what, FORMER_PUBLISHED_GAMES, mean, interval),
-        Row(f"{FORMER_NAME}/won", f"won against it after {plan.games:,} games, %", None, won, won_interval),
-    ]
+class Former(Table):
+    name = "former"
+    title = "Learning on against the former self"
+    own_differences = (
+        f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. "
+        "We take an iteration for a "
+        f"game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
+        "Nobody fills a simple eye of his own, and all stones on the board are taken for alive when both have passed.",
+        "Both chains of afterstates teach, the learner's and that of its former self.",
+    )
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn values from records, and on from there; ``--runs`` is the number of seeds."""
+        games, plan = require_games(scope), FORMER_PLANS[scope.budget]
+        subjects = [Subject(Kind.CRBM, seed) for seed in range(scope.runs or SEEDS[scope.budget])]
+        learn_values(subjects, games, scope)
+        runs = [
+            Run(
+                f"{subject.folder(games, scope).name} {plan.games}",
+                partial(_go_on, features=subject.features(games, scope), first=str(subject.value(games, scope))),
+                {"seed": subject.seed, "size": games.size, "plan": asdict(plan)},
+                plan.games + len(plan.tests) * plan.test_games,
+            )
+            for subject in subjects
+        ]
+        found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        return {"data": games.describe(), "plan": asdict(plan), "tests": [run["tests"] for run in found]}
 
-def section_former(results: Json, pictures: Path) -> str:
-    """What was done, the curves, and the differences."""
-    plan, found = FormerPlan(**results["plan"]), final(results)
-    _draw(results, plan, pictures / f"{FORMER_NAME}.svg")
-    lines = [
-        (f"{seed}", format_value(games_needed(tests, plan)), _percents(tests))
-        for seed, tests in enumerate(results["tests"])
-    ]
-    at_last = "no game of which had a winner at last" if found is None else f"{format_rounded(found)} % won at last"
-    return f"""
+    def rows(self, results: Json) -> list[Row]:
+        """Games until it consistently beats its former self, and what it wins at the end."""
+        plan, found = FormerPlan(**results["plan"]), final(results)
+        needed = [games_needed(tests, plan) for tests in results["tests"]]
+        reached = [float(games) for games in needed if games is not None]
+        mean, interval = estimate(reached) if reached else (None, None)
+        what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
+        won, won_interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
+        return [
+            Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, mean, interval),
+            Row(f"{self.name}/won", f"won against it after {plan.games:,} games, %", None, won, won_interval),
+        ]
+
+    def section(self, results: Json) -> str:
+        """What was done, the curves, and the differences."""
+        plan, found = FormerPlan(**results["plan"]), final(results)
+        lines = [
+            (f"{seed}", format_value(games_needed(tests, plan)), self._percents(tests))
+            for seed, tests in enumerate(results["tests"])
+        ]
+        at_last = "no game of which had a winner at last" if found is None else f"{format_rounded(found)} % won at last"
+        return f"""
 A value over CRBM features that learned from records goes on learning in {plan.games:,} games against itself as it was;
 its ε falls from {EPSILON} to almost nothing, that of its former self stays. After every {plan.test_every} games both
 play {plan.test_games} test games with ε = {EPSILON}, from which nothing is learned: {at_last}.
 
-![Games won against the former self](largman2010/{FORMER_NAME}.svg)
+![Games won against the former self](largman2010/{self.name}.svg)
 
 {table(("seed", f"games until {CONSISTENTLY:.0f} % for good", "won in each test, %"), lines)}
-
-Differences from the paper:
-
-{numbered(_FORMER_DIFFERENCES)}
 """
 
+    def _percents(self, tests: Sequence[Sequence[int]]) -> str:
+        return ", ".join(f"{100 * won / decided:.0f}" if decided else "–" for won, decided in tests)
 
-def _percents(tests: Sequence[Sequence[int]]) -> str:
-    return ", ".join(f"{100 * won / decided:.0f}" if decided else "–" for won, decided in tests)
-
-
-def _draw(results: Json, plan: FormerPlan, path: Path) -> None:
-    with plot(path) as (axes,):
-        for seed, tests in enumerate(results["tests"]):
-            shares = [100 * won / max(1, decided) for won, decided in tests]
-            axes.plot(plan.tests, shares, color=COLORS[1 + seed % (len(COLORS) - 1)], marker="o", label=f"seed {seed}")
-        axes.axhline(CONSISTENTLY, color="#888888", linestyle=":", linewidth=1)
-        axes.set_ylim(0, 100)
-        label_axes(axes, "Against the former self", "games", "won, %")
-
-
-_FORMER_DIFFERENCES: Final = (
-    f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. "
-    "We take an iteration for a "
-    f"game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
-    "Nobody fills a simple eye of his own, and all stones on the board are taken for alive when both have passed.",
-    "Both chains of afterstates teach, the learner's and that of its former self.",
-)
-
-FORMER_TABLE: Final = Table(
-    FORMER_NAME, "Learning on against the former self", measure_former, rows_former, section_former
-)
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw the shares of games won."""
+        plan = FormerPlan(**results["plan"])
+        with plot(pictures / f"{self.name}.svg") as (axes,):
+            for seed, tests in enumerate(results["tests"]):
+                shares = [100 * won / max(1, decided) for won, decided in tests]
+                axes.plot(
+                    plan.tests, shares, color=COLORS[1 + seed % (len(COLORS) - 1)], marker="o", label=f"seed {seed}"
+                )
+            axes.axhline(CONSISTENTLY, color="#888888", linestyle=":", linewidth=1)
+            axes.set_ylim(0, 100)
+            label_axes(axes, "Against the former self", "games", "won, %")
 
 
 # Play
 
-PLAY_NAME: Final = "play"
 PUBLISHED_WON, PLAY_PUBLISHED_GAMES = 54, 63  # by the CRBM against templates
 MAX_MOVES: Final = 100  # then there is no winner
 KINDS: Final = (Kind.CRBM, Kind.ORIENTED, Kind.TEMPLATES)
@@ -391,70 +381,6 @@ PLAY_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 140, Budget.FULL: 400}  # of 
 _LEVEL: Final = 0  # of GNU Go as a referee
 
 
-def measure_play(scope: Scope) -> Json:
-    """Learn and play; ``--runs`` is the number of seeds."""
-    games = require_games(scope)
-    seeds = range(scope.runs or SEEDS[scope.budget])
-    learn_values([Subject(kind, seed) for seed in seeds for kind in KINDS], games, scope)
-    tournaments: dict[str, TournamentSettings] = {}
-    for seed in seeds:
-        for name, fills in EYES.items():
-            template = _tournament(seed, games, scope, fills=fills)
-            found = rounds(template, dict.fromkeys(template.players, PLAY_GAMES[scope.budget]))
-            tournaments |= {f"{name.replace(' ', '-')}-{seed}-{part}": settings for part, settings in found.items()}
-
-    def count(records: Sequence[GameRecord]) -> Json:
-        return {"data": games.describe(), "seeds": len(seeds), "scores": list(_count(seeds, records))}
-
-    return play_rounds(tournaments, scope, count)
-
-
-def _tournament(seed: int, games: Games, scope: Scope, *, fills: bool) -> TournamentSettings:
-    """All three kinds of one seed against each other, by the paper's protocol."""
-    search = {"kind": "greedy", "epsilon": EPSILON, "fills_eyes": fills, "may_pass": True}
-    specs = {
-        _player(kind, seed, fills=fills): {
-            "kind": "search",
-            "evaluator": {"model": str(Subject(kind, seed).value(games, scope))},
-            "search": search,
-        }
-        for kind in KINDS
-    }
-    return TournamentSettings(
-        players=write_players(specs, scope.folder / f"players-{how_long(games, scope)}"),
-        size=games.size,
-        rules="chinese",
-        komi=KOMI,
-        max_moves=MAX_MOVES,
-        referee=gnugo_referee(_LEVEL) if has_gnugo() else "estimate",
-        jobs=scope.workers.jobs,
-        openings=OpeningSettings(random_plies=0),
-    )
-
-
-def _player(kind: Kind, seed: int, *, fills: bool) -> str:
-    return f"{kind.value} {seed}{' filling' if fills else ''}"
-
-
-def _count(seeds: Iterable[int], records: Sequence[GameRecord]) -> Iterator[Json]:
-    """What the first of each pair won with each seed, of the games with a winner."""
-    for name, fills in EYES.items():
-        for seed in seeds:
-            for first, second in PAIRS:
-                names = _player(first, seed, fills=fills), _player(second, seed, fills=fills)
-                played = [record for record in records if {record.black.name, record.white.name} == set(names)]
-                decided = [record for record in played if record.ending != Ending.MOVE_LIMIT.value]
-                yield {
-                    "eyes": name,
-                    "seed": seed,
-                    "first": first.value,
-                    "second": second.value,
-                    "games": len(played),
-                    "decided": len(decided),
-                    "won": sum(record.score_of(names[0]) for record in decided),
-                }
-
-
 def won(scores: Iterable[Mapping[str, float]]) -> Estimate | None:
     """What the first won of the games with a winner, in percent; None if there were none."""
     found = list(scores)
@@ -462,92 +388,148 @@ def won(scores: Iterable[Mapping[str, float]]) -> Estimate | None:
     return share(sum(score["won"] for score in found), decided) if decided else None
 
 
-def _scores(results: Json, eyes: str, first: Kind, second: Kind) -> list[Json]:
-    wanted = (eyes, first.value, second.value)
-    return [score for score in results["scores"] if (score["eyes"], score["first"], score["second"]) == wanted]
+class Play(Table):
+    name = "play"
+    title = "Games: CRBM features against templates"
+    own_differences = (
+        "The paper gives neither step size nor number of passes. We scale each step by 1/‖φ‖², so that both sets "
+        "learn at "
+        "the same rate, take the gradient of the logistic loss, and go over the games several times.",
+        "Features of a CRBM are less how often their kernel is on; without this the value learns many times slower.",
+        "Positions are seen by the player who has just moved, with one weight vector for both colors; the paper does "
+        "not "
+        "say how it tells them apart.",
+        "GNU Go counts, as in the paper; where it is not installed, our own estimate does.",
+        "A pass is a move like others, valued by the board that it leaves. Our players also pass when the opponent has "
+        "passed and counting would win.",
+        "What the paper calls rotation-invariant is taken with an off state, so that a kernel need not be on anywhere.",
+    )
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn and play; ``--runs`` is the number of seeds."""
+        games = require_games(scope)
+        seeds = range(scope.runs or SEEDS[scope.budget])
+        learn_values([Subject(kind, seed) for seed in seeds for kind in KINDS], games, scope)
+        tournaments: dict[str, TournamentSettings] = {}
+        for seed in seeds:
+            for name, fills in EYES.items():
+                template = self._tournament(seed, games, scope, fills=fills)
+                found = rounds(template, dict.fromkeys(template.players, PLAY_GAMES[scope.budget]))
+                tournaments |= {f"{name.replace(' ', '-')}-{seed}-{part}": settings for part, settings in found.items()}
 
-def rows_play(results: Json) -> list[Row]:
-    """Every pair, all seeds together, with both rules of eyes; and games that nobody won."""
-    return [row for eyes in EYES for pair in PAIRS for row in _rows(results, eyes, *pair)]
+        def count(records: Sequence[GameRecord]) -> Json:
+            return {"data": games.describe(), "seeds": len(seeds), "scores": list(self._count(seeds, records))}
 
+        return play_rounds(tournaments, scope, count)
 
-def _rows(results: Json, eyes: str, first: Kind, second: Kind) -> Iterator[Row]:
-    scores = _scores(results, eyes, first, second)
-    found, fills = won(scores), EYES[eyes]
-    is_published = fills and (first, second) == (Kind.CRBM, Kind.TEMPLATES)
-    paper = round(100 * PUBLISHED_WON / PLAY_PUBLISHED_GAMES, 1) if is_published else None
-    name = f"{PLAY_NAME}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
-    what = f"{first.value} against {second.value}, {eyes}"
-    ours, interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
-    yield Row(f"{name}/won", f"{what}: won of games with a winner, %", paper, ours, interval)
-    games = sum(score["games"] for score in scores)
-    if games:
-        none = share(games - sum(score["decided"] for score in scores), games)
-        yield Row(f"{name}/no-winner", f"{what}: no winner, %", None, round(none.mean, 1), none.interval)
+    def _tournament(self, seed: int, games: Games, scope: Scope, *, fills: bool) -> TournamentSettings:
+        """All three kinds of one seed against each other, by the paper's protocol."""
+        search = {"kind": "greedy", "epsilon": EPSILON, "fills_eyes": fills, "may_pass": True}
+        specs = {
+            self._player(kind, seed, fills=fills): {
+                "kind": "search",
+                "evaluator": {"model": str(Subject(kind, seed).value(games, scope))},
+                "search": search,
+            }
+            for kind in KINDS
+        }
+        return TournamentSettings(
+            players=write_players(specs, scope.folder / f"players-{how_long(games, scope)}"),
+            size=games.size,
+            rules="chinese",
+            komi=KOMI,
+            max_moves=MAX_MOVES,
+            referee=gnugo_referee(_LEVEL) if has_gnugo() else "estimate",
+            jobs=scope.workers.jobs,
+            openings=OpeningSettings(random_plies=0),
+        )
 
+    def _player(self, kind: Kind, seed: int, *, fills: bool) -> str:
+        return f"{kind.value} {seed}{' filling' if fills else ''}"
 
-def section_play(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
-    """How it was played, the scores of every seed, the paper's, and the differences."""
-    header = ("", "eyes", "all seeds: won, % of games with a winner", "each seed, %", "no winner, %")
-    published = share(PUBLISHED_WON, PLAY_PUBLISHED_GAMES)
-    return f"""
+    def _count(self, seeds: Iterable[int], records: Sequence[GameRecord]) -> Iterator[Json]:
+        """What the first of each pair won with each seed, of the games with a winner."""
+        for name, fills in EYES.items():
+            for seed in seeds:
+                for first, second in PAIRS:
+                    names = self._player(first, seed, fills=fills), self._player(second, seed, fills=fills)
+                    played = [record for record in records if {record.black.name, record.white.name} == set(names)]
+                    decided = [record for record in played if record.ending != Ending.MOVE_LIMIT.value]
+                    yield {
+                        "eyes": name,
+                        "seed": seed,
+                        "first": first.value,
+                        "second": second.value,
+                        "games": len(played),
+                        "decided": len(decided),
+                        "won": sum(record.score_of(names[0]) for record in decided),
+                    }
+
+    def _scores(self, results: Json, eyes: str, first: Kind, second: Kind) -> list[Json]:
+        wanted = (eyes, first.value, second.value)
+        return [score for score in results["scores"] if (score["eyes"], score["first"], score["second"]) == wanted]
+
+    def rows(self, results: Json) -> list[Row]:
+        """Every pair, all seeds together, with both rules of eyes; and games that nobody won."""
+        return [row for eyes in EYES for pair in PAIRS for row in self._rows(results, eyes, *pair)]
+
+    def _rows(self, results: Json, eyes: str, first: Kind, second: Kind) -> Iterator[Row]:
+        scores = self._scores(results, eyes, first, second)
+        found, fills = won(scores), EYES[eyes]
+        is_published = fills and (first, second) == (Kind.CRBM, Kind.TEMPLATES)
+        paper = round(100 * PUBLISHED_WON / PLAY_PUBLISHED_GAMES, 1) if is_published else None
+        name = f"{self.name}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
+        what = f"{first.value} against {second.value}, {eyes}"
+        ours, interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
+        yield Row(f"{name}/won", f"{what}: won of games with a winner, %", paper, ours, interval)
+        games = sum(score["games"] for score in scores)
+        if games:
+            none = share(games - sum(score["decided"] for score in scores), games)
+            yield Row(f"{name}/no-winner", f"{what}: no winner, %", None, round(none.mean, 1), none.interval)
+
+    def section(self, results: Json) -> str:
+        """How it was played, the scores of every seed, the paper's, and the differences."""
+        header = ("", "eyes", "all seeds: won, % of games with a winner", "each seed, %", "no winner, %")
+        published = share(PUBLISHED_WON, PLAY_PUBLISHED_GAMES)
+        return f"""
 Values over each set of features learn by TD(0) from the same recorded games of `{results["data"]["name"]}`, and play
 one ply deep with ε = {EPSILON}, komi {KOMI}, on {results["data"]["size"]}×{results["data"]["size"]}. Games that have
 {MAX_MOVES} moves have no winner. Seeds: {results["seeds"]}; each learns its CRBM and its values anew.
 
-{table(header, (_line(results, eyes, *pair) for eyes in EYES for pair in PAIRS))}
+{table(header, (self._line(results, eyes, *pair) for eyes in EYES for pair in PAIRS))}
 
 In the paper the CRBM won {PUBLISHED_WON} of {PLAY_PUBLISHED_GAMES} games against templates,
 {format_rounded(published)} %.
 It says that features that are not oriented played better than those that are, without a number.
-
-Differences from the paper:
-
-{numbered((_games_difference(results["data"]), *_PLAY_DIFFERENCES))}
 """
 
+    def _line(self, results: Json, eyes: str, first: Kind, second: Kind) -> tuple[str, ...]:
+        scores = self._scores(results, eyes, first, second)
+        found, seeds = won(scores), [won([score]) for score in scores]
+        games = sum(score["games"] for score in scores)
+        none = share(games - sum(score["decided"] for score in scores), games) if games else None
+        return (
+            f"{first.value} against {second.value}",
+            eyes,
+            "" if found is None else f"{format_rounded(found)} of {sum(score['decided'] for score in scores)}",
+            ", ".join("–" if one is None else f"{one.mean:.1f}" for one in seeds),
+            "" if none is None else format_rounded(none),
+        )
 
-def _line(results: Json, eyes: str, first: Kind, second: Kind) -> tuple[str, ...]:
-    scores = _scores(results, eyes, first, second)
-    found, seeds = won(scores), [won([score]) for score in scores]
-    games = sum(score["games"] for score in scores)
-    none = share(games - sum(score["decided"] for score in scores), games) if games else None
-    return (
-        f"{first.value} against {second.value}",
-        eyes,
-        "" if found is None else f"{format_rounded(found)} of {sum(score['decided'] for score in scores)}",
-        ", ".join("–" if one is None else f"{one.mean:.1f}" for one in seeds),
-        "" if none is None else format_rounded(none),
-    )
-
-
-def _games_difference(data: Json) -> str:
-    return (
-        f"The paper learned from {PAPER_GAMES:,} games that GNU Go played against itself, and `katachi data selfplay` "
-        f"can have it do that. Ours are of `{data['name']}`, which has {data['games']:,} games; values learn from "
-        f"{PAPER_GAMES:,} of its training games at most."
-    )
-
-
-_PLAY_DIFFERENCES: Final = (
-    "The paper gives neither step size nor number of passes. We scale each step by 1/‖φ‖², so that both sets learn at "
-    "the same rate, take the gradient of the logistic loss, and go over the games several times.",
-    "Features of a CRBM are less how often their kernel is on; without this the value learns many times slower.",
-    "Positions are seen by the player who has just moved, with one weight vector for both colors; the paper does not "
-    "say how it tells them apart.",
-    "GNU Go counts, as in the paper; where it is not installed, our own estimate does.",
-    "A pass is a move like others, valued by the board that it leaves. Our players also pass when the opponent has "
-    "passed and counting would win.",
-    "What the paper calls rotation-invariant is taken with an off state, so that a kernel need not be on anywhere.",
-)
-
-PLAY_TABLE: Final = Table(PLAY_NAME, "Games: CRBM features against templates", measure_play, rows_play, section_play)
+    def differences(self, results: Json) -> tuple[str, ...]:
+        """The data, and what is the same for all."""
+        data = results["data"]
+        return (
+            f"The paper learned from {PAPER_GAMES:,} games that GNU Go played against itself, and `katachi data "
+            "selfplay` "
+            f"can have it do that. Ours are of `{data['name']}`, which has {data['games']:,} games; values learn from "
+            f"{PAPER_GAMES:,} of its training games at most.",
+            *self.own_differences,
+        )
 
 
 # The learned players that ship, one of each paper, against each other without search, and simple ones for scale.
 
-TOURNAMENT_NAME: Final = "tournament"
 SIZE: Final = 9
 TOURNAMENT_LEARNED: Final = ("crbm-9", "shapes-9", "territory-9", "policy-9")
 SIMPLE: Final = ("alp", "random")
@@ -555,45 +537,48 @@ ANCHOR: Final = Anchor("alp")
 TOURNAMENT_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}  # of each pair
 
 
-def measure_tournament(scope: Scope) -> Json:
-    """Play all against all; ``--runs`` is the number of games of each pair."""
-    ships = {player.name for player in bundled_players()}
-    names = [name for name in (*TOURNAMENT_LEARNED, *SIMPLE) if name in ships]
-    template = TournamentSettings(players={name: name for name in names}, size=SIZE, jobs=scope.workers.jobs)
+class Tournament(Table):
+    name = "tournament"
+    title = "The four papers against each other"
 
-    def count(records: Sequence[GameRecord]) -> Json:
-        return describe_games(records) | rate_games(names, distinct_games(records), ANCHOR)
+    def measure(self, scope: Scope) -> Json:
+        """Play all against all; ``--runs`` is the number of games of each pair."""
+        ships = {player.name for player in bundled_players()}
+        names = [name for name in (*TOURNAMENT_LEARNED, *SIMPLE) if name in ships]
+        template = TournamentSettings(players={name: name for name in names}, size=SIZE, jobs=scope.workers.jobs)
 
-    return play_rounds(
-        rounds(template, dict.fromkeys(names, scope.runs or TOURNAMENT_GAMES[scope.budget])), scope, count
-    )
+        def count(records: Sequence[GameRecord]) -> Json:
+            return describe_games(records) | rate_games(names, distinct_games(records), ANCHOR)
 
+        return play_rounds(
+            rounds(template, dict.fromkeys(names, scope.runs or TOURNAMENT_GAMES[scope.budget])), scope, count
+        )
 
-def rows_tournament(results: Json) -> list[Row]:
-    """The rating of every player, and the score of every pair."""
-    ratings = [
-        Row(f"{TOURNAMENT_NAME}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high))
-        for name, (rating, low, high) in results["ratings"].items()
-    ]
-    return ratings + [_row(Pair(**pair)) for pair in results["pairs"]]
+    def rows(self, results: Json) -> list[Row]:
+        """The rating of every player, and the score of every pair."""
+        ratings = [
+            Row(f"{self.name}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high))
+            for name, (rating, low, high) in results["ratings"].items()
+        ]
+        return ratings + [self._row(Pair(**pair)) for pair in results["pairs"]]
 
+    def _row(self, pair: Pair) -> Row:
+        what = f"{pair.first} against {pair.second}: won, %"
+        return Row(f"{self.name}/{pair.first}/{pair.second}", what, None, round(pair.percent, 1), pair.percent_interval)
 
-def _row(pair: Pair) -> Row:
-    what = f"{pair.first} against {pair.second}: won, %"
-    return Row(
-        f"{TOURNAMENT_NAME}/{pair.first}/{pair.second}", what, None, round(pair.percent, 1), pair.percent_interval
-    )
-
-
-def section_tournament(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """Ratings, and who won how much against whom."""
-    ratings = [(name, format_estimate(rating, bounds)) for name, (rating, *bounds) in results["ratings"].items()]
-    pairs = [Pair(**pair) for pair in results["pairs"]]
-    lines = [
-        (pair.first, pair.second, f"{format_rounded(Estimate(pair.percent, pair.percent_interval))} of {pair.games}")
-        for pair in pairs
-    ]
-    return f"""
+    def section(self, results: Json) -> str:
+        """Ratings, and who won how much against whom."""
+        ratings = [(name, format_estimate(rating, bounds)) for name, (rating, *bounds) in results["ratings"].items()]
+        pairs = [Pair(**pair) for pair in results["pairs"]]
+        lines = [
+            (
+                pair.first,
+                pair.second,
+                f"{format_rounded(Estimate(pair.percent, pair.percent_interval))} of {pair.games}",
+            )
+            for pair in pairs
+        ]
+        return f"""
 The players that ship for {SIZE}×{SIZE} and learned by the four papers, as many of them as there are, with the average
 liberty player and the random one. Nobody searches. {results["games"]:,} games, of which {results["distinct"]:,} differ
 and count, each opening of two random moves played with both colors. Ratings are Bradley–Terry's, above
@@ -603,8 +588,3 @@ and count, each opening of two random moves played with both colors. Ratings are
 
 {table(("player", "against", "won, %"), lines)}
 """
-
-
-TOURNAMENT_TABLE: Final = Table(
-    TOURNAMENT_NAME, "The four papers against each other", measure_tournament, rows_tournament, section_tournament
-)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment, Json
-from katachi.papers.maddison2014.figures import COUNTS_TABLE, CURVE_TABLE, FIGURE1_TABLE, TREND_TABLE
-from katachi.papers.maddison2014.tables import TABLE1_TABLE, TABLE2_TABLE, TABLE3_TABLE, TABLE5_TABLE
+from katachi.papers.experiment import Experiment
+from katachi.papers.maddison2014.figures import Counts, Curve, Figure1, Trend
+from katachi.papers.maddison2014.tables import Table1, Table2, Table3, Table5
 
-# The paper and its tables, and what its document says before them.
-
-
-def head(results: Mapping[str, Json]) -> str:
-    """What is reproduced, and how to do it again."""
-    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
-    return f"""
+_HEAD: Final = """
 Chris Maddison, Aja Huang, Ilya Sutskever and David Silver, *Move evaluation in Go using deep convolutional neural
 networks*, 2014 (ICLR 2015). A network of up to twelve layers sees a position as 36 planes and foretells the move that a
 strong player made there. Playing what it holds for likeliest, without any search, it beats GNU Go; a tree search that
@@ -37,14 +30,14 @@ EXPERIMENT: Final = Experiment(
     name="maddison2014",
     title="Deep networks that foretell moves",
     tables=(
-        COUNTS_TABLE,
-        TABLE1_TABLE,
-        TABLE2_TABLE,
-        TREND_TABLE,
-        FIGURE1_TABLE,
-        CURVE_TABLE,
-        TABLE3_TABLE,
-        TABLE5_TABLE,
+        Counts(),
+        Table1(),
+        Table2(),
+        Trend(),
+        Figure1(),
+        Curve(),
+        Table3(),
+        Table5(),
     ),
-    head=head,
+    head=_HEAD,
 )

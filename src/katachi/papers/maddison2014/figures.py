@@ -10,17 +10,16 @@ from typing import Any, Final
 import numpy as np
 
 from katachi.core.training import METRICS
-from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, numbered, plot, share, table
+from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, plot, share, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_pretrained, learn, pretrained_networks, top_1
-from katachi.papers.maddison2014.tables import differences, published
+from katachi.papers.maddison2014.tables import LearnedTable, published
 from katachi.papers.tournaments import describe_set, require_games
 from katachi.policy.config import PolicyConfig
 from katachi.policy.measure import TOP
 
 # How many parameters, connections and hidden units the paper's networks have.
 
-COUNTS_NAME: Final = "counts"
 LARGEST: Final = "12x128"
 SHAPES: Final = ("3x16", "3x64", "3x128", "6x128", "6x192", "10x128", LARGEST)
 COUNTS_PUBLISHED: Final = {
@@ -30,85 +29,68 @@ COUNTS_PUBLISHED: Final = {
 }  # of the largest
 
 
-def measure_counts(scope: Scope) -> Json:  # noqa: ARG001 — counting takes no budget
-    """Count everything."""
-    return {"nets": {shape: _count(*map(int, shape.split("x"))) for shape in SHAPES}}
+class Counts(Table):
+    name = "counts"
+    title = "The size of the networks"
+    own_differences = (
+        "The paper says neither how its biases are shared nor how the edge is padded. All three of its figures fit one "
+        "reading: the 5×5 layer counts as a layer, every filter has a bias for each point, and the board is padded "
+        "with "
+        "zeros.",
+        "The size of the output's filters is not given. We take 3×3; with 1×1 there would be 2,048 parameters fewer, "
+        "which "
+        "fits as well.",
+    )
 
+    def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — counting takes no budget
+        """Count everything."""
+        return {"nets": {shape: self._count(*map(int, shape.split("x"))) for shape in SHAPES}}
 
-def _count(layers: int, filters: int) -> Json:
-    net = PolicyConfig.maddison(layers, filters)
-    counts = (net.parameter_count(), net.connection_count(), net.unit_count())
-    return dict(zip(COUNTS_PUBLISHED, counts, strict=True))
+    def _count(self, layers: int, filters: int) -> Json:
+        net = PolicyConfig.maddison(layers, filters)
+        counts = (net.parameter_count(), net.connection_count(), net.unit_count())
+        return dict(zip(COUNTS_PUBLISHED, counts, strict=True))
 
+    def rows(self, results: Json) -> list[Row]:
+        """The counts of every network; the paper gives those of the largest, rounded."""
+        return [
+            Row(
+                f"{self.name}/{shape}/{what}",
+                f"{self._title(shape)}: {what}",
+                self._published(shape, what),
+                count,
+                None,
+            )
+            for shape, counts in results["nets"].items()
+            for what, count in counts.items()
+        ]
 
-def rows_counts(results: Json) -> list[Row]:
-    """The counts of every network; the paper gives those of the largest, rounded."""
-    return [
-        Row(f"{COUNTS_NAME}/{shape}/{what}", f"{_title(shape)}: {what}", _published(shape, what), count, None)
-        for shape, counts in results["nets"].items()
-        for what, count in counts.items()
-    ]
+    def _published(self, shape: str, what: str) -> str | None:
+        return COUNTS_PUBLISHED[what] if shape == LARGEST else None
 
+    def _title(self, shape: str) -> str:
+        return shape.replace("x", "×")
 
-def _published(shape: str, what: str) -> str | None:
-    return COUNTS_PUBLISHED[what] if shape == LARGEST else None
-
-
-def _title(shape: str) -> str:
-    return shape.replace("x", "×")
-
-
-def section_counts(results: Json, pictures: Path) -> str:  # noqa: ARG001 — there is nothing to draw
-    """The table, and how the counts settle what the paper leaves open."""
-    lines = [(_title(shape), *(f"{count:,}" for count in found.values())) for shape, found in results["nets"].items()]
-    return f"""
+    def section(self, results: Json) -> str:
+        """The table, and how the counts settle what the paper leaves open."""
+        lines = [
+            (self._title(shape), *(f"{count:,}" for count in found.values()))
+            for shape, found in results["nets"].items()
+        ]
+        return f"""
 Networks of so many layers × filters on 19×19 with 36 planes. The first layer has filters of 5×5, all others of 3×3, and
 every filter has a bias for each point. A connection is one product in a convolution, a unit one output of a hidden
-layer. The paper's figures are those of {_title(LARGEST)}:
+layer. The paper's figures are those of {self._title(LARGEST)}:
 {", ".join(f"{n} {what}" for what, n in COUNTS_PUBLISHED.items())}.
 
 {table(("net", *COUNTS_PUBLISHED), lines)}
-
-Differences from the paper:
-
-{numbered(_COUNTS_DIFFERENCES)}
 """
-
-
-_COUNTS_DIFFERENCES: Final = (
-    "The paper says neither how its biases are shared nor how the edge is padded. All three of its figures fit one "
-    "reading: the 5×5 layer counts as a layer, every filter has a bias for each point, and the board is padded with "
-    "zeros.",
-    "The size of the output's filters is not given. We take 3×3; with 1×1 there would be 2,048 parameters fewer, which "
-    "fits as well.",
-)
-
-COUNTS_TABLE: Final = Table(COUNTS_NAME, "The size of the networks", measure_counts, rows_counts, section_counts)
 
 
 # Curve
 
-CURVE_NAME: Final = "curve"
 TIMES: Final = 10  # more positions
 _SAID: Final = f"{TIMES} times the positions"
-
-
-def measure_curve(scope: Scope) -> Json:
-    """The curves of the networks that ship, and of those that this run has learned so far."""
-    games = require_games(scope)
-    learned = sorted((scope.folder.parent / NETS).glob(f"*-{games.digest}"))
-    folders = {f"`{name}`": path for name, path in pretrained_networks(games.size).items()}
-    folders |= {path.name.removesuffix(f"-{games.digest}"): path for path in learned}
-    curves = {title: _read(path / METRICS) for title, path in folders.items()}
-    return {"data": games.describe(), "nets": {title: found for title, found in curves.items() if found}}
-
-
-def _read(metrics: Path) -> list[list[float]]:
-    """Positions, and the share of held-out moves that were the likeliest."""
-    if not metrics.is_file():
-        return []
-    lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
-    return [[line["positions"], line["validation_top_1"]] for line in lines]
 
 
 def promise(curve: list[list[float]]) -> tuple[float, float] | None:
@@ -126,170 +108,169 @@ def promise(curve: list[list[float]]) -> tuple[float, float] | None:
     return 100 * (1 - float(np.exp(missed))), 100 * float(straight)
 
 
-def rows_curve(results: Json) -> list[Row]:
-    """What every network foretold last, and what it promises."""
-    return [row for title, curve in results["nets"].items() for row in _rows(title, curve)]
+class Curve(LearnedTable):
+    name = "curve"
+    title = "What more positions would bring"
+    own_differences = (
+        "The paper has no such curve. A promise is no measurement: within a schedule the step size falls, which "
+        "lifts the "
+        "end of every curve, and a network of a given size has a ceiling that neither law knows of.",
+        "Held-out positions are few: a point of a curve is uncertain by a percent or so.",
+    )
 
+    def measure(self, scope: Scope) -> Json:
+        """The curves of the networks that ship, and of those that this run has learned so far."""
+        games = require_games(scope)
+        learned = sorted((scope.folder.parent / NETS).glob(f"*-{games.digest}"))
+        folders = {f"`{name}`": path for name, path in pretrained_networks(games.size).items()}
+        folders |= {path.name.removesuffix(f"-{games.digest}"): path for path in learned}
+        curves = {title: self._read(path / METRICS) for title, path in folders.items()}
+        return {"data": games.describe(), "nets": {title: found for title, found in curves.items() if found}}
 
-def _rows(title: str, curve: list[list[float]]) -> list[Row]:
-    name, (positions, share) = title.strip("`"), curve[-1]
-    what = f"{title} after {format_value(positions)} positions: held-out moves foretold, %"
-    found = [Row(f"{CURVE_NAME}/{name}", what, None, round(100 * share, 1), None)]
-    promised = promise(curve)
-    if promised is not None:
-        what = f"{title} after {_SAID}: promised by a power law, %"
-        found.append(Row(f"{CURVE_NAME}/{name}/promised", what, None, round(promised[0], 1), None))
-    return found
+    def _read(self, metrics: Path) -> list[list[float]]:
+        """Positions, and the share of held-out moves that were the likeliest."""
+        if not metrics.is_file():
+            return []
+        lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+        return [[line["positions"], line["validation_top_1"]] for line in lines]
 
+    def rows(self, results: Json) -> list[Row]:
+        """What every network foretold last, and what it promises."""
+        return [row for title, curve in results["nets"].items() for row in self._rows(title, curve)]
 
-def section_curve(results: Json, pictures: Path) -> str:
-    """The curves, what they promise, and how far to trust it."""
-    _curve_draw(results, pictures / f"{CURVE_NAME}.svg")
-    header = ("net", "positions", "held-out moves foretold, %", "promised by a power law, %", "by a straight line, %")
-    return f"""
+    def _rows(self, title: str, curve: list[list[float]]) -> list[Row]:
+        name, (positions, share) = title.strip("`"), curve[-1]
+        what = f"{title} after {format_value(positions)} positions: held-out moves foretold, %"
+        found = [Row(f"{self.name}/{name}", what, None, round(100 * share, 1), None)]
+        promised = promise(curve)
+        if promised is not None:
+            what = f"{title} after {_SAID}: promised by a power law, %"
+            found.append(Row(f"{self.name}/{name}/promised", what, None, round(promised[0], 1), None))
+        return found
+
+    def section(self, results: Json) -> str:
+        """The curves, what they promise, and how far to trust it."""
+        header = (
+            "net",
+            "positions",
+            "held-out moves foretold, %",
+            "promised by a power law, %",
+            "by a straight line, %",
+        )
+        return f"""
 {describe_set(results["data"])} How many of a few thousand held-out moves, from games that are neither learned from nor
 tested with, were held for likeliest in the course of training.
 
-![Moves foretold by positions seen](maddison2014/{CURVE_NAME}.svg)
+![Moves foretold by positions seen](maddison2014/{self.name}.svg)
 
 What {_SAID} promise is read off the last tenfold of the curve: if moves that were not foretold
 grow fewer by a power law of positions, or if moves foretold grow by the logarithm of positions.
 
-{table(header, (_curve_line(*net) for net in results["nets"].items()))}
-
-Differences from the paper:
-
-{numbered((*differences(results["data"]), *_CURVE_DIFFERENCES))}
+{table(header, (self._line(*net) for net in results["nets"].items()))}
 """
 
+    def _line(self, title: str, curve: list[list[float]]) -> tuple[str, ...]:
+        positions, share = curve[-1]
+        promised = promise(curve) or (None, None)
+        return title, f"{positions:,}", *(format_value(value and round(value, 1)) for value in (100 * share, *promised))
 
-def _curve_line(title: str, curve: list[list[float]]) -> tuple[str, ...]:
-    positions, share = curve[-1]
-    promised = promise(curve) or (None, None)
-    return title, f"{positions:,}", *(format_value(value and round(value, 1)) for value in (100 * share, *promised))
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw the picture."""
+        with plot(pictures / f"{self.name}.svg") as (axes,):
+            for number, (title, curve) in enumerate(results["nets"].items()):
+                color = COLORS[(number + 1) % len(COLORS)]
+                positions, shares = np.array(curve).T
+                axes.plot(positions, 100 * shares, color=color, label=self._label(title))
+                promised = promise(curve)
+                if promised is not None:
+                    axes.plot([positions[-1], positions[-1] * TIMES], [100 * shares[-1], promised[0]], ":", color=color)
+            axes.set_xscale("log")
+            label_axes(axes, "Moves foretold by positions seen", "positions", "%")
 
-
-def _curve_draw(results: Json, path: Path) -> None:
-    with plot(path) as (axes,):
-        for number, (title, curve) in enumerate(results["nets"].items()):
-            color = COLORS[(number + 1) % len(COLORS)]
-            positions, shares = np.array(curve).T
-            axes.plot(positions, 100 * shares, color=color, label=_label(title))
-            promised = promise(curve)
-            if promised is not None:
-                axes.plot([positions[-1], positions[-1] * TIMES], [100 * shares[-1], promised[0]], ":", color=color)
-        axes.set_xscale("log")
-        label_axes(axes, "Moves foretold by positions seen", "positions", "%")
-
-
-def _label(title: str) -> str:
-    """A name that is short enough for a legend: the plot shows how many positions were seen."""
-    return title.strip("`") if title.startswith("`") else title.rpartition("-")[0]
-
-
-_CURVE_DIFFERENCES: Final = (
-    "The paper has no such curve. A promise is no measurement: within a schedule the step size falls, which lifts the "
-    "end of every curve, and a network of a given size has a ceiling that neither law knows of.",
-    "Held-out positions are few: a point of a curve is uncertain by a percent or so.",
-)
-
-CURVE_TABLE: Final = Table(CURVE_NAME, "What more positions would bring", measure_curve, rows_curve, section_curve)
+    def _label(self, title: str) -> str:
+        """A name that is short enough for a legend: the plot shows how many positions were seen."""
+        return title.strip("`") if title.startswith("`") else title.rpartition("-")[0]
 
 
 # Figure 1: how often the move that was played is among the n likeliest; and what was foretold by rank and phase.
 
-FIGURE1_NAME: Final = "figure1"
 FIGURE1_PUBLISHED: Final = {1: 55.2, 10: 94.0}  # percent among so many, of the network of 12 layers
 SHOWN: Final = (1, 2, 3, 5, 10, 20)
 _SPARE_COLORS: Final = COLORS[1:]  # black is the paper's
 
 
-def measure_figure1(scope: Scope) -> Json:
-    """Learn and test the network of the budget, and test those that ship."""
-    games = require_games(scope)
-    main = MAIN[scope.budget]
-    nets = [learn([main], games, scope)[main], *ask_pretrained(games, scope)]
-    return {"data": games.describe(), "nets": [net.to_json() for net in nets]}
+class Figure1(LearnedTable):
+    name = "figure1"
+    title = "Figure 1: among the n likeliest"
+    own_differences = (
+        "The paper draws its curve without figures; only those two are in its text.",
+        "Phases and ranks are ours: the paper does not tell them apart.",
+    )
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn and test the network of the budget, and test those that ship."""
+        games = require_games(scope)
+        main = MAIN[scope.budget]
+        nets = [learn([main], games, scope)[main], *ask_pretrained(games, scope)]
+        return {"data": games.describe(), "nets": [net.to_json() for net in nets]}
 
-def rows_figure1(results: Json) -> list[Row]:
-    """The points of the curve that a reader asks for, for every network."""
-    return [_figure1_row(net, places) for net in results["nets"] for places in SHOWN]
+    def rows(self, results: Json) -> list[Row]:
+        """The points of the curve that a reader asks for, for every network."""
+        return [self._row(net, places) for net in results["nets"] for places in SHOWN]
 
+    def _row(self, net: Json, places: int) -> Row:
+        found = share(net["tested"]["top"][places - 1], net["tested"]["positions"])
+        what = f"{net['title']}: among the {places} likeliest, %" if places > 1 else f"{net['title']}: the likeliest, %"
+        name = f"{self.name}/{net['title'].strip('`').replace('×', 'x')}/top-{places}"
+        return Row(name, what, FIGURE1_PUBLISHED.get(places), round(found.mean, 1), found.interval)
 
-def _figure1_row(net: Json, places: int) -> Row:
-    found = share(net["tested"]["top"][places - 1], net["tested"]["positions"])
-    what = f"{net['title']}: among the {places} likeliest, %" if places > 1 else f"{net['title']}: the likeliest, %"
-    name = f"{FIGURE1_NAME}/{net['title'].strip('`').replace('×', 'x')}/top-{places}"
-    return Row(name, what, FIGURE1_PUBLISHED.get(places), round(found.mean, 1), found.interval)
-
-
-def section_figure1(results: Json, pictures: Path) -> str:
-    """The curve, its points, and what was foretold by phase and by rank."""
-    _figure1_draw(results, pictures / f"{FIGURE1_NAME}.svg")
-    header = ("net", "positions", *(f"top-{places}, %" for places in SHOWN), "loss")
-    return f"""
+    def section(self, results: Json) -> str:
+        """The curve, its points, and what was foretold by phase and by rank."""
+        header = ("net", "positions", *(f"top-{places}, %" for places in SHOWN), "loss")
+        return f"""
 {describe_set(results["data"])} How often the move that was played was among the n that a network held for likeliest.
 The paper says that of its network of 12 layers for n = 10 ({FIGURE1_PUBLISHED[10]:g} %) and n = 1
 ({FIGURE1_PUBLISHED[1]:g} %).
 
-![The share of moves among the n likeliest](maddison2014/{FIGURE1_NAME}.svg)
+![The share of moves among the n likeliest](maddison2014/{self.name}.svg)
 
-{table(header, map(_figure1_line, results["nets"]))}
+{table(header, map(self._line, results["nets"]))}
 
 The likeliest move was played so often, by phase of the game (on 19×19 they begin with moves 61 and 151) and by the rank
 of the player to move:
 
-{table(("", *(f"{net['title']}, %" for net in results["nets"])), _parts(results))}
-
-Differences from the paper:
-
-{numbered((*differences(results["data"]), *_FIGURE1_DIFFERENCES))}
+{table(("", *(f"{net['title']}, %" for net in results["nets"])), self._parts(results))}
 """
 
+    def _line(self, net: Json) -> tuple[str, ...]:
+        tested = net["tested"]
+        shares = (format_value(round(100 * tested["top"][places - 1] / tested["positions"], 1)) for places in SHOWN)
+        return net["title"], format_value(net["positions"]), *shares, f"{tested['loss']:.3f}"
 
-def _figure1_line(net: Json) -> tuple[str, ...]:
-    tested = net["tested"]
-    shares = (format_value(round(100 * tested["top"][places - 1] / tested["positions"], 1)) for places in SHOWN)
-    return net["title"], format_value(net["positions"]), *shares, f"{tested['loss']:.3f}"
+    def _parts(self, results: Json) -> Iterator[tuple[str, ...]]:
+        """A line for every phase and every rank that there is; all networks met the same positions."""
+        for kind in ("phases", "ranks"):
+            for part in results["nets"][0]["tested"][kind]:
+                yield part, *(format_rounded(top_1(net["tested"][kind][part])) for net in results["nets"])
 
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw the picture."""
+        with plot(pictures / f"{self.name}.svg") as (axes,):
+            for net, color in zip(results["nets"], _SPARE_COLORS, strict=False):
+                self._draw_curve(axes, net, color)
+            axes.plot(*zip(*FIGURE1_PUBLISHED.items(), strict=True), "o", color=COLORS[0], label="paper, 12×128")
+            axes.set_ylim(0, 100)
+            label_axes(axes, "Moves among the n likeliest", "n", "%")
 
-def _parts(results: Json) -> Iterator[tuple[str, ...]]:
-    """A line for every phase and every rank that there is; all networks met the same positions."""
-    for kind in ("phases", "ranks"):
-        for part in results["nets"][0]["tested"][kind]:
-            yield part, *(format_rounded(top_1(net["tested"][kind][part])) for net in results["nets"])
-
-
-def _figure1_draw(results: Json, path: Path) -> None:
-    with plot(path) as (axes,):
-        for net, color in zip(results["nets"], _SPARE_COLORS, strict=False):
-            _draw_curve(axes, net, color)
-        axes.plot(*zip(*FIGURE1_PUBLISHED.items(), strict=True), "o", color=COLORS[0], label="paper, 12×128")
-        axes.set_ylim(0, 100)
-        label_axes(axes, "Moves among the n likeliest", "n", "%")
-
-
-def _draw_curve(axes: Any, net: Json, color: str) -> None:
-    shares = [100 * hits / net["tested"]["positions"] for hits in net["tested"]["top"]]
-    axes.plot(range(1, TOP + 1), shares, color=color, marker=".", label=net["title"].strip("`"))
-
-
-_FIGURE1_DIFFERENCES: Final = (
-    "The paper draws its curve without figures; only those two are in its text.",
-    "Phases and ranks are ours: the paper does not tell them apart.",
-)
-
-FIGURE1_TABLE: Final = Table(
-    FIGURE1_NAME, "Figure 1: among the n likeliest", measure_figure1, rows_figure1, section_figure1
-)
+    def _draw_curve(self, axes: Any, net: Json, color: str) -> None:
+        shares = [100 * hits / net["tested"]["positions"] for hits in net["tested"]["top"]]
+        axes.plot(range(1, TOP + 1), shares, color=color, marker=".", label=net["title"].strip("`"))
 
 
 # What depth and width are worth where all networks see as many positions: the paper's rows that are too slow to end.
 #
 # On small boards a network learns several times as fast, so that this is best asked with games of 9×9.
 
-TREND_NAME: Final = "trend"
 _PAPER: Final = ((3, 16), (3, 128), (6, 128), (10, 128), (12, 128))
 TREND_NETS: Final = {
     Budget.SMOKE: [Net(*shape, 6_400, adamw=True) for shape in ((3, 16), (6, 16))],
@@ -298,65 +279,57 @@ TREND_NETS: Final = {
 }
 
 
-def measure_trend(scope: Scope) -> Json:
-    """Learn and test all of them."""
-    games = require_games(scope)
-    learned = learn(TREND_NETS[scope.budget], games, scope)
-    nets = [
-        {"parameters": PolicyConfig.maddison(net.layers, net.filters, size=games.size).parameter_count()}
-        | found.to_json()
-        for net, found in learned.items()
-    ]
-    return {"data": games.describe(), "nets": nets}
+class Trend(LearnedTable):
+    name = "trend"
+    title = "Depth and width after as many positions"
+    own_differences = (
+        "Ours learn by AdamW, with smaller steps for wider networks. Larger networks gain more from more positions "
+        "than "
+        "these have seen: it is the order that can be compared, not the distance.",
+    )
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn and test all of them."""
+        games = require_games(scope)
+        learned = learn(TREND_NETS[scope.budget], games, scope)
+        nets = [
+            {"parameters": PolicyConfig.maddison(net.layers, net.filters, size=games.size).parameter_count()}
+            | found.to_json()
+            for net, found in learned.items()
+        ]
+        return {"data": games.describe(), "nets": nets}
 
-def rows_trend(results: Json) -> list[Row]:
-    """Moves foretold by every network."""
-    return [_trend_row(net, results["data"]["size"]) for net in results["nets"]]
+    def rows(self, results: Json) -> list[Row]:
+        """Moves foretold by every network."""
+        return [self._row(net, results["data"]["size"]) for net in results["nets"]]
 
+    def _row(self, net: Json, size: int) -> Row:
+        found = top_1(net["tested"])
+        what = f"{net['title']} after {net['positions']:,} positions of {size}×{size}: moves foretold, %"
+        return Row(
+            f"{self.name}/{self._shape(net).replace('×', 'x')}", what, None, round(found.mean, 1), found.interval
+        )
 
-def _trend_row(net: Json, size: int) -> Row:
-    found = top_1(net["tested"])
-    what = f"{net['title']} after {net['positions']:,} positions of {size}×{size}: moves foretold, %"
-    return Row(f"{TREND_NAME}/{_shape(net).replace('×', 'x')}", what, None, round(found.mean, 1), found.interval)
+    def _shape(self, net: Json) -> str:
+        return str(net["title"]).partition(", ")[0]
 
-
-def _shape(net: Json) -> str:
-    return str(net["title"]).partition(", ")[0]
-
-
-def section_trend(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
-    """How they learned, and the table."""
-    header = ("net", "parameters", "positions", "top-1, %", "loss", "paper on 19×19: top-1, %")
-    return f"""
+    def section(self, results: Json) -> str:
+        """How they learned, and the table."""
+        header = ("net", "parameters", "positions", "top-1, %", "loss", "paper on 19×19: top-1, %")
+        return f"""
 {describe_set(results["data"])} Networks of layers × filters with the paper's 36 planes all learn from the same
 positions, by AdamW with a step size that falls along a cosine.
 
-{table(header, map(_trend_line, results["nets"]))}
-
-Differences from the paper:
-
-{numbered((*differences(results["data"]), *_TREND_DIFFERENCES))}
+{table(header, map(self._line, results["nets"]))}
 """
 
-
-def _trend_line(net: Json) -> tuple[str, ...]:
-    tested, paper = net["tested"], published(net["title"])
-    return (
-        _shape(net),
-        f"{net['parameters']:,}",
-        f"{net['positions']:,}",
-        format_rounded(top_1(tested)),
-        f"{tested['loss']:.3f}",
-        format_value(paper and paper.top_1),
-    )
-
-
-_TREND_DIFFERENCES: Final = (
-    "Ours learn by AdamW, with smaller steps for wider networks. Larger networks gain more from more positions than "
-    "these have seen: it is the order that can be compared, not the distance.",
-)
-
-TREND_TABLE: Final = Table(
-    TREND_NAME, "Depth and width after as many positions", measure_trend, rows_trend, section_trend
-)
+    def _line(self, net: Json) -> tuple[str, ...]:
+        tested, paper = net["tested"], published(net["title"])
+        return (
+            self._shape(net),
+            f"{net['parameters']:,}",
+            f"{net['positions']:,}",
+            format_rounded(top_1(tested)),
+            f"{tested['loss']:.3f}",
+            format_value(paper and paper.top_1),
+        )

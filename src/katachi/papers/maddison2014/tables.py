@@ -16,7 +16,7 @@ from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.contracts import Limit
 from katachi.core.models import open_model
 from katachi.features.planes import HIGHEST_RANK
-from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, table
+from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs
 from katachi.papers.maddison2014.nets import MAIN, Learned, Net, ask_pretrained, learn, pretrained_networks, top_1
 from katachi.papers.tournaments import (
@@ -59,6 +59,14 @@ def differences(data: Json) -> tuple[str, ...]:
         "professionals as 9 dan, and unknown ranks have no plane.",
         "Illegal points have no part in our tests, as they have none in play; the paper does not say.",
     )
+
+
+class LearnedTable(Table):
+    """A table about networks that learned from games: how that differs from the paper comes first."""
+
+    def differences(self, results: Json) -> tuple[str, ...]:
+        """Those of learning, and the table's own."""
+        return (*differences(results["data"]), *self.own_differences)
 
 
 # Games of networks: who plays by a policy alone, where games begin, and what counts.
@@ -117,7 +125,6 @@ def format_won(pair: Pair | None) -> str:
 
 # Table 1: whether it helps that all filters are symmetric, with nine planes and the same positions for both.
 
-TABLE1_NAME: Final = "table1"
 PLANES: Final = "maddison-9"
 NETS: Final = {
     Budget.SMOKE: Net(3, 16, 6_400, PLANES),
@@ -128,37 +135,44 @@ KINDS: Final = {"free": False, "symmetric": True}
 TABLE1_PUBLISHED: Final = {"3×64": {"free": 43.3, "symmetric": 44.3}, "6×192": {"free": 49.6, "symmetric": 49.4}}
 
 
-def measure_table1(scope: Scope) -> Json:
-    """Learn and test both."""
-    games = require_games(scope)
-    nets = {kind: replace(NETS[scope.budget], symmetric=symmetric) for kind, symmetric in KINDS.items()}
-    learned = learn(nets.values(), games, scope)
-    return {"data": games.describe(), "nets": {kind: learned[net].to_json() for kind, net in nets.items()}}
+class Table1(LearnedTable):
+    name = "table1"
+    title = "Table 1: symmetric filters"
+    own_differences = (
+        "The paper lists the planes that it leaves out; that nine are left is our reading.",
+        "The paper sums gradients over the symmetries. We learn free filters whose mean over the symmetries is used, "
+        "which "
+        "is the same up to the step size, and begin with filters as large as the others' are.",
+        "The paper's larger pair, 6×192, is not learned here.",
+    )
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn and test both."""
+        games = require_games(scope)
+        nets = {kind: replace(NETS[scope.budget], symmetric=symmetric) for kind, symmetric in KINDS.items()}
+        learned = learn(nets.values(), games, scope)
+        return {"data": games.describe(), "nets": {kind: learned[net].to_json() for kind, net in nets.items()}}
 
-def rows_table1(results: Json) -> list[Row]:
-    """Moves foretold with both kinds of filters."""
-    return [_table1_row(kind, net) for kind, net in results["nets"].items()]
+    def rows(self, results: Json) -> list[Row]:
+        """Moves foretold with both kinds of filters."""
+        return [self._row(kind, net) for kind, net in results["nets"].items()]
 
+    def _row(self, kind: str, net: Json) -> Row:
+        found = top_1(net["tested"])
+        what = f"{net['title']}, {kind} filters, after {net['positions']:,} positions: moves foretold, %"
+        return Row(f"{self.name}/{kind}", what, self._published(kind, net), round(found.mean, 1), found.interval)
 
-def _table1_row(kind: str, net: Json) -> Row:
-    found = top_1(net["tested"])
-    what = f"{net['title']}, {kind} filters, after {net['positions']:,} positions: moves foretold, %"
-    return Row(f"{TABLE1_NAME}/{kind}", what, _published(kind, net), round(found.mean, 1), found.interval)
+    def _published(self, kind: str, net: Json) -> float | None:
+        return TABLE1_PUBLISHED.get(net["title"], {}).get(kind)
 
-
-def _published(kind: str, net: Json) -> float | None:
-    return TABLE1_PUBLISHED.get(net["title"], {}).get(kind)
-
-
-def section_table1(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """How it was learned, both, and the paper's."""
-    lines = [
-        (f"{net['title']}, {kind}", f"{net['positions']:,}", *_cells(kind, net))
-        for kind, net in results["nets"].items()
-    ]
-    paper = [(shape, *map(format_value, found.values())) for shape, found in TABLE1_PUBLISHED.items()]
-    return f"""
+    def section(self, results: Json) -> str:
+        """How it was learned, both, and the paper's."""
+        lines = [
+            (f"{net['title']}, {kind}", f"{net['positions']:,}", *self._cells(kind, net))
+            for kind, net in results["nets"].items()
+        ]
+        paper = [(shape, *map(format_value, found.values())) for shape, found in TABLE1_PUBLISHED.items()]
+        return f"""
 {describe_set(results["data"])} Both networks see the same positions in the same order, and are tested with the same.
 They see nine planes: stones, liberties, legal moves and the last move. *Symmetric* filters and bias maps are the mean
 of their eight symmetries; both kinds learn from positions that are turned and mirrored at random.
@@ -168,31 +182,15 @@ of their eight symmetries; both kinds learn from positions that are turned and m
 The paper's networks:
 
 {table(("net", *(f"{kind}, top-1, %" for kind in KINDS)), paper)}
-
-Differences from the paper:
-
-{numbered((*differences(results["data"]), *_TABLE1_DIFFERENCES))}
 """
 
-
-def _cells(kind: str, net: Json) -> tuple[str, str, str]:
-    tested = net["tested"]
-    return format_value(_published(kind, net)), format_rounded(top_1(tested)), f"{tested['loss']:.3f}"
-
-
-_TABLE1_DIFFERENCES: Final = (
-    "The paper lists the planes that it leaves out; that nine are left is our reading.",
-    "The paper sums gradients over the symmetries. We learn free filters whose mean over the symmetries is used, which "
-    "is the same up to the step size, and begin with filters as large as the others' are.",
-    "The paper's larger pair, 6×192, is not learned here.",
-)
-
-TABLE1_TABLE: Final = Table(TABLE1_NAME, "Table 1: symmetric filters", measure_table1, rows_table1, section_table1)
+    def _cells(self, kind: str, net: Json) -> tuple[str, str, str]:
+        tested = net["tested"]
+        return format_value(self._published(kind, net)), format_rounded(top_1(tested)), f"{tested['loss']:.3f}"
 
 
 # Table 2: what depth and width are worth, in moves foretold and in games against GNU Go without search.
 
-TABLE2_NAME: Final = "table2"
 LEVEL: Final = 10
 OPPONENT: Final = gnugo_name(LEVEL)
 
@@ -230,34 +228,6 @@ PLANS: Final[Mapping[Budget, Mapping[Net, int]]] = {  # with games against GNU G
 SHIPPED_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 200}
 
 
-def measure_table2(scope: Scope) -> Json:
-    """Learn, test, and play, if GNU Go is here; ``--runs`` is the number of games of those that play."""
-    games = require_games(scope)
-    plan = PLANS[scope.budget]
-    learned = learn(plan, games, scope)
-    shipped = ask_pretrained(games, scope)
-    results = {"data": games.describe(), "nets": [net.to_json() for net in (*learned.values(), *shipped)]}
-    scope.keep(results | count_games([], []))
-    playing = [(net, plan[made]) for made, net in learned.items()]
-    playing += [(net, SHIPPED_GAMES[scope.budget]) for net in shipped]
-    return _table2_play([(net, scope.runs or count) for net, count in playing if count], results, scope)
-
-
-def _table2_play(playing: Sequence[tuple[Learned, int]], results: Json, scope: Scope) -> Json:
-    """The results so far, and games if GNU Go is here."""
-    if not has_gnugo():
-        return results | count_games([], [])
-    games = {player_name_table2(net.title, net.positions): count for net, count in playing}
-    players: dict[str, Json | str] = {OPPONENT: gnugo(LEVEL)}
-    players |= zip(games, (policy_player(net.model) for net, _ in playing), strict=True)
-    template = tournament(players, results["data"]["size"], scope, gnugo_referee(LEVEL))
-
-    def count(records: Sequence[GameRecord]) -> Json:
-        return results | count_games([*games, OPPONENT], records)
-
-    return play_rounds(rounds(template, games), scope, count)
-
-
 def player_name_table2(title: str, positions: int | None) -> str:
     """What a network is called in games, and its file."""
     name = title.strip("`").replace("×", "x").replace(", ", "-").lower()
@@ -270,99 +240,116 @@ def published(title: str) -> Published | None:
     return TABLE2_PUBLISHED.get(shape)
 
 
-def rows_table2(results: Json) -> list[Row]:
-    """Moves foretold and games won by every network."""
-    return [row for net in results["nets"] for row in _rows(net, results)]
-
-
-def _rows(net: Json, results: Json) -> Iterator[Row]:
-    name, found = player_name_table2(net["title"], net["positions"]), top_1(net["tested"])
-    paper = published(net["title"])
-    what = f"{net['title']} after {format_value(net['positions'])} positions"
-    yield Row(
-        f"{TABLE2_NAME}/{name}/top-1",
-        f"{what}: moves foretold, %",
-        paper and paper.top_1,
-        round(found.mean, 1),
-        found.interval,
+class Table2(LearnedTable):
+    name = "table2"
+    title = "Table 2: depth, width, and games against GNU Go"
+    own_differences = (
+        "The paper's networks saw thousands of times as many positions. Its larger ones would take days here; what "
+        "depth "
+        "and width are worth is asked in a table of its own.",
+        f"Our games begin after {RANDOM_PLIES} random moves, because a network without search always plays the same. "
+        "What "
+        "the paper did is not said, but for the removal of games that came out the same.",
+        "Our players never fill a simple eye of their own, and pass when the opponent has passed and counting would "
+        "win.",
+        "GNU Go captures what is dead before it passes.",
     )
-    pair = scores(results).get((name, OPPONENT))
-    if pair is not None:
-        what += f" against {OPPONENT}: won, %"
-        yield Row(f"{TABLE2_NAME}/{name}/won", what, paper and paper.won, round(pair.percent, 1), won(pair).interval)
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn, test, and play, if GNU Go is here; ``--runs`` is the number of games of those that play."""
+        games = require_games(scope)
+        plan = PLANS[scope.budget]
+        learned = learn(plan, games, scope)
+        shipped = ask_pretrained(games, scope)
+        results = {"data": games.describe(), "nets": [net.to_json() for net in (*learned.values(), *shipped)]}
+        scope.keep(results | count_games([], []))
+        playing = [(net, plan[made]) for made, net in learned.items()]
+        playing += [(net, SHIPPED_GAMES[scope.budget]) for net in shipped]
+        return self._play([(net, scope.runs or count) for net, count in playing if count], results, scope)
 
-def section_table2(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """How it was learned and played, ours, the paper's others, and the differences."""
-    size = results["data"]["size"]
-    return f"""
+    def _play(self, playing: Sequence[tuple[Learned, int]], results: Json, scope: Scope) -> Json:
+        """The results so far, and games if GNU Go is here."""
+        if not has_gnugo():
+            return results | count_games([], [])
+        games = {player_name_table2(net.title, net.positions): count for net, count in playing}
+        players: dict[str, Json | str] = {OPPONENT: gnugo(LEVEL)}
+        players |= zip(games, (policy_player(net.model) for net, _ in playing), strict=True)
+        template = tournament(players, results["data"]["size"], scope, gnugo_referee(LEVEL))
+
+        def count(records: Sequence[GameRecord]) -> Json:
+            return results | count_games([*games, OPPONENT], records)
+
+        return play_rounds(rounds(template, games), scope, count)
+
+    def rows(self, results: Json) -> list[Row]:
+        """Moves foretold and games won by every network."""
+        return [row for net in results["nets"] for row in self._rows(net, results)]
+
+    def _rows(self, net: Json, results: Json) -> Iterator[Row]:
+        name, found = player_name_table2(net["title"], net["positions"]), top_1(net["tested"])
+        paper = published(net["title"])
+        what = f"{net['title']} after {format_value(net['positions'])} positions"
+        yield Row(
+            f"{self.name}/{name}/top-1",
+            f"{what}: moves foretold, %",
+            paper and paper.top_1,
+            round(found.mean, 1),
+            found.interval,
+        )
+        pair = scores(results).get((name, OPPONENT))
+        if pair is not None:
+            what += f" against {OPPONENT}: won, %"
+            yield Row(f"{self.name}/{name}/won", what, paper and paper.won, round(pair.percent, 1), won(pair).interval)
+
+    def section(self, results: Json) -> str:
+        """How it was learned and played, ours, the paper's others, and the differences."""
+        size = results["data"]["size"]
+        return f"""
 {describe_set(results["data"])} Networks of layers × filters learn by the paper's protocol: 36 planes, a softmax each
 for Black and White, plain descent at 0.128 in batches of 128, positions turned and mirrored at random. Those by
 AdamW come further in as many positions; their step size falls along a cosine.
-{_play_text(size)}
+{self._play_text(size)}
 
-{_table(results)}
+{self._table(results)}
 
 The paper's other rows:
 
-{table(("who", "top-1, %", f"won against {OPPONENT}, %"), map(_other_line, PUBLISHED_OTHERS))}
-
-Differences from the paper:
-
-{numbered((*differences(results["data"]), *_TABLE2_DIFFERENCES))}
+{table(("who", "top-1, %", f"won against {OPPONENT}, %"), map(self._other_line, PUBLISHED_OTHERS))}
 """
 
-
-def _play_text(size: int) -> str:
-    return (
-        f"Those with games played {OPPONENT} on {size}×{size} without search, by Chinese rules, with GNU Go as the "
-        f"referee, from {RANDOM_PLIES} random moves; games that came out the same count once."
-    )
-
-
-def _table(results: Json) -> str:
-    header = ("net", "positions", "paper: top-1, %", "top-1, %", "top-5, %", "paper: won, %", "won, %")
-    found = scores(results)
-    lines = []
-    for net in results["nets"]:
-        tested, paper = net["tested"], published(net["title"])
-        lines.append(
-            (
-                net["title"],
-                format_value(net["positions"]),
-                format_value(paper and paper.top_1),
-                format_rounded(top_1(tested)),
-                format_value(round(100 * tested["top"][4] / tested["positions"], 1)),
-                format_value(paper and f"{paper.won} ± {paper.error}"),
-                format_won(found.get((player_name_table2(net["title"], net["positions"]), OPPONENT))),
-            )
+    def _play_text(self, size: int) -> str:
+        return (
+            f"Those with games played {OPPONENT} on {size}×{size} without search, by Chinese rules, with GNU Go as the "
+            f"referee, from {RANDOM_PLIES} random moves; games that came out the same count once."
         )
-    return table(header, lines)
 
+    def _table(self, results: Json) -> str:
+        header = ("net", "positions", "paper: top-1, %", "top-1, %", "top-5, %", "paper: won, %", "won, %")
+        found = scores(results)
+        lines = []
+        for net in results["nets"]:
+            tested, paper = net["tested"], published(net["title"])
+            lines.append(
+                (
+                    net["title"],
+                    format_value(net["positions"]),
+                    format_value(paper and paper.top_1),
+                    format_rounded(top_1(tested)),
+                    format_value(round(100 * tested["top"][4] / tested["positions"], 1)),
+                    format_value(paper and f"{paper.won} ± {paper.error}"),
+                    format_won(found.get((player_name_table2(net["title"], net["positions"]), OPPONENT))),
+                )
+            )
+        return table(header, lines)
 
-def _other_line(who: str) -> tuple[str, str, str]:
-    found = PUBLISHED_OTHERS[who]
-    error = "" if found.error is None else f" ± {found.error}"
-    return who, format_value(found.top_1), f"{found.won}{error}"
-
-
-_TABLE2_DIFFERENCES: Final = (
-    "The paper's networks saw thousands of times as many positions. Its larger ones would take days here; what depth "
-    "and width are worth is asked in a table of its own.",
-    f"Our games begin after {RANDOM_PLIES} random moves, because a network without search always plays the same. What "
-    "the paper did is not said, but for the removal of games that came out the same.",
-    "Our players never fill a simple eye of their own, and pass when the opponent has passed and counting would win.",
-    "GNU Go captures what is dead before it passes.",
-)
-
-TABLE2_TABLE: Final = Table(
-    TABLE2_NAME, "Table 2: depth, width, and games against GNU Go", measure_table2, rows_table2, section_table2
-)
+    def _other_line(self, who: str) -> tuple[str, str, str]:
+        found = PUBLISHED_OTHERS[who]
+        error = "" if found.error is None else f" ± {found.error}"
+        return who, format_value(found.top_1), f"{found.won}{error}"
 
 
 # Table3
 
-TABLE3_NAME: Final = "table3"
 TABLE3_PUBLISHED: Final = {
     1: (49.2, 3.6),
     5: (60.1, 1.6),
@@ -374,34 +361,7 @@ TABLE3_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}
 WEAKEST: Final = 1
 
 
-def measure_table3(scope: Scope) -> Json:
-    """Ask one network with every rank, and let it play itself; ``--runs`` is the number of games of each pair."""
-    games = require_games(scope)
-    net = _table3_choose(games, scope)
-    groups = {name: _ask(name, net, games, scope) for name in GROUPS}
-    results = {"data": games.describe(), "net": net.to_json(), "groups": groups}
-    scope.keep(results | count_games([], []))
-    return _table3_play(net, results, scope)
-
-
-def _table3_choose(games: Games, scope: Scope) -> Learned:
-    """A network that ships and knows ranks, or else one that is learned."""
-    for name, path in pretrained_networks(games.size).items():
-        card = open_model(path).card
-        if isinstance(card, PolicyCard) and knows_ranks(card.config):
-            return Learned(f"`{name}`", path, card.training.all_positions, {})
-    main = MAIN[scope.budget]
-    return learn([main], games, scope)[main]
-
-
 # What is foretold
-
-
-def _ask(group: str, net: Learned, games: Games, scope: Scope) -> Json:
-    arguments = {"ranks": list(GROUPS[group]), "positions": POSITIONS[scope.budget]}
-    work = partial(_ask_with_ranks, model=net.model, games=games, threads=scope.workers.jobs)
-    name = f"{net.key} {group} {arguments['positions']}"
-    return do_runs([Run(name, work, arguments, 1)], scope.folder, Workers(), lambda _: None)[0]
 
 
 def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Games, threads: int) -> Json:
@@ -426,20 +386,6 @@ def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Ga
 # Games
 
 
-def _table3_play(net: Learned, results: Json, scope: Scope) -> Json:
-    """The results so far, and games."""
-    players = {player_name_table3(rank): policy_player(net.model, rank=rank) for rank in TABLE3_PUBLISHED}
-    template = tournament(players, results["data"]["size"], scope)
-    weakest, *stronger = players
-
-    def count(records: Sequence[GameRecord]) -> Json:
-        return results | count_games([*stronger, weakest], records)
-
-    return play_rounds(
-        rounds(template, dict.fromkeys(stronger, scope.runs or TABLE3_GAMES[scope.budget])), scope, count
-    )
-
-
 def player_name_table3(rank: int) -> str:
     """What the network is called that is told a rank."""
     return f"{rank} dan"
@@ -454,90 +400,117 @@ def implied(rank: int) -> float:
 # The document
 
 
-def rows_table3(results: Json) -> list[Row]:
-    """What the highest rank adds to the likelihood of moves, and games won by higher ranks."""
-    return [*_likelihood_rows(results), *_game_rows(results)]
-
-
-def _likelihood_rows(results: Json) -> Iterator[Row]:
-    for group, found in results["groups"].items():
-        what = f"moves of {group}: log-likelihood told {HIGHEST_RANK}d less that told {WEAKEST}d, thousandths"
-        gained = thousandths(found) if found["positions"] else None
-        ours, interval = (None, None) if gained is None else gained
-        yield Row(f"{TABLE3_NAME}/{group}/gained", what, None, ours, interval)
-
-
 def thousandths(group: Json) -> Estimate:
     """What telling the highest rank gains over the lowest."""
     gained, low, high = (round(1000 * value, 1) for value in group["gained"])
     return Estimate(gained, (low, high))
 
 
-def _game_rows(results: Json) -> Iterator[Row]:
-    for (first, second), pair in scores(results).items():
-        what = f"told {first} against told {second}: won, % (paper: by the scores of both)"
-        paper = implied(int(first.split()[0]))
-        yield Row(
-            f"{TABLE3_NAME}/{first.replace(' ', '-')}/won", what, paper, round(pair.percent, 1), won(pair).interval
+class Table3(LearnedTable):
+    name = "table3"
+    title = "Table 3: the rank of the player"
+    own_differences = (
+        "The paper's opponent was a network that knows no ranks. Ours is the same network told 1 dan; what the paper's "
+        "scores against one opponent say of that is computed by Elo's curve.",
+        f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
+        "The paper does not say how likely it held the moves of weaker and stronger players.",
+    )
+
+    def measure(self, scope: Scope) -> Json:
+        """Ask one network with every rank, and let it play itself; ``--runs`` is the number of games of each pair."""
+        games = require_games(scope)
+        net = self._choose(games, scope)
+        groups = {name: self._ask(name, net, games, scope) for name in GROUPS}
+        results = {"data": games.describe(), "net": net.to_json(), "groups": groups}
+        scope.keep(results | count_games([], []))
+        return self._play(net, results, scope)
+
+    def _choose(self, games: Games, scope: Scope) -> Learned:
+        """A network that ships and knows ranks, or else one that is learned."""
+        for name, path in pretrained_networks(games.size).items():
+            card = open_model(path).card
+            if isinstance(card, PolicyCard) and knows_ranks(card.config):
+                return Learned(f"`{name}`", path, card.training.all_positions, {})
+        main = MAIN[scope.budget]
+        return learn([main], games, scope)[main]
+
+    def _ask(self, group: str, net: Learned, games: Games, scope: Scope) -> Json:
+        arguments = {"ranks": list(GROUPS[group]), "positions": POSITIONS[scope.budget]}
+        work = partial(_ask_with_ranks, model=net.model, games=games, threads=scope.workers.jobs)
+        name = f"{net.key} {group} {arguments['positions']}"
+        return do_runs([Run(name, work, arguments, 1)], scope.folder, Workers(), lambda _: None)[0]
+
+    def _play(self, net: Learned, results: Json, scope: Scope) -> Json:
+        """The results so far, and games."""
+        players = {player_name_table3(rank): policy_player(net.model, rank=rank) for rank in TABLE3_PUBLISHED}
+        template = tournament(players, results["data"]["size"], scope)
+        weakest, *stronger = players
+
+        def count(records: Sequence[GameRecord]) -> Json:
+            return results | count_games([*stronger, weakest], records)
+
+        return play_rounds(
+            rounds(template, dict.fromkeys(stronger, scope.runs or TABLE3_GAMES[scope.budget])), scope, count
         )
 
+    def rows(self, results: Json) -> list[Row]:
+        """What the highest rank adds to the likelihood of moves, and games won by higher ranks."""
+        return [*self._likelihood_rows(results), *self._game_rows(results)]
 
-def section_table3(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """The likelihoods by rank, the games, the paper's, and the differences."""
-    net, size = results["net"], results["data"]["size"]
-    paper = [(player_name_table3(rank), f"{score} ± {error}") for rank, (score, error) in TABLE3_PUBLISHED.items()]
-    return f"""
+    def _likelihood_rows(self, results: Json) -> Iterator[Row]:
+        for group, found in results["groups"].items():
+            what = f"moves of {group}: log-likelihood told {HIGHEST_RANK}d less that told {WEAKEST}d, thousandths"
+            gained = thousandths(found) if found["positions"] else None
+            ours, interval = (None, None) if gained is None else gained
+            yield Row(f"{self.name}/{group}/gained", what, None, ours, interval)
+
+    def _game_rows(self, results: Json) -> Iterator[Row]:
+        for (first, second), pair in scores(results).items():
+            what = f"told {first} against told {second}: won, % (paper: by the scores of both)"
+            paper = implied(int(first.split()[0]))
+            yield Row(
+                f"{self.name}/{first.replace(' ', '-')}/won", what, paper, round(pair.percent, 1), won(pair).interval
+            )
+
+    def section(self, results: Json) -> str:
+        """The likelihoods by rank, the games, the paper's, and the differences."""
+        net, size = results["net"], results["data"]["size"]
+        paper = [(player_name_table3(rank), f"{score} ± {error}") for rank, (score, error) in TABLE3_PUBLISHED.items()]
+        return f"""
 {describe_set(results["data"])} The network is {net["title"]}, which learned from {net["positions"]:,} positions and
 knows the ranks of their players. Moves of weaker and stronger players in test games are foretold with every rank;
 the table has the mean log-likelihood of what was played. *Own* is with each player's own rank, *gained* what 9d adds to
 1d, move by move.
 
-{_likelihoods(results)}
+{self._likelihoods(results)}
 
 In {results["games"]:,} games on {size}×{size} it played itself without search, told one rank on one side and another
 on the other; {results["distinct"]:,} of them differ and count.
 
-{table(("told", "against", "won, %", "paper: by the scores of both"), _games(results))}
+{table(("told", "against", "won, %", "paper: by the scores of both"), self._games(results))}
 
 The paper's network, told a rank, against a network of ten layers without ranks:
 
 {table(("told", "won, %"), paper)}
-
-Differences from the paper:
-
-{numbered((*differences(results["data"]), *_TABLE3_DIFFERENCES))}
 """
 
+    def _likelihoods(self, results: Json) -> str:
+        ranks = [str(rank) for rank in range(WEAKEST, HIGHEST_RANK + 1)]
+        lines = []
+        for group, found in results["groups"].items():
+            if found["positions"]:
+                told = (f"{value:.3f}".replace("-", "−") for value in (*map(found["told"].get, ranks), found["own"]))
+                lines.append((group, f"{found['positions']:,}", *told, format_rounded(thousandths(found))))
+        header = ("moves of", "positions", *(f"{rank}d" for rank in ranks), "own", "gained, thousandths (95 %)")
+        return table(header, lines)
 
-def _likelihoods(results: Json) -> str:
-    ranks = [str(rank) for rank in range(WEAKEST, HIGHEST_RANK + 1)]
-    lines = []
-    for group, found in results["groups"].items():
-        if found["positions"]:
-            told = (f"{value:.3f}".replace("-", "−") for value in (*map(found["told"].get, ranks), found["own"]))
-            lines.append((group, f"{found['positions']:,}", *told, format_rounded(thousandths(found))))
-    header = ("moves of", "positions", *(f"{rank}d" for rank in ranks), "own", "gained, thousandths (95 %)")
-    return table(header, lines)
-
-
-def _games(results: Json) -> Iterator[tuple[str, ...]]:
-    for (first, second), pair in scores(results).items():
-        yield first, second, format_won(pair), format_value(implied(int(first.split()[0])))
-
-
-_TABLE3_DIFFERENCES: Final = (
-    "The paper's opponent was a network that knows no ranks. Ours is the same network told 1 dan; what the paper's "
-    "scores against one opponent say of that is computed by Elo's curve.",
-    f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
-    "The paper does not say how likely it held the moves of weaker and stronger players.",
-)
-
-TABLE3_TABLE: Final = Table(TABLE3_NAME, "Table 3: the rank of the player", measure_table3, rows_table3, section_table3)
+    def _games(self, results: Json) -> Iterator[tuple[str, ...]]:
+        for (first, second), pair in scores(results).items():
+            yield first, second, format_won(pair), format_value(implied(int(first.split()[0])))
 
 
 # Table 5: tree search with a network against the network alone, and against the same search without it.
 
-TABLE5_NAME: Final = "table5"
 SIZES: Final = (9, 19)  # the first for which a network ships
 TABLE5_PUBLISHED: Final = {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}  # percent won against the network, standard error
 
@@ -573,57 +546,9 @@ class _Network(NamedTuple):
     size: int
 
 
-def measure_table5(scope: Scope) -> Json:
-    """Play with a network that ships, or with one that is learned; ``--runs`` is the number of games of each pair."""
-    network = _table5_choose(scope)
-    tournaments: dict[str, TournamentSettings] = {}
-    for limit, games in TABLE5_GAMES[scope.budget].items():
-        some = Table5Games(scope.runs, scope.runs) if scope.runs else games
-        tournaments |= _rounds(network, limit, some, scope)
-    names = [name for limit in map(in_words, TABLE5_GAMES[scope.budget]) for name in (both(limit), limit)]
-
-    def count(records: Sequence[GameRecord]) -> Json:
-        return {"network": network.title, "size": network.size} | count_games([*names, ALONE], records)
-
-    return play_rounds(tournaments, scope, count)
-
-
-def _table5_choose(scope: Scope) -> _Network:
-    for size in SIZES:
-        for name, path in pretrained_networks(size).items():
-            return _Network(f"`{name}`", path, size)
-    if scope.data is None:
-        raise ExperimentError("no network ships, and this table learns one from games: give --data SET")
-    games, main = require_games(scope), MAIN[scope.budget]
-    learned = learn([main], games, scope)[main]
-    return _Network(f"{learned.title}, which learned from {main.positions:,} positions", learned.model, games.size)
-
-
-def _rounds(network: _Network, limit: Limit, games: Table5Games, scope: Scope) -> dict[str, TournamentSettings]:
-    policy = policy_player(network.model)
-    search = {"kind": "mcts", "threads": 1}
-    steered = {"priors": "synchronous" if limit.simulations else "delayed", "exploration": _EXPLORATION}
-    limits = {"limit": {name: value for name, value in asdict(limit).items() if value is not None}}
-    without = in_words(limit)
-    players = {
-        both(without): policy | {"search": search | steered} | limits,
-        ALONE: policy,
-        without: {"kind": "search", "search": search} | limits,
-    }
-    template = tournament(players, network.size, scope)
-    if limit.seconds:  # two threads think in a game, and games at once should not take each other's time
-        template = template.model_copy(update={"jobs": max(1, template.jobs // 2)})
-    found = rounds(template, {ALONE: games.network, without: games.search})
-    return {f"{_slug(without)}-{folder}": settings for folder, settings in found.items()}
-
-
 def in_words(limit: Limit) -> str:
     """What a move may take, which is what the search without the network is called."""
     return f"{limit.simulations:,} simulations" if limit.simulations else f"{limit.seconds:g} s"
-
-
-def _slug(limit: str) -> str:
-    return limit.replace(",", "").replace(" ", "-")
 
 
 def both(limit: str) -> str:
@@ -634,60 +559,101 @@ def both(limit: str) -> str:
 _PAPER: Final = {in_words(Limit(simulations=count)): score for count, (score, _) in TABLE5_PUBLISHED.items()}
 
 
-def rows_table5(results: Json) -> list[Row]:
-    """Games won against the network alone, and against the search alone."""
-    return [_table5_row(*pair) for pair in scores(results).items()]
+class Table5(Table):
+    name = "table5"
+    title = "Table 5: search with the network"
+    own_differences = (
+        "The network is ours, and so are its data and its size; `katachi models` tells how those that ship learned.",
+        "The paper's search goes on while a graphics card computes priors, and uses them when they come. Where "
+        "simulations "
+        "are counted ours waits for them, so that results do not depend on the machine's speed; what late priors "
+        "cost is "
+        "measured by `katachi reproduce search --table async`.",
+        "The paper's rollouts and ours differ: by 3×3 patterns there, by patterns and tactics here.",
+        f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
+        "The search without the network is ours alone.",
+    )
 
+    def measure(self, scope: Scope) -> Json:
+        """Play with a network that ships, or with one that is learned; ``--runs`` is the number of games of each pair."""
+        network = self._choose(scope)
+        tournaments: dict[str, TournamentSettings] = {}
+        for limit, games in TABLE5_GAMES[scope.budget].items():
+            some = Table5Games(scope.runs, scope.runs) if scope.runs else games
+            tournaments |= self._rounds(network, limit, some, scope)
+        names = [name for limit in map(in_words, TABLE5_GAMES[scope.budget]) for name in (both(limit), limit)]
 
-def _table5_row(names: tuple[str, str], pair: Pair) -> Row:
-    first, second = names
-    limit = first.removeprefix(_BOTH)
-    paper = _PAPER.get(limit) if second == ALONE else None
-    opponent = "network" if second == ALONE else "search"
-    what = f"{first} a move against the {opponent} alone: won, %"
-    return Row(f"{TABLE5_NAME}/{_slug(limit)}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval)
+        def count(records: Sequence[GameRecord]) -> Json:
+            return {"network": network.title, "size": network.size} | count_games([*names, ALONE], records)
 
+        return play_rounds(tournaments, scope, count)
 
-def section_table5(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """How it was played, the scores, the paper's, and the differences."""
-    paper = [(f"{simulations:,}", f"{score} ± {error}") for simulations, (score, error) in TABLE5_PUBLISHED.items()]
-    return f"""
+    def _choose(self, scope: Scope) -> _Network:
+        for size in SIZES:
+            for name, path in pretrained_networks(size).items():
+                return _Network(f"`{name}`", path, size)
+        if scope.data is None:
+            raise ExperimentError("no network ships, and this table learns one from games: give --data SET")
+        games, main = require_games(scope), MAIN[scope.budget]
+        learned = learn([main], games, scope)[main]
+        return _Network(f"{learned.title}, which learned from {main.positions:,} positions", learned.model, games.size)
+
+    def _rounds(
+        self, network: _Network, limit: Limit, games: Table5Games, scope: Scope
+    ) -> dict[str, TournamentSettings]:
+        policy = policy_player(network.model)
+        search = {"kind": "mcts", "threads": 1}
+        steered = {"priors": "synchronous" if limit.simulations else "delayed", "exploration": _EXPLORATION}
+        limits = {"limit": {name: value for name, value in asdict(limit).items() if value is not None}}
+        without = in_words(limit)
+        players = {
+            both(without): policy | {"search": search | steered} | limits,
+            ALONE: policy,
+            without: {"kind": "search", "search": search} | limits,
+        }
+        template = tournament(players, network.size, scope)
+        if limit.seconds:  # two threads think in a game, and games at once should not take each other's time
+            template = template.model_copy(update={"jobs": max(1, template.jobs // 2)})
+        found = rounds(template, {ALONE: games.network, without: games.search})
+        return {f"{self._slug(without)}-{folder}": settings for folder, settings in found.items()}
+
+    def _slug(self, limit: str) -> str:
+        return limit.replace(",", "").replace(" ", "-")
+
+    def rows(self, results: Json) -> list[Row]:
+        """Games won against the network alone, and against the search alone."""
+        return [self._row(*pair) for pair in scores(results).items()]
+
+    def _row(self, names: tuple[str, str], pair: Pair) -> Row:
+        first, second = names
+        limit = first.removeprefix(_BOTH)
+        paper = _PAPER.get(limit) if second == ALONE else None
+        opponent = "network" if second == ALONE else "search"
+        what = f"{first} a move against the {opponent} alone: won, %"
+        return Row(
+            f"{self.name}/{self._slug(limit)}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval
+        )
+
+    def section(self, results: Json) -> str:
+        """How it was played, the scores, the paper's, and the differences."""
+        paper = [(f"{simulations:,}", f"{score} ± {error}") for simulations, (score, error) in TABLE5_PUBLISHED.items()]
+        return f"""
 The network is {results["network"]}. {results["games"]:,} games on {results["size"]}×{results["size"]} by Chinese rules,
 of which {results["distinct"]:,} differ and count. The tree search gets its priors from the network: it waits for them
 where simulations are counted, and goes on meanwhile where time is. It plays the network alone, which plays what it
 likes best, and the same search without it, which gets them from patterns. All search with one thread; the network has
 another where the search does not wait.
 
-{table(("a move may take", "against the network, %", "against the search, %", "s a move"), _lines(results))}
+{table(("a move may take", "against the network, %", "against the search, %", "s a move"), self._lines(results))}
 
 The paper's network of 12 layers on 19×19, with search against without:
 
 {table(("rollouts a move", "won, %"), paper)}
-
-Differences from the paper:
-
-{numbered(_TABLE5_DIFFERENCES)}
 """
 
-
-def _lines(results: Json) -> Iterator[tuple[str, ...]]:
-    found = scores(results)
-    for name in dict.fromkeys(first for first, _ in found):
-        limit = name.removeprefix(_BOTH)
-        against = (format_won(found.get((name, other))) for other in (ALONE, limit))
-        yield limit, *against, f"{results['seconds'][name]:.2f}"
-
-
-_TABLE5_DIFFERENCES: Final = (
-    "The network is ours, and so are its data and its size; `katachi models` tells how those that ship learned.",
-    "The paper's search goes on while a graphics card computes priors, and uses them when they come. Where simulations "
-    "are counted ours waits for them, so that results do not depend on the machine's speed; what late priors cost is "
-    "measured by `katachi reproduce search --table async`.",
-    "The paper's rollouts and ours differ: by 3×3 patterns there, by patterns and tactics here.",
-    f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
-    "The search without the network is ours alone.",
-)
-
-TABLE5_TABLE: Final = Table(
-    TABLE5_NAME, "Table 5: search with the network", measure_table5, rows_table5, section_table5
-)
+    def _lines(self, results: Json) -> Iterator[tuple[str, ...]]:
+        found = scores(results)
+        for name in dict.fromkeys(first for first, _ in found):
+            limit = name.removeprefix(_BOTH)
+            against = (format_won(found.get((name, other))) for other in (ALONE, limit))
+            yield limit, *against, f"{results['seconds'][name]:.2f}"

@@ -4,26 +4,19 @@ priors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment, Json
-from katachi.papers.search import delayed
+from katachi.papers.experiment import Experiment
+from katachi.papers.search.delayed import LatePriors
 from katachi.papers.search.strength import (
-    ABLATION_TABLE,
-    AGAINST_GNUGO_TABLE,
-    DOUBLING_TABLE,
-    LADDER_TABLE,
+    Ablation,
+    AgainstGnugo,
+    Doubling,
+    Ladder,
     write_cards,
 )
 
-# The tables about tree search, and what their document says before them.
-
-
-def head(results: Mapping[str, Json]) -> str:
-    """What is measured, and how to measure it again."""
-    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
-    return f"""
+_HEAD: Final = """
 How strong Monte-Carlo tree search is, what its parts are worth, and what they cost. A bar is what we set out to reach.
 
 ```
@@ -40,8 +33,8 @@ games, from resampling games for Elo. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="search",
     title="What tree search is worth",
-    tables=(DOUBLING_TABLE, ABLATION_TABLE, AGAINST_GNUGO_TABLE, LADDER_TABLE, delayed.TABLE),
-    head=head,
+    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors()),
+    head=_HEAD,
     baseline="bar",
     write_cards=write_cards,
 )

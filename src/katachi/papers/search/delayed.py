@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -41,24 +40,12 @@ class SlowEvaluator:
 
 # Delayed
 
-NAME: Final = "async"
 SIZE: Final = 9
 DELAYS: Final = (0, 50, 150)  # milliseconds a batch
 THREADS: Final = (1, 2)
 LEAST_RATIO: Final = 90  # percent of the search without an evaluator
 ROUNDS: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 60}
 _SECONDS: Final = {Budget.SMOKE: 0.2, Budget.HOUR: 2.0, Budget.FULL: 2.0}  # a search
-
-
-def measure(scope: Scope) -> Json:
-    """Search in rounds, one at a time, whatever ``--jobs`` says; ``--runs`` is the number of rounds."""
-    arguments = {"size": SIZE, "seconds": _SECONDS[scope.budget]}
-    runs = [
-        Run(f"round {number:02d}", search_round, {**arguments, "seed": seed_of(NAME, number)}, games=1)
-        for number in range(scope.runs or ROUNDS[scope.budget])
-    ]
-    done = do_runs(runs, scope.folder, Workers(), scope.watch)
-    return {"seconds": arguments["seconds"], "batch": MctsSettings().batch} | _gather(done)
 
 
 def search_round(size: int, seconds: float, seed: int) -> Json:
@@ -92,87 +79,94 @@ def _search(threads: int, delay: int, size: int, seconds: float, seed: int) -> J
     }
 
 
-def _gather(rounds: list[Json]) -> Json:
-    """The values of all rounds, by kind and by what was measured."""
-    kinds = sorted(rounds[0])
-    return {
-        "kinds": {kind: {what: [found[kind][what] for found in rounds] for what in rounds[0][kind]} for kind in kinds}
-    }
-
-
 def ratio(results: Json, threads: int, delay: int) -> Estimate:
     """The median over rounds of the rate with an evaluator, in percent of that without."""
     plain = np.array(results["kinds"][_key(threads, -1)]["rate"])
     return estimate(100 * np.array(results["kinds"][_key(threads, delay)]["rate"]) / plain, np.median)
 
 
-def _median(values: list[Any]) -> float:
-    return float(np.median(values))
+class LatePriors(Table):
+    name = "async"
+    title = "Priors that come late"
 
+    def measure(self, scope: Scope) -> Json:
+        """Search in rounds, one at a time, whatever ``--jobs`` says; ``--runs`` is the number of rounds."""
+        arguments = {"size": SIZE, "seconds": _SECONDS[scope.budget]}
+        runs = [
+            Run(f"round {number:02d}", search_round, {**arguments, "seed": seed_of(self.name, number)}, games=1)
+            for number in range(scope.runs or ROUNDS[scope.budget])
+        ]
+        done = do_runs(runs, scope.folder, Workers(), scope.watch)
+        return {"seconds": arguments["seconds"], "batch": MctsSettings().batch} | self._gather(done)
 
-def rows(results: Json) -> list[Row]:
-    """The rate beside that without an evaluator, and what was dropped."""
-    return [row for threads in THREADS for delay in DELAYS for row in _rows(results, threads, delay)]
+    def _gather(self, rounds: list[Json]) -> Json:
+        """The values of all rounds, by kind and by what was measured."""
+        kinds = sorted(rounds[0])
+        return {
+            "kinds": {
+                kind: {what: [found[kind][what] for found in rounds] for what in rounds[0][kind]} for kind in kinds
+            }
+        }
 
+    def _median(self, values: list[Any]) -> float:
+        return float(np.median(values))
 
-def _rows(results: Json, threads: int, delay: int) -> list[Row]:
-    where, found = f"{NAME}/{threads}/{delay}", ratio(results, threads, delay)
-    what = f"priors after {delay} ms, {threads} thread{'s' if threads > 1 else ''}"
-    dropped = sum(results["kinds"][_key(threads, delay)]["dropped"])
-    share = "simulations/s, % of those without"
-    return [
-        Row(f"{where}/rate", f"{what}: {share}", f"≥ {LEAST_RATIO}", round(found.mean, 1), found.interval),
-        Row(f"{where}/dropped", f"{what}: evaluations dropped", 0, dropped, None),
-    ]
+    def rows(self, results: Json) -> list[Row]:
+        """The rate beside that without an evaluator, and what was dropped."""
+        return [row for threads in THREADS for delay in DELAYS for row in self._rows(results, threads, delay)]
 
+    def _rows(self, results: Json, threads: int, delay: int) -> list[Row]:
+        where, found = f"{self.name}/{threads}/{delay}", ratio(results, threads, delay)
+        what = f"priors after {delay} ms, {threads} thread{'s' if threads > 1 else ''}"
+        dropped = sum(results["kinds"][_key(threads, delay)]["dropped"])
+        share = "simulations/s, % of those without"
+        return [
+            Row(f"{where}/rate", f"{what}: {share}", f"≥ {LEAST_RATIO}", round(found.mean, 1), found.interval),
+            Row(f"{where}/dropped", f"{what}: evaluations dropped", 0, dropped, None),
+        ]
 
-def section(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
-    """How it was measured, and the medians."""
-    rounds = len(results["kinds"][_key(THREADS[0], -1)]["rate"])
-    return f"""
+    def section(self, results: Json) -> str:
+        """How it was measured, and the medians."""
+        rounds = len(results["kinds"][_key(THREADS[0], -1)]["rate"])
+        return f"""
 An evaluator that waits so many milliseconds a batch of up to {results["batch"]} nodes, and the search beside it, from
 the empty {SIZE}×{SIZE} board with even priors, {results["seconds"]:g} s a search. Medians over {rounds} rounds in which
 all took turns. *Covered* is the share of visited nodes that have the evaluator's prior when the search ends; the lag is
 that from the making of a node to its prior.
 
-{_table(results)}
+{self._table(results)}
 """
 
+    def _table(self, results: Json) -> str:
+        header = (
+            "delay, ms",
+            "threads",
+            "simulations/s",
+            "% of those without",
+            "evaluations",
+            "dropped",
+            "covered, %",
+            "lag, simulations",
+            "lag of a batch, ms",
+        )
+        kinds = ((threads, delay) for threads in THREADS for delay in (-1, *DELAYS))
+        return table(header, (self._line(results, *kind) for kind in kinds))
 
-def _table(results: Json) -> str:
-    header = (
-        "delay, ms",
-        "threads",
-        "simulations/s",
-        "% of those without",
-        "evaluations",
-        "dropped",
-        "covered, %",
-        "lag, simulations",
-        "lag of a batch, ms",
-    )
-    kinds = ((threads, delay) for threads in THREADS for delay in (-1, *DELAYS))
-    return table(header, (_line(results, *kind) for kind in kinds))
-
-
-def _line(results: Json, threads: int, delay: int) -> tuple[str, ...]:
-    found = results["kinds"][_key(threads, delay)]
-    rate = format_value(round(_median(found["rate"])))
-    if delay < 0:
-        return ("no evaluator", str(threads), rate, *[""] * 6)
-    share = ratio(results, threads, delay)
-    interval = None if share.interval is None else [round(bound, 1) for bound in share.interval]
-    return (
-        str(delay),
-        str(threads),
-        rate,
-        format_estimate(round(share.mean, 1), interval),
-        format_value(sum(found["sent"])),
-        str(sum(found["dropped"])),
-        f"{100 * _median(found['coverage']):.0f}",
-        format_value(round(_median(found["lag simulations"]))),
-        f"{1000 * _median(found['lag seconds']):.0f}",
-    )
-
-
-TABLE: Final = Table(NAME, "Priors that come late", measure, rows, section)
+    def _line(self, results: Json, threads: int, delay: int) -> tuple[str, ...]:
+        found = results["kinds"][_key(threads, delay)]
+        rate = format_value(round(self._median(found["rate"])))
+        if delay < 0:
+            return ("no evaluator", str(threads), rate, *[""] * 6)
+        share = ratio(results, threads, delay)
+        interval = None if share.interval is None else [round(bound, 1) for bound in share.interval]
+        return (
+            str(delay),
+            str(threads),
+            rate,
+            format_estimate(round(share.mean, 1), interval),
+            format_value(sum(found["sent"])),
+            str(sum(found["dropped"])),
+            f"{100 * self._median(found['coverage']):.0f}",
+            format_value(round(self._median(found["lag simulations"]))),
+            f"{1000 * self._median(found['lag seconds']):.0f}",
+        )

@@ -34,7 +34,6 @@ from katachi.players.specs import RatingTable
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import PlayoutSettings
 
-ABLATION_NAME: Final = "ablation"
 SIZE: Final = 9
 FULL: Final = Anchor("full")
 MODEL: Final = "shapes-9"
@@ -102,94 +101,91 @@ PARTS: Final = {
 }
 
 
-def measure_ablation(scope: Scope) -> Json:
-    """Play the full player against each of the others, from two random moves; ``--runs`` is the games of each pair."""
-    simulations = SIMULATIONS[scope.budget]
-    games = dict.fromkeys(PARTS, scope.runs or ABLATION_GAMES[scope.budget])
-    full = Part("", "", {})
-    players = {FULL.player: full.player(simulations)} | {name: part.player(simulations) for name, part in PARTS.items()}
-    template = TournamentSettings(
-        players=write_players(players, scope.folder / "players"), scheme="gauntlet", size=SIZE, jobs=scope.workers.jobs
-    )
-
-    def count(records: Sequence[GameRecord]) -> Json:
-        counted = describe_games(records) | rate_games([*PARTS, FULL.player], records, FULL)
-        return {"simulations": simulations} | counted
-
-    return play_rounds(rounds(template, games), scope, count)
-
-
 def worth(results: Json, name: str) -> tuple[float, float, float]:
     """What a part is worth in Elo: value, low and high; above 0 it helps."""
     rating, low, high = results["ratings"][name]
     return (rating, low, high) if PARTS[name].is_added else (-rating, -high, -low)
 
 
-def _measured(results: Json) -> list[str]:
-    return [name for name in PARTS if name in results["ratings"]]
+class Ablation(Table):
+    name = "ablation"
+    title = "What the parts are worth"
 
+    def measure(self, scope: Scope) -> Json:
+        """Play the full player against each of the others, from two random moves; ``--runs``: games of each pair."""
+        simulations = SIMULATIONS[scope.budget]
+        games = dict.fromkeys(PARTS, scope.runs or ABLATION_GAMES[scope.budget])
+        full = Part("", "", {})
+        players = {FULL.player: full.player(simulations)} | {
+            name: part.player(simulations) for name, part in PARTS.items()
+        }
+        template = TournamentSettings(
+            players=write_players(players, scope.folder / "players"),
+            scheme="gauntlet",
+            size=SIZE,
+            jobs=scope.workers.jobs,
+        )
 
-def rows_ablation(results: Json) -> list[Row]:
-    """What every part is worth."""
-    return [_ablation_row(name, results) for name in _measured(results)]
+        def count(records: Sequence[GameRecord]) -> Json:
+            counted = describe_games(records) | rate_games([*PARTS, FULL.player], records, FULL)
+            return {"simulations": simulations} | counted
 
+        return play_rounds(rounds(template, games), scope, count)
 
-def _ablation_row(name: str, results: Json) -> Row:
-    value, low, high = worth(results, name)
-    what = f"{PARTS[name].sign} {PARTS[name].title}: worth in Elo"
-    return Row(f"{ABLATION_NAME}/{name}", what, None, value, (low, high))
+    def _measured(self, results: Json) -> list[str]:
+        return [name for name in PARTS if name in results["ratings"]]
 
+    def rows(self, results: Json) -> list[Row]:
+        """What every part is worth."""
+        return [self._row(name, results) for name in self._measured(results)]
 
-def section_ablation(results: Json, pictures: Path) -> str:
-    """How it was played, what the parts are worth as a picture, and the scores."""
-    _ablation_draw(results, pictures / f"{ABLATION_NAME}.svg")
-    return f"""
+    def _row(self, name: str, results: Json) -> Row:
+        value, low, high = worth(results, name)
+        what = f"{PARTS[name].sign} {PARTS[name].title}: worth in Elo"
+        return Row(f"{self.name}/{name}", what, None, value, (low, high))
+
+    def section(self, results: Json) -> str:
+        """How it was played, what the parts are worth as a picture, and the scores."""
+        return f"""
 {results["games"]:,} games on {SIZE}×{SIZE} at {results["simulations"]:,} simulations a move, each opening of two random
 moves played with both colors; {results["distinct"]:,} of them differ. The full player has the default settings. It
 plays itself without a part (−), or with one more (+); a part that helps has a positive number either way. The
 shapes are those of `{MODEL}`. Time is what the other took for a move, as a multiple of the full player's.
 
-![What each part is worth in Elo](search/{ABLATION_NAME}.svg)
+![What each part is worth in Elo](search/{self.name}.svg)
 
-{_ablation_table(results)}
+{self._table(results)}
 """
 
+    def _table(self, results: Json) -> str:
+        header = ("part", "games", "the other won, %", "worth in Elo (95 %)", "time, ×")
+        pairs = {pair["first"]: Pair(**pair) for pair in results["pairs"]}
+        lines = []
+        for name in self._measured(results):
+            part, pair = PARTS[name], pairs[name]
+            value, *interval = worth(results, name)
+            won = format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval])
+            time = results["seconds"][name] / max(results["seconds"][FULL.player], 1e-9)
+            lines.append(
+                (f"{part.sign} {part.title}", str(pair.games), won, format_estimate(value, interval), f"{time:.2f}")
+            )
+        return table(header, lines)
 
-def _ablation_table(results: Json) -> str:
-    header = ("part", "games", "the other won, %", "worth in Elo (95 %)", "time, ×")
-    pairs = {pair["first"]: Pair(**pair) for pair in results["pairs"]}
-    lines = []
-    for name in _measured(results):
-        part, pair = PARTS[name], pairs[name]
-        value, *interval = worth(results, name)
-        won = format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval])
-        time = results["seconds"][name] / max(results["seconds"][FULL.player], 1e-9)
-        lines.append(
-            (f"{part.sign} {part.title}", str(pair.games), won, format_estimate(value, interval), f"{time:.2f}")
-        )
-    return table(header, lines)
-
-
-def _ablation_draw(results: Json, path: Path) -> None:
-    names = sorted(_measured(results), key=lambda name: worth(results, name))
-    found = [worth(results, name) for name in names]
-    values = [value for value, _, _ in found]
-    errors = ([value - low for value, low, _ in found], [high - value for value, _, high in found])
-    with plot(path, columns=2, height=1.2 + 0.3 * len(names)) as (labels, axes):
-        labels.set_axis_off()  # room for the names of the bars
-        axes.barh(range(len(names)), values, xerr=errors, color=COLORS[2], capsize=3, label="95 % interval")
-        label_axes(axes, "What each part is worth", "Elo", "")
-        axes.set_yticks(range(len(names)), [f"{PARTS[name].sign} {PARTS[name].title}" for name in names])
-
-
-ABLATION_TABLE: Final = Table(
-    ABLATION_NAME, "What the parts are worth", measure_ablation, rows_ablation, section_ablation
-)
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw the picture."""
+        names = sorted(self._measured(results), key=lambda name: worth(results, name))
+        found = [worth(results, name) for name in names]
+        values = [value for value, _, _ in found]
+        errors = ([value - low for value, low, _ in found], [high - value for value, _, high in found])
+        with plot(pictures / f"{self.name}.svg", columns=2, height=1.2 + 0.3 * len(names)) as (labels, axes):
+            labels.set_axis_off()  # room for the names of the bars
+            axes.barh(range(len(names)), values, xerr=errors, color=COLORS[2], capsize=3, label="95 % interval")
+            label_axes(axes, "What each part is worth", "Elo", "")
+            axes.set_yticks(range(len(names)), [f"{PARTS[name].sign} {PARTS[name].title}" for name in names])
 
 
 # The shipped strong players against GNU Go: for a time a move on all cores, and held to some simulations on one.
 
-AGAINST_GNUGO_NAME: Final = "gnugo"
 _ROUNDS: Final = 10  # so that all matches are played side by side
 _SMOKE_LIMIT: Final = Limit(seconds=0.05)
 
@@ -230,112 +226,102 @@ MATCHES: Final = (
 )
 
 
-def measure_against_gnugo(scope: Scope) -> Json:
-    """Play one game at a time, whatever ``--jobs`` says, all matches side by side.
+class AgainstGnugo(Table):
+    name = "gnugo"
+    title = "Against GNU Go"
 
-    ``--runs`` is the number of games of those matches that the budget has.
-    """
-    require_gnugo()
-    chosen = [match for match in MATCHES if match.games[scope.budget]]
-    parts = (_rounds(match, scope).items() for match in chosen)
-    tournaments = dict(part for part in chain.from_iterable(zip_longest(*parts)) if part)
-    sizes = {match.name: match for match in chosen}
+    def measure(self, scope: Scope) -> Json:
+        """Play one game at a time, whatever ``--jobs`` says, all matches side by side.
 
-    def count(records: Sequence[GameRecord]) -> Json:
-        return {"matches": {name: _count(match, records) for name, match in sizes.items()}}
+        ``--runs`` is the number of games of those matches that the budget has.
+        """
+        require_gnugo()
+        chosen = [match for match in MATCHES if match.games[scope.budget]]
+        parts = (self._rounds(match, scope).items() for match in chosen)
+        tournaments = dict(part for part in chain.from_iterable(zip_longest(*parts)) if part)
+        sizes = {match.name: match for match in chosen}
 
-    return play_rounds(tournaments, scope, count)
+        def count(records: Sequence[GameRecord]) -> Json:
+            return {"matches": {name: self._count(match, records) for name, match in sizes.items()}}
 
+        return play_rounds(tournaments, scope, count)
 
-def _rounds(match: Match, scope: Scope) -> dict[str, TournamentSettings]:
-    games = scope.runs or match.games[scope.budget]
-    limit = _SMOKE_LIMIT if scope.budget is Budget.SMOKE else match.limit
-    template = TournamentSettings(
-        players=write_players({match.name: _limited(match.player, limit)}, scope.folder / "players")
-        | {gnugo_name(match.level): gnugo(match.level)},
-        size=match.size,
-        openings=OpeningSettings(random_plies=0),
-    )
-    found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
-    return {f"{match.name}-{folder}": settings for folder, settings in found.items()}
+    def _rounds(self, match: Match, scope: Scope) -> dict[str, TournamentSettings]:
+        games = scope.runs or match.games[scope.budget]
+        limit = _SMOKE_LIMIT if scope.budget is Budget.SMOKE else match.limit
+        template = TournamentSettings(
+            players=write_players({match.name: self._limited(match.player, limit)}, scope.folder / "players")
+            | {gnugo_name(match.level): gnugo(match.level)},
+            size=match.size,
+            openings=OpeningSettings(random_plies=0),
+        )
+        found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
+        return {f"{match.name}-{folder}": settings for folder, settings in found.items()}
 
+    def _limited(self, player: str, limit: Limit) -> Json:
+        """Our player as it ships but for the limit; GNU Go thinks as long as it likes."""
+        values = read_player(player)
+        threads = {"threads": 1} if limit.simulations else {}
+        limits = {name: value for name, value in asdict(limit).items() if value is not None}
+        return values | {"search": values["search"] | threads, "limit": limits}
 
-def _limited(player: str, limit: Limit) -> Json:
-    """Our player as it ships but for the limit; GNU Go thinks as long as it likes."""
-    values = read_player(player)
-    threads = {"threads": 1} if limit.simulations else {}
-    limits = {name: value for name, value in asdict(limit).items() if value is not None}
-    return values | {"search": values["search"] | threads, "limit": limits}
+    def _count(self, match: Match, records: Sequence[GameRecord]) -> Json:
+        """The score of one match; nothing if it has no games yet."""
+        own = [record for record in records if match.name in (record.black.name, record.white.name)]
+        opponent = gnugo_name(match.level)
+        if not own:
+            return {"games": 0}
+        return describe_games(own) | rate_games([match.name, opponent], own, Anchor(opponent))
 
+    def rows(self, results: Json) -> list[Row]:
+        """The win rate of every match; None for those that were not played."""
+        return [self._row(match, results) for match in MATCHES]
 
-def _count(match: Match, records: Sequence[GameRecord]) -> Json:
-    """The score of one match; nothing if it has no games yet."""
-    own = [record for record in records if match.name in (record.black.name, record.white.name)]
-    opponent = gnugo_name(match.level)
-    if not own:
-        return {"games": 0}
-    return describe_games(own) | rate_games([match.name, opponent], own, Anchor(opponent))
+    def _row(self, match: Match, results: Json) -> Row:
+        pair = self._pair(match, results)
+        what = f"{match.player} at {match.limit_in_words} a move against {gnugo_name(match.level)}: won, %"
+        won, interval = (None, None) if pair is None else (round(pair.percent, 1), pair.percent_interval)
+        return Row(f"{self.name}/{match.name}", what, match.bar, won, interval)
 
+    def _pair(self, match: Match, results: Json) -> Pair | None:
+        found = results["matches"].get(match.name, {"games": 0})
+        return Pair(**found["pairs"][0]) if found["games"] else None
 
-def rows_against_gnugo(results: Json) -> list[Row]:
-    """The win rate of every match; None for those that were not played."""
-    return [_against_gnugo_row(match, results) for match in MATCHES]
-
-
-def _against_gnugo_row(match: Match, results: Json) -> Row:
-    pair = _pair(match, results)
-    what = f"{match.player} at {match.limit_in_words} a move against {gnugo_name(match.level)}: won, %"
-    won, interval = (None, None) if pair is None else (round(pair.percent, 1), pair.percent_interval)
-    return Row(f"{AGAINST_GNUGO_NAME}/{match.name}", what, match.bar, won, interval)
-
-
-def _pair(match: Match, results: Json) -> Pair | None:
-    found = results["matches"].get(match.name, {"games": 0})
-    return Pair(**found["pairs"][0]) if found["games"] else None
-
-
-def section_against_gnugo(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
-    """How it was played, and the scores."""
-    return f"""
+    def section(self, results: Json) -> str:
+        """How it was played, and the scores."""
+        return f"""
 One game at a time, from the empty board, komi 7.5, area rules, colors alternating. Only our players are limited: by
 time on all cores, or held to simulations on one thread, as a lower bound: far less than they have otherwise. Priors of
 a network come while the search goes on, on a busy machine later, so that such games are not the same everywhere.
 
-{_against_gnugo_table(results)}
+{self._table(results)}
 """
 
-
-def _against_gnugo_table(results: Json) -> str:
-    header = ("match", "board", "limit", "s a move", "games", "different", "won, %", "Elo above GNU Go")
-    lines = []
-    for match in MATCHES:
-        pair = _pair(match, results)
-        if pair is not None:
-            found = results["matches"][match.name]
-            rating, *interval = found["ratings"][match.name]
-            lines.append(
-                (
-                    f"{match.player} – {gnugo_name(match.level)}",
-                    f"{match.size}×{match.size}",
-                    match.limit_in_words,
-                    format_value(round(found["seconds"][match.name], 2)),
-                    str(pair.games),
-                    str(found["distinct"]),
-                    format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval]),
-                    format_estimate(rating, interval),
+    def _table(self, results: Json) -> str:
+        header = ("match", "board", "limit", "s a move", "games", "different", "won, %", "Elo above GNU Go")
+        lines = []
+        for match in MATCHES:
+            pair = self._pair(match, results)
+            if pair is not None:
+                found = results["matches"][match.name]
+                rating, *interval = found["ratings"][match.name]
+                lines.append(
+                    (
+                        f"{match.player} – {gnugo_name(match.level)}",
+                        f"{match.size}×{match.size}",
+                        match.limit_in_words,
+                        format_value(round(found["seconds"][match.name], 2)),
+                        str(pair.games),
+                        str(found["distinct"]),
+                        format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval]),
+                        format_estimate(rating, interval),
+                    )
                 )
-            )
-    return table(header, lines)
-
-
-AGAINST_GNUGO_TABLE: Final = Table(
-    AGAINST_GNUGO_NAME, "Against GNU Go", measure_against_gnugo, rows_against_gnugo, section_against_gnugo
-)
+        return table(header, lines)
 
 
 # Strength by simulations: the tree search with ever more of them a move, against GNU Go.
 
-DOUBLING_NAME: Final = "doubling"
 LEVEL: Final = 10
 OPPONENT: Final = Anchor(gnugo_name(LEVEL))
 POINTS: Final = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
@@ -357,105 +343,101 @@ def name_of(simulations: int) -> str:
     return f"{simulations} simulations"
 
 
-def measure_doubling(scope: Scope) -> Json:
-    """Play all points side by side, from the empty board; ``--runs`` is the number of games of each."""
-    require_gnugo()
-    plan = dict.fromkeys(POINTS, scope.runs) if scope.runs else DOUBLING_GAMES[scope.budget]
-    games = {name_of(simulations): count for simulations, count in plan.items()}
-    files = write_players({name_of(simulations): player(simulations) for simulations in plan}, scope.folder / "players")
-    template = TournamentSettings(
-        players={OPPONENT.player: gnugo(LEVEL), **files},
-        scheme="gauntlet",
-        size=SIZE,
-        jobs=scope.workers.jobs,
-        openings=OpeningSettings(random_plies=0),
-    )
-
-    def count(records: Sequence[GameRecord]) -> Json:
-        return describe_games(records) | rate_games([*games, OPPONENT.player], records, OPPONENT)
-
-    return play_rounds(rounds(template, games), scope, count)
-
-
 def scores(results: Json) -> dict[int, Pair]:
     """What each point won against the opponent, by simulations."""
     pairs = (Pair(**pair) for pair in results["pairs"])
     return {int(pair.first.split()[0]): pair for pair in pairs}
 
 
-def rows_doubling(results: Json) -> list[Row]:
-    """The win rate and the Elo difference of every point."""
-    return [row for simulations, pair in scores(results).items() for row in _rows(simulations, pair, results)]
+class Doubling(Table):
+    name = "doubling"
+    title = "Strength by simulations"
 
+    def measure(self, scope: Scope) -> Json:
+        """Play all points side by side, from the empty board; ``--runs`` is the number of games of each."""
+        require_gnugo()
+        plan = dict.fromkeys(POINTS, scope.runs) if scope.runs else DOUBLING_GAMES[scope.budget]
+        games = {name_of(simulations): count for simulations, count in plan.items()}
+        files = write_players(
+            {name_of(simulations): player(simulations) for simulations in plan}, scope.folder / "players"
+        )
+        template = TournamentSettings(
+            players={OPPONENT.player: gnugo(LEVEL), **files},
+            scheme="gauntlet",
+            size=SIZE,
+            jobs=scope.workers.jobs,
+            openings=OpeningSettings(random_plies=0),
+        )
 
-def _rows(simulations: int, pair: Pair, results: Json) -> list[Row]:
-    rating, low, high = results["ratings"][pair.first]
-    what = f"{simulations:,} simulations against {OPPONENT.player}"
-    return [
-        Row(
-            f"{DOUBLING_NAME}/{simulations}/won",
-            f"{what}: won, %",
-            _bar(simulations),
-            round(pair.percent, 1),
-            pair.percent_interval,
-        ),
-        Row(f"{DOUBLING_NAME}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high)),
-    ]
+        def count(records: Sequence[GameRecord]) -> Json:
+            return describe_games(records) | rate_games([*games, OPPONENT.player], records, OPPONENT)
 
+        return play_rounds(rounds(template, games), scope, count)
 
-def _bar(simulations: int) -> str | None:
-    return f"≥ {BARS[simulations]}" if simulations in BARS else None
+    def rows(self, results: Json) -> list[Row]:
+        """The win rate and the Elo difference of every point."""
+        return [row for simulations, pair in scores(results).items() for row in self._rows(simulations, pair, results)]
 
+    def _rows(self, simulations: int, pair: Pair, results: Json) -> list[Row]:
+        rating, low, high = results["ratings"][pair.first]
+        what = f"{simulations:,} simulations against {OPPONENT.player}"
+        return [
+            Row(
+                f"{self.name}/{simulations}/won",
+                f"{what}: won, %",
+                self._bar(simulations),
+                round(pair.percent, 1),
+                pair.percent_interval,
+            ),
+            Row(f"{self.name}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high)),
+        ]
 
-def section_doubling(results: Json, pictures: Path) -> str:
-    """How it was played, the curve, and its points."""
-    _doubling_draw(results, pictures / f"{DOUBLING_NAME}.svg")
-    return f"""
+    def _bar(self, simulations: int) -> str | None:
+        return f"≥ {BARS[simulations]}" if simulations in BARS else None
+
+    def section(self, results: Json) -> str:
+        """How it was played, the curve, and its points."""
+        return f"""
 {results["games"]:,} games on {SIZE}×{SIZE} from the empty board against {OPPONENT.player}, komi 7.5, area rules, colors
 alternating, with the default settings on one thread; {results["distinct"]:,} of them differ. The tree is kept from move
 to move, and a search ends early where its move can no longer change.
 
-![Win rate and Elo by simulations a move](search/{DOUBLING_NAME}.svg)
+![Win rate and Elo by simulations a move](search/{self.name}.svg)
 
-{_doubling_table(results)}
+{self._table(results)}
 """
 
+    def _table(self, results: Json) -> str:
+        header = ("simulations a move", "games", "won, %", f"Elo above {OPPONENT.player}", "s a move")
+        lines = []
+        for simulations, pair in scores(results).items():
+            rating, *interval = results["ratings"][pair.first]
+            won = format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval])
+            elo, seconds = format_estimate(rating, interval), f"{results['seconds'][pair.first]:.2f}"
+            lines.append((f"{simulations:,}", str(pair.games), won, elo, seconds))
+        return table(header, lines)
 
-def _doubling_table(results: Json) -> str:
-    header = ("simulations a move", "games", "won, %", f"Elo above {OPPONENT.player}", "s a move")
-    lines = []
-    for simulations, pair in scores(results).items():
-        rating, *interval = results["ratings"][pair.first]
-        won = format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval])
-        elo, seconds = format_estimate(rating, interval), f"{results['seconds'][pair.first]:.2f}"
-        lines.append((f"{simulations:,}", str(pair.games), won, elo, seconds))
-    return table(header, lines)
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw the picture."""
+        found = scores(results)
+        won = [(pair.percent, *pair.percent_interval) for pair in found.values()]
+        elo = [results["ratings"][pair.first] for pair in found.values()]
+        with plot(pictures / f"{self.name}.svg", columns=2) as (left, right):
+            self._draw_curve(left, list(found), won)
+            label_axes(left, f"Games won against {OPPONENT.player}", "simulations a move", "%")
+            self._draw_curve(right, list(found), elo)
+            label_axes(right, f"Strength above {OPPONENT.player}", "simulations a move", "Elo")
 
-
-def _doubling_draw(results: Json, path: Path) -> None:
-    found = scores(results)
-    won = [(pair.percent, *pair.percent_interval) for pair in found.values()]
-    elo = [results["ratings"][pair.first] for pair in found.values()]
-    with plot(path, columns=2) as (left, right):
-        _draw_curve(left, list(found), won)
-        label_axes(left, f"Games won against {OPPONENT.player}", "simulations a move", "%")
-        _draw_curve(right, list(found), elo)
-        label_axes(right, f"Strength above {OPPONENT.player}", "simulations a move", "Elo")
-
-
-def _draw_curve(axes: Any, simulations: Sequence[int], found: Sequence[Sequence[float]]) -> None:
-    """Values with their intervals, each (value, low, high)."""
-    below = [value - low for value, low, _ in found]
-    above = [high - value for value, _, high in found]
-    values = [value for value, _, _ in found]
-    axes.errorbar(simulations, values, (below, above), color=COLORS[4], marker="o", capsize=3, label="95 % interval")
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-
-
-DOUBLING_TABLE: Final = Table(
-    DOUBLING_NAME, "Strength by simulations", measure_doubling, rows_doubling, section_doubling
-)
+    def _draw_curve(self, axes: Any, simulations: Sequence[int], found: Sequence[Sequence[float]]) -> None:
+        """Values with their intervals, each (value, low, high)."""
+        below = [value - low for value, low, _ in found]
+        above = [high - value for value, _, high in found]
+        values = [value for value, _, _ in found]
+        axes.errorbar(
+            simulations, values, (below, above), color=COLORS[4], marker="o", capsize=3, label="95 % interval"
+        )
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
 # The shipped levels on one scale, with simple players and GNU Go as rungs between them.
@@ -463,7 +445,6 @@ DOUBLING_TABLE: Final = Table(
 # Each plays the two that follow it in the order of their strength. The scale is that of the old Computer Go Server,
 # where GNU Go stood at 1,800.
 
-LADDER_NAME: Final = "ladder"
 ANCHOR: Final = Anchor(gnugo_name(10), 1800)
 SCALE: Final = f"on {SIZE}x{SIZE}, where {ANCHOR.player} is {ANCHOR.rating:,.0f}"
 LEVELS: Final = tuple(f"level-{number}" for number in range(1, 11))
@@ -481,90 +462,15 @@ LADDER_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 10, Budget.FULL: 100}
 _SMOKE_SIMULATIONS: Final = 10
 
 
-def measure_ladder(scope: Scope) -> Json:
-    """Play and rate; ``--runs`` is the number of games of each pair."""
-    require_gnugo()
-    games = scope.runs or LADDER_GAMES[scope.budget]
-    template = TournamentSettings(
-        players=dict(RUNGS),
-        scheme="ladder",
-        size=SIZE,
-        jobs=scope.workers.jobs,
-        limit=LimitSettings(simulations=_SMOKE_SIMULATIONS if scope.budget is Budget.SMOKE else None),
-    )
-
-    def count(records: Sequence[GameRecord]) -> Json:
-        return describe_games(records) | rate_games(list(RUNGS), records, ANCHOR)
-
-    return play_rounds(rounds(template, dict.fromkeys(RUNGS, games)), scope, count)
-
-
-def rows_ladder(results: Json) -> list[Row]:
-    """The rating of every player."""
-    return [
-        Row(f"{LADDER_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high))
-        for name, (rating, low, high) in results["ratings"].items()
-    ]
-
-
-def section_ladder(results: Json, pictures: Path) -> str:
-    """How it was played, the ratings as a picture, and as a table."""
-    _ladder_draw(results, pictures / f"{LADDER_NAME}.svg")
-    return f"""
-{results["games"]:,} games {SCALE}, each opening of two random moves played with both colors; {results["distinct"]:,} of
-them differ. Each player met the two that stand nearest above and below. Ratings are Bradley–Terry's. The cards of the
-levels have them from here: `katachi players`.
-
-![The levels, simple players and GNU Go on one scale](search/{LADDER_NAME}.svg)
-
-{_ladder_table(results)}
-"""
-
-
-def _ladder_table(results: Json) -> str:
-    order = list(results["ratings"])
-    above = {(pair.second, pair.first): pair for pair in (Pair(**pair) for pair in results["pairs"])}
-    lines = []
-    for name, other in zip(order, [*order[1:], ""], strict=True):
-        rating, *interval = results["ratings"][name]
-        lines.append((name, format_estimate(rating, interval), _won(above, name, other)))
-    return table(("player", "Elo (95 %)", "won against the next below, %"), lines)
-
-
-def _won(above: Mapping[tuple[str, str], Pair], name: str, other: str) -> str:
-    """What a player won against another, if they met."""
-    if pair := above.get((name, other)):
-        return f"{100 - pair.percent:.1f} of {pair.games}"
-    if pair := above.get((other, name)):
-        return f"{pair.percent:.1f} of {pair.games}"
-    return ""
-
-
-def _ladder_draw(results: Json, path: Path) -> None:
-    found = dict(reversed(results["ratings"].items()))
-    values = [rating for rating, _, _ in found.values()]
-    errors = (
-        [rating - low for rating, low, _ in found.values()],
-        [high - rating for rating, _, high in found.values()],
-    )
-    with plot(path, columns=2, height=1.2 + 0.25 * len(found)) as (axes, rest):
-        rest.set_axis_off()
-        axes.errorbar(
-            values, range(len(found)), xerr=errors, color=COLORS[4], fmt="o", capsize=3, label="95 % interval"
-        )
-        label_axes(axes, f"Ratings {SCALE}", "Elo", "")
-        axes.set_yticks(range(len(found)), list(found))
-
-
 def write_cards(results: Mapping[str, Json], folder: Path) -> list[str]:
     """Put the ratings of the levels into their files in a folder; returns whose.
 
     Raises ExperimentError if they were not measured, or are not there.
     """
-    if LADDER_NAME not in results:
-        raise ExperimentError(f"the table {LADDER_NAME} has not been measured")
+    if Ladder.name not in results:
+        raise ExperimentError(f"the table {Ladder.name} has not been measured")
     ratings = {
-        level: results[LADDER_NAME]["ratings"][level] for level in LEVELS if level in results[LADDER_NAME]["ratings"]
+        level: results[Ladder.name]["ratings"][level] for level in LEVELS if level in results[Ladder.name]["ratings"]
     }
     for level, (value, low, high) in ratings.items():
         path = folder / f"{level}.toml"
@@ -574,4 +480,75 @@ def write_cards(results: Mapping[str, Json], folder: Path) -> list[str]:
     return list(ratings)
 
 
-LADDER_TABLE: Final = Table(LADDER_NAME, "A ladder of levels", measure_ladder, rows_ladder, section_ladder)
+class Ladder(Table):
+    name = "ladder"
+    title = "A ladder of levels"
+
+    def measure(self, scope: Scope) -> Json:
+        """Play and rate; ``--runs`` is the number of games of each pair."""
+        require_gnugo()
+        games = scope.runs or LADDER_GAMES[scope.budget]
+        template = TournamentSettings(
+            players=dict(RUNGS),
+            scheme="ladder",
+            size=SIZE,
+            jobs=scope.workers.jobs,
+            limit=LimitSettings(simulations=_SMOKE_SIMULATIONS if scope.budget is Budget.SMOKE else None),
+        )
+
+        def count(records: Sequence[GameRecord]) -> Json:
+            return describe_games(records) | rate_games(list(RUNGS), records, ANCHOR)
+
+        return play_rounds(rounds(template, dict.fromkeys(RUNGS, games)), scope, count)
+
+    def rows(self, results: Json) -> list[Row]:
+        """The rating of every player."""
+        return [
+            Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high))
+            for name, (rating, low, high) in results["ratings"].items()
+        ]
+
+    def section(self, results: Json) -> str:
+        """How it was played, the ratings as a picture, and as a table."""
+        return f"""
+{results["games"]:,} games {SCALE}, each opening of two random moves played with both colors; {results["distinct"]:,} of
+them differ. Each player met the two that stand nearest above and below. Ratings are Bradley–Terry's. The cards of the
+levels have them from here: `katachi players`.
+
+![The levels, simple players and GNU Go on one scale](search/{self.name}.svg)
+
+{self._table(results)}
+"""
+
+    def _table(self, results: Json) -> str:
+        order = list(results["ratings"])
+        above = {(pair.second, pair.first): pair for pair in (Pair(**pair) for pair in results["pairs"])}
+        lines = []
+        for name, other in zip(order, [*order[1:], ""], strict=True):
+            rating, *interval = results["ratings"][name]
+            lines.append((name, format_estimate(rating, interval), self._won(above, name, other)))
+        return table(("player", "Elo (95 %)", "won against the next below, %"), lines)
+
+    def _won(self, above: Mapping[tuple[str, str], Pair], name: str, other: str) -> str:
+        """What a player won against another, if they met."""
+        if pair := above.get((name, other)):
+            return f"{100 - pair.percent:.1f} of {pair.games}"
+        if pair := above.get((other, name)):
+            return f"{pair.percent:.1f} of {pair.games}"
+        return ""
+
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw the picture."""
+        found = dict(reversed(results["ratings"].items()))
+        values = [rating for rating, _, _ in found.values()]
+        errors = (
+            [rating - low for rating, low, _ in found.values()],
+            [high - rating for rating, _, high in found.values()],
+        )
+        with plot(pictures / f"{self.name}.svg", columns=2, height=1.2 + 0.25 * len(found)) as (axes, rest):
+            rest.set_axis_off()
+            axes.errorbar(
+                values, range(len(found)), xerr=errors, color=COLORS[4], fmt="o", capsize=3, label="95 % interval"
+            )
+            label_axes(axes, f"Ratings {SCALE}", "Elo", "")
+            axes.set_yticks(range(len(found)), list(found))

@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from katachi.papers.documents import numbered
-from katachi.papers.experiment import Budget, Experiment, Json
+from katachi.papers.experiment import Budget, Experiment
 from katachi.papers.silver2007 import figure4
-from katachi.papers.silver2007 import figure4 as figure4_report
-from katachi.papers.silver2007.extras import CASCADE_TABLE, GROWING_TABLE
-from katachi.papers.silver2007.figures import ANCHOR, FIGURE3_TABLE, FIGURE5_TABLE, FIGURE6_TABLE
-
-# The paper and its tables, and what its document says before them.
-
-
-def head(results: Mapping[str, Json]) -> str:
-    """What is reproduced, how, and the numbered differences from the paper."""
-    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
-    return f"""
-David Silver, Richard Sutton and Martin Müller, *Reinforcement learning of local shape in the game of Go*, IJCAI
-2007. A player learns Go from nothing but games against itself: its value is a logistic of a sum of weights, one for
-each of very many small shapes on the board, and after each move the weights are changed so that the value of the
-board comes nearer to that of the next one. The yardstick is the average liberty player, ALP, which plays where its
-chains have the most liberties on average and the enemy's the fewest.
-
-```
-katachi reproduce silver2007 --budget smoke
-katachi reproduce silver2007 --table figure4 --budget full --jobs 2
-katachi reproduce silver2007 --table figure4 --budget full --runs 50 --jobs 64 --backend ray
-```
-
-An interrupted command goes on where it was when it is given again. Measured here: {measured}.
-
-## Differences from the paper
-
-{numbered(_DIFFERENCES)}
-"""
-
+from katachi.papers.silver2007.extras import Cascade, Growing
+from katachi.papers.silver2007.figure4 import Figure4
+from katachi.papers.silver2007.figures import ANCHOR, Figure3, Figure5, Figure6
 
 _DIFFERENCES: Final = (
     f"The paper does not give the komi of its {figure4.SIZE}×{figure4.SIZE} games. Ours is {figure4.KOMI}, with which "
@@ -63,16 +35,36 @@ _DIFFERENCES: Final = (
     "The paper's Linear-S had ten minutes a game. Ours searches for a fixed time a move.",
 )
 
+_HEAD: Final = f"""
+David Silver, Richard Sutton and Martin Müller, *Reinforcement learning of local shape in the game of Go*, IJCAI
+2007. A player learns Go from nothing but games against itself: its value is a logistic of a sum of weights, one for
+each of very many small shapes on the board, and after each move the weights are changed so that the value of the
+board comes nearer to that of the next one. The yardstick is the average liberty player, ALP, which plays where its
+chains have the most liberties on average and the enemy's the fewest.
+
+```
+katachi reproduce silver2007 --budget smoke
+katachi reproduce silver2007 --table figure4 --budget full --jobs 2
+katachi reproduce silver2007 --table figure4 --budget full --runs 50 --jobs 64 --backend ray
+```
+
+An interrupted command goes on where it was when it is given again. Measured here: {{measured}}.
+
+## Differences from the paper
+
+{numbered(_DIFFERENCES)}
+"""
+
 EXPERIMENT: Final = Experiment(
     name="silver2007",
     title="Local shapes by temporal-difference learning",
     tables=(
-        FIGURE3_TABLE,
-        figure4_report.TABLE,
-        GROWING_TABLE,
-        CASCADE_TABLE,
-        FIGURE5_TABLE,
-        FIGURE6_TABLE,
+        Figure3(),
+        Figure4(),
+        Growing(),
+        Cascade(),
+        Figure5(),
+        Figure6(),
     ),
-    head=head,
+    head=_HEAD,
 )

@@ -27,18 +27,8 @@ from katachi.shapes.learner import GrowingLearner, TdSettings, growing_stages
 
 # The online cascade on and off (section 8), on 5×5 with all shapes up to 3×3.
 
-CASCADE_NAME: Final = "cascade"
 CASCADE_RUNS: Final = {Budget.SMOKE: 2, Budget.HOUR: 3, Budget.FULL: 10}
 _WAYS: Final = {"off": False, "on": True}
-
-
-def measure_cascade(scope: Scope) -> Json:
-    """Do all runs, or what is missing; the paper's exact update in both."""
-    protocol, count = PROTOCOLS[scope.budget], scope.runs or CASCADE_RUNS[scope.budget]
-    runs = [_cascade_run(way, number, protocol) for number in range(count) for way in _WAYS]
-    results = do_runs(runs, scope.folder, scope.workers, scope.watch)
-    summaries = {way: sum_up(results[first :: len(_WAYS)], protocol) for first, way in enumerate(_WAYS)}
-    return {"protocol": protocol.arguments, "runs": count, "cascade": summaries}
 
 
 def _cascade_run(way: str, number: int, protocol: Protocol) -> Run:
@@ -46,7 +36,7 @@ def _cascade_run(way: str, number: int, protocol: Protocol) -> Run:
         "sets": list(UP_TO_3X3),
         "size": SIZE,
         "komi": KOMI,
-        "seed": seed_of(CASCADE_NAME, number),  # the same for both ways
+        "seed": seed_of(Cascade.name, number),  # the same for both ways
         "protocol": protocol.arguments,
         "mode": "online",
         "cascade": _WAYS[way],
@@ -54,34 +44,49 @@ def _cascade_run(way: str, number: int, protocol: Protocol) -> Run:
     return Run(f"{way} {number:02d}", learn, arguments, protocol.games)
 
 
-def rows_cascade(results: Json) -> list[Row]:
-    """Win rates with and without; the paper gives no figures."""
-    return list(_cascade_rows(results))
+class Cascade(Table):
+    name = "cascade"
+    title = "Online cascade"
 
+    def measure(self, scope: Scope) -> Json:
+        """Do all runs, or what is missing; the paper's exact update in both."""
+        protocol, count = PROTOCOLS[scope.budget], scope.runs or CASCADE_RUNS[scope.budget]
+        runs = [_cascade_run(way, number, protocol) for number in range(count) for way in _WAYS]
+        results = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        summaries = {way: sum_up(results[first :: len(_WAYS)], protocol) for first, way in enumerate(_WAYS)}
+        return {"protocol": protocol.arguments, "runs": count, "cascade": summaries}
 
-def _cascade_rows(results: Json) -> Iterator[Row]:
-    words = {"early": "after 1,000 games", "final": "at the end", "averaged": "at the end, averaged weights"}
-    for way, found in results["cascade"].items():
-        for key, when in words.items():
-            if found[key]:
-                mean, interval = estimate(found[key])
-                what = f"cascade {way}: win rate against ALP {when}, %"
-                yield Row(f"{CASCADE_NAME}/{way}/{key}", what, None, round(mean, 2), interval)
+    def rows(self, results: Json) -> list[Row]:
+        """Win rates with and without; the paper gives no figures."""
+        return list(self._rows(results))
 
+    def _rows(self, results: Json) -> Iterator[Row]:
+        words = {"early": "after 1,000 games", "final": "at the end", "averaged": "at the end, averaged weights"}
+        for way, found in results["cascade"].items():
+            for key, when in words.items():
+                if found[key]:
+                    mean, interval = estimate(found[key])
+                    what = f"cascade {way}: win rate against ALP {when}, %"
+                    yield Row(f"{self.name}/{way}/{key}", what, None, round(mean, 2), interval)
 
-def section_cascade(results: Json, pictures: Path) -> str:
-    """What it does, the curves, and the win rates."""
-    protocol = Protocol(**results["protocol"])
-    with plot(pictures / "cascade.svg") as (axes,):
-        for (way, found), color in zip(results["cascade"].items(), (COLORS[4], COLORS[5]), strict=True):
-            axes.plot(protocol.tests, found["curve"], color=color, linewidth=1, label=f"cascade {way}")
-        axes.set_xscale("log")
-        axes.set_ylim(0, 100)
-        label_axes(axes, "Online cascade, mean over runs", "games", "win rate against ALP, %")
-    header = ("cascade", "final, %", "averaged, %", "better agent, %")
-    keys = ("final", "averaged", "better agent")
-    lines = [(way, *(format_mean(estimate(found[key])) for key in keys)) for way, found in results["cascade"].items()]
-    return f"""
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw both learning curves."""
+        protocol = Protocol(**results["protocol"])
+        with plot(pictures / "cascade.svg") as (axes,):
+            for (way, found), color in zip(results["cascade"].items(), (COLORS[4], COLORS[5]), strict=True):
+                axes.plot(protocol.tests, found["curve"], color=color, linewidth=1, label=f"cascade {way}")
+            axes.set_xscale("log")
+            axes.set_ylim(0, 100)
+            label_axes(axes, "Online cascade, mean over runs", "games", "win rate against ALP, %")
+
+    def section(self, results: Json) -> str:
+        """What it does, the curves, and the win rates."""
+        header = ("cascade", "final, %", "averaged, %", "better agent, %")
+        keys = ("final", "averaged", "better agent")
+        lines = [
+            (way, *(format_mean(estimate(found[key])) for key in keys)) for way, found in results["cascade"].items()
+        ]
+        return f"""
 With the cascade each set of shapes learns from an error of its own, that of the value which only the sets as or
 more general give; so the general shapes take what they can explain. The paper introduces it for the sake of growing
 boards and gives no figures. Here all {len(UP_TO_3X3)} sets up to 3×3 learn on {SIZE}×{SIZE}, otherwise as in Figure
@@ -93,12 +98,8 @@ boards and gives no figures. Here all {len(UP_TO_3X3)} sets up to 3×3 learn on 
 """
 
 
-CASCADE_TABLE: Final = Table(CASCADE_NAME, "Online cascade", measure_cascade, rows_cascade, section_cascade)
-
-
 # Growing
 
-GROWING_NAME: Final = "growing"
 SMALLEST: Final = 5
 GROWING_SIZE: Final = 9
 MASTERED: Final = 0.9  # the win rate of both agents at which the board grows
@@ -125,22 +126,6 @@ PLANS: Final = {
 }
 
 
-def measure_growing(scope: Scope) -> Json:
-    """Do all runs, or what is missing, and sum them up by where they began."""
-    plan, count = PLANS[scope.budget], scope.runs or GROWING_RUNS[scope.budget]
-    runs = [_growing_run(start, number, plan) for number in range(count) for start in STARTS]
-    results = do_runs(runs, scope.folder, scope.workers, scope.watch)
-    summaries = {start: _sum_up(results[first :: len(STARTS)], plan) for first, start in enumerate(STARTS)}
-    return {"plan": asdict(plan), "runs": count, "starts": summaries}
-
-
-def _growing_run(start: str, number: int, plan: Plan) -> Run:
-    arguments = {"smallest": STARTS[start], "seed": seed_of(GROWING_NAME, start, number), "plan": asdict(plan)}
-    return Run(
-        f"{start} {number:02d}", grow, arguments, plan.games + (GROWING_SIZE - STARTS[start]) * plan.games_on_smaller
-    )
-
-
 def grow(smallest: int, seed: int, plan: Json) -> Json:
     """Learn on one size after another with the paper's settings; the curve is that of the last size, from 0 games on.
 
@@ -163,90 +148,106 @@ def grow(smallest: int, seed: int, plan: Json) -> Json:
     return {"smaller": smaller, "curve": curve} | test_at_the_end(growing.learner, wanted.final_games)
 
 
-def _sum_up(results: Sequence[Json], plan: Plan) -> Json:
-    """What is kept of the runs that began alike."""
-    curves = [result["curve"] for result in results]
-    return {
-        "mastered after": [_games_to_master(curve, plan) for curve in curves],
-        "smaller": [result["smaller"] for result in results],
-        "final": [percent_won(result["final"], plan.final_games) for result in results],
-        "averaged": [percent_won(result["averaged"], plan.final_games) for result in results],
-        "curve": mean_curve(curves, plan.test_games),
-    }
-
-
-def _games_to_master(curve: Sequence[Sequence[float]], plan: Plan) -> int | None:
-    """The games on the last size before both agents first win so often in a test; None if never."""
-    tests = range(0, plan.games + plan.test_every, plan.test_every)
-    mastered = (games for games, won in zip(tests, curve, strict=True) if min(won) >= MASTERED * plan.test_games)
-    return next(mastered, None)
-
-
 def time_to_master(results: Json, start: str) -> Estimate:
     """Mean games on the last size; runs that never got there count as all their games."""
     found = results["starts"][start]["mastered after"]
     return estimate([results["plan"]["games"] if games is None else games for games in found])
 
 
-def rows_growing(results: Json) -> list[Row]:
-    """Games on 9×9 until both agents win 90 %, and win rates; the paper gives no figures."""
-    return list(_growing_rows(results))
+class Growing(Table):
+    name = "growing"
+    title = "Board growing"
 
+    def measure(self, scope: Scope) -> Json:
+        """Do all runs, or what is missing, and sum them up by where they began."""
+        plan, count = PLANS[scope.budget], scope.runs or GROWING_RUNS[scope.budget]
+        runs = [self._run(start, number, plan) for number in range(count) for start in STARTS]
+        results = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        summaries = {start: self._sum_up(results[first :: len(STARTS)], plan) for first, start in enumerate(STARTS)}
+        return {"plan": asdict(plan), "runs": count, "starts": summaries}
 
-def _growing_rows(results: Json) -> Iterator[Row]:
-    for start in STARTS:
-        mean, interval = time_to_master(results, start)
-        what = f"{start}: games on {GROWING_SIZE}×{GROWING_SIZE} until both agents win {_RATE} against ALP"
-        yield Row(f"{GROWING_NAME}/{start.replace(' ', '-')}/mastered", what, None, mean, interval)
-        for key in ("final", "averaged"):
-            mean, interval = estimate(results["starts"][start][key])
-            games = f"{results['plan']['games']:,} games on {GROWING_SIZE}×{GROWING_SIZE}"
-            what = f"{start}: {key} win rate against ALP after {games}, %"
-            yield Row(f"{GROWING_NAME}/{start.replace(' ', '-')}/{key}", what, None, round(mean, 2), interval)
-
-
-def section_growing(results: Json, pictures: Path) -> str:
-    """What was done, the curve, and how long it took."""
-    plan = Plan(**results["plan"])
-    with plot(pictures / "growing.svg") as (axes,):
-        for (start, found), color in zip(results["starts"].items(), (COLORS[4], COLORS[5]), strict=True):
-            games = range(0, plan.games + plan.test_every, plan.test_every)
-            axes.plot(games, found["curve"], color=color, linewidth=1, label=start)
-        axes.axhline(100 * MASTERED, color="#888888", linestyle=":", linewidth=1)
-        axes.set_ylim(0, 100)
-        label_axes(
-            axes,
-            f"{GROWING_SIZE}×{GROWING_SIZE}, grown and from nothing",
-            f"games on {GROWING_SIZE}×{GROWING_SIZE}",
-            "win rate against ALP, %",
+    def _run(self, start: str, number: int, plan: Plan) -> Run:
+        arguments = {"smallest": STARTS[start], "seed": seed_of(self.name, start, number), "plan": asdict(plan)}
+        return Run(
+            f"{start} {number:02d}",
+            grow,
+            arguments,
+            plan.games + (GROWING_SIZE - STARTS[start]) * plan.games_on_smaller,
         )
-    return f"""
+
+    def _sum_up(self, results: Sequence[Json], plan: Plan) -> Json:
+        """What is kept of the runs that began alike."""
+        curves = [result["curve"] for result in results]
+        return {
+            "mastered after": [self._games_to_master(curve, plan) for curve in curves],
+            "smaller": [result["smaller"] for result in results],
+            "final": [percent_won(result["final"], plan.final_games) for result in results],
+            "averaged": [percent_won(result["averaged"], plan.final_games) for result in results],
+            "curve": mean_curve(curves, plan.test_games),
+        }
+
+    def _games_to_master(self, curve: Sequence[Sequence[float]], plan: Plan) -> int | None:
+        """The games on the last size before both agents first win so often in a test; None if never."""
+        tests = range(0, plan.games + plan.test_every, plan.test_every)
+        mastered = (games for games, won in zip(tests, curve, strict=True) if min(won) >= MASTERED * plan.test_games)
+        return next(mastered, None)
+
+    def rows(self, results: Json) -> list[Row]:
+        """Games on 9×9 until both agents win 90 %, and win rates; the paper gives no figures."""
+        return list(self._rows(results))
+
+    def _rows(self, results: Json) -> Iterator[Row]:
+        for start in STARTS:
+            mean, interval = time_to_master(results, start)
+            what = f"{start}: games on {GROWING_SIZE}×{GROWING_SIZE} until both agents win {_RATE} against ALP"
+            yield Row(f"{self.name}/{start.replace(' ', '-')}/mastered", what, None, mean, interval)
+            for key in ("final", "averaged"):
+                mean, interval = estimate(results["starts"][start][key])
+                games = f"{results['plan']['games']:,} games on {GROWING_SIZE}×{GROWING_SIZE}"
+                what = f"{start}: {key} win rate against ALP after {games}, %"
+                yield Row(f"{self.name}/{start.replace(' ', '-')}/{key}", what, None, round(mean, 2), interval)
+
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw both learning curves."""
+        plan = Plan(**results["plan"])
+        with plot(pictures / "growing.svg") as (axes,):
+            for (start, found), color in zip(results["starts"].items(), (COLORS[4], COLORS[5]), strict=True):
+                games = range(0, plan.games + plan.test_every, plan.test_every)
+                axes.plot(games, found["curve"], color=color, linewidth=1, label=start)
+            axes.axhline(100 * MASTERED, color="#888888", linestyle=":", linewidth=1)
+            axes.set_ylim(0, 100)
+            label_axes(
+                axes,
+                f"{GROWING_SIZE}×{GROWING_SIZE}, grown and from nothing",
+                f"games on {GROWING_SIZE}×{GROWING_SIZE}",
+                "win rate against ALP, %",
+            )
+
+    def section(self, results: Json) -> str:
+        """What was done, the curve, and how long it took."""
+        plan = Plan(**results["plan"])
+        return f"""
 All {len(UP_TO_3X3)} sets up to 3×3 learn on {SMALLEST}×{SMALLEST} until both agents win {_RATE} of
 {plan.test_games} test games against ALP, then on the next larger board, with the weights that they have, up to
 {GROWING_SIZE}×{GROWING_SIZE}; or on {GROWING_SIZE}×{GROWING_SIZE} from the first game on. A smaller board is left
 after {plan.games_on_smaller:,} games in any case. {results["runs"]} runs each, with the paper's settings but without
-the cascade. On the smaller boards the grown pairs played {_games_on_smaller(results):,.0f} games on average,
+the cascade. On the smaller boards the grown pairs played {self._games_on_smaller(results):,.0f} games on average,
 which are shorter ones.
 
 ![Win rate on 9×9, grown and from nothing](silver2007/growing.svg)
 
-{_summary(results)}
+{self._summary(results)}
 """
 
+    def _games_on_smaller(self, results: Json) -> float:
+        return estimate([float(sum(smaller.values())) for smaller in results["starts"]["grown"]["smaller"]]).mean
 
-def _games_on_smaller(results: Json) -> float:
-    return estimate([float(sum(smaller.values())) for smaller in results["starts"]["grown"]["smaller"]]).mean
-
-
-def _summary(results: Json) -> str:
-    header = ("", f"games on {GROWING_SIZE}×{GROWING_SIZE} until {_RATE}", "reached", "final, %", "averaged, %")
-    lines = []
-    for start, found in results["starts"].items():
-        reached = sum(games is not None for games in found["mastered after"])
-        rates = [format_value(round(estimate(found[key]).mean, 1)) for key in ("final", "averaged")]
-        time = format_value(round(time_to_master(results, start).mean))
-        lines.append((start, time, f"{reached} of {results['runs']}", *rates))
-    return table(header, lines)
-
-
-GROWING_TABLE: Final = Table(GROWING_NAME, "Board growing", measure_growing, rows_growing, section_growing)
+    def _summary(self, results: Json) -> str:
+        header = ("", f"games on {GROWING_SIZE}×{GROWING_SIZE} until {_RATE}", "reached", "final, %", "averaged, %")
+        lines = []
+        for start, found in results["starts"].items():
+            reached = sum(games is not None for games in found["mastered after"])
+            rates = [format_value(round(estimate(found[key]).mean, 1)) for key in ("final", "averaged")]
+            time = format_value(round(time_to_master(results, start).mean))
+            lines.append((start, time, f"{reached} of {results['runs']}", *rates))
+        return table(header, lines)

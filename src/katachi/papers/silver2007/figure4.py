@@ -137,7 +137,6 @@ def games_until(
 
 # Figure4
 
-NAME: Final = "figure4"
 SIZE: Final = 5
 KOMI: Final = 7.5
 ALONE: Final = "alone"
@@ -183,7 +182,7 @@ class Learner:
             "sets": [shape_set.name for shape_set in self.sets],
             "size": SIZE,
             "komi": KOMI,
-            "seed": seed_of(NAME, self.name, number),
+            "seed": seed_of(Figure4.name, self.name, number),
             "protocol": protocol.arguments,
             "mode": self.mode,
         }
@@ -191,18 +190,6 @@ class Learner:
 
 
 LEARNERS: Final = tuple(Learner(shape_set, how) for how in (ALONE, CUMULATIVE) for shape_set in ALL_SETS)
-
-
-def measure(scope: Scope) -> Json:
-    """Do all runs, or what is missing, and sum them up by learner."""
-    protocol, count = PROTOCOLS[scope.budget], scope.runs or RUNS[scope.budget]
-    runs = list(_runs(count, protocol))
-    results = do_runs(runs, scope.folder, scope.workers, scope.watch)
-    # The runs of one learner are as far apart as there are learners.
-    summaries = {
-        learner.name: sum_up(results[first :: len(LEARNERS)], protocol) for first, learner in enumerate(LEARNERS)
-    }
-    return {"protocol": protocol.arguments, "runs": count, "experiments": summaries}
 
 
 def _runs(count: int, protocol: Protocol) -> Iterator[Run]:
@@ -281,13 +268,6 @@ _CURVES: Final = (
 )
 
 
-def draw_plots(results: Json, pictures: Path) -> None:
-    """Draw all pictures of the figure into a folder."""
-    _plot_sizes(results, pictures / "figure4.svg")
-    _plot_curves(results, pictures / "figure4-curves.svg")
-    _plot_times(results, pictures / "figure4-sets.svg")
-
-
 def _plot_sizes(results: Json, path: Path) -> None:
     """The figure itself; what it has above and below, win rate and learning time, is side by side here."""
     for how in (ALONE, CUMULATIVE):
@@ -351,90 +331,103 @@ def _plot_times(results: Json, path: Path) -> None:
 # Figure 4 as rows and text.
 
 
-def _find(name: str, how: str) -> Learner:
-    return Learner(ShapeSet.parse(name), how)
-
-
-def _name(learner: Learner) -> str:
-    return learner.name.replace("x", "×")
-
-
 # Rows
-
-
-def rows(results: Json) -> list[Row]:
-    """The paper's statements first, then the figures of all learners."""
-    return [*_statements(results), *(row for learner in LEARNERS for row in _figures(results, learner))]
-
-
-def _row(name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
-    if isinstance(found, Estimate):
-        return Row(f"{NAME}/{name}", what, published, round(found.mean, 2), _rounded(found.interval))
-    return Row(f"{NAME}/{name}", what, published, found, None)
-
-
-def _rounded(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    return None if interval is None else (round(interval[0], 2), round(interval[1], 2))
-
-
-def _statements(results: Json) -> Iterator[Row]:
-    best_alone, combined = _find("LI 2x2", ALONE), _find("LI 3x3", CUMULATIVE)
-    early = of(results, best_alone, "early")
-    what = f"{_name(best_alone)}: win rate against ALP after {EARLY:,} games, %"
-    yield _row("LI-2x2-alone/early", what, 25, estimate(early) if early else None)
-    for learner, published in ((best_alone, "over 80"), (combined, "over 90")):
-        final = estimate(of(results, learner, "final"))
-        yield _row(f"{_slug(learner)}/statement", f"{_name(learner)}: final win rate, %", published, final)
-    best = max((e for e in LEARNERS if e.how == ALONE), key=lambda e: estimate(of(results, e, "final")).mean)
-    yield _row("best-alone", "the best set alone", "2×2", _name(best).removesuffix(f" {ALONE}"))
-    faster = f"{sum(_is_li_faster(results, size) for size in TABLE_SIZES)} of {len(TABLE_SIZES)}"
-    yield _row("LI-faster", "sizes up to 3×3 at which LI alone learns faster than LD", "small shapes", faster)
-    yield _row("linear", "learning time against number of sets: R² of a line", "about linear", _linearity(results))
-
-
-def _is_li_faster(results: Json, size: tuple[int, int]) -> bool:
-    times = [learning_time(results, Learner(ShapeSet(*size, location), ALONE)).mean for location in Location]
-    return times[0] < times[1]
-
-
-def _linearity(results: Json) -> Estimate | None:
-    """How much of the learning time of cumulative sets a line over their number explains; None if too few learned."""
-    sets, times = _times_by_sets(results)
-    if len(times) < 3 or np.ptp(times) == 0:
-        return None
-    return Estimate(float(np.corrcoef(sets, times)[0, 1] ** 2), None)
-
-
-def _times_by_sets(results: Json) -> tuple[list[int], list[float]]:
-    """Of the cumulative learners all of whose runs learned."""
-    learned = [e for e in LEARNERS if e.how == CUMULATIVE and reached(results, e) == results["runs"]]
-    return [len(e.sets) for e in learned], [learning_time(results, e).mean for e in learned]
-
-
-def _slug(learner: Learner) -> str:
-    return learner.name.replace(" ", "-")
-
-
-def _figures(results: Json, learner: Learner) -> Iterator[Row]:
-    slug, name = _slug(learner), _name(learner)
-    for key, words in (("final", "final win rate, %"), ("averaged", "final win rate of averaged weights, %")):
-        yield _row(f"{slug}/{key}", f"{name}: {words}", None, estimate(of(results, learner, key)))
-    for color in ("as Black", "as White"):
-        found = estimate(of(results, learner, color))
-        yield _row(f"{slug}/{color.split()[1].lower()}", f"{name}: final win rate {color}, %", None, found)
-    count = reached(results, learner)
-    what = f"{name}: games until both agents exceed 50 %, in {count} of {results['runs']} runs"
-    yield _row(f"{slug}/learned", what, None, learning_time(results, learner) if count else None)
 
 
 # Text
 
 
-def section(results: Json, pictures: Path) -> str:
-    """What was measured, the plots, and a table of all learners."""
-    draw_plots(results, pictures)
-    protocol = results["protocol"]
-    return f"""
+class Figure4(Table):
+    name = "figure4"
+    title = "Figure 4: shapes on 5×5, alone and together"
+
+    def measure(self, scope: Scope) -> Json:
+        """Do all runs, or what is missing, and sum them up by learner."""
+        protocol, count = PROTOCOLS[scope.budget], scope.runs or RUNS[scope.budget]
+        runs = list(_runs(count, protocol))
+        results = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        # The runs of one learner are as far apart as there are learners.
+        summaries = {
+            learner.name: sum_up(results[first :: len(LEARNERS)], protocol) for first, learner in enumerate(LEARNERS)
+        }
+        return {"protocol": protocol.arguments, "runs": count, "experiments": summaries}
+
+    def _find(self, name: str, how: str) -> Learner:
+        return Learner(ShapeSet.parse(name), how)
+
+    def _name(self, learner: Learner) -> str:
+        return learner.name.replace("x", "×")
+
+    def rows(self, results: Json) -> list[Row]:
+        """The paper's statements first, then the figures of all learners."""
+        return [*self._statements(results), *(row for learner in LEARNERS for row in self._figures(results, learner))]
+
+    def _row(self, name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
+        if isinstance(found, Estimate):
+            return Row(f"{self.name}/{name}", what, published, round(found.mean, 2), self._rounded(found.interval))
+        return Row(f"{self.name}/{name}", what, published, found, None)
+
+    def _rounded(self, interval: tuple[float, float] | None) -> tuple[float, float] | None:
+        return None if interval is None else (round(interval[0], 2), round(interval[1], 2))
+
+    def _statements(self, results: Json) -> Iterator[Row]:
+        best_alone, combined = self._find("LI 2x2", ALONE), self._find("LI 3x3", CUMULATIVE)
+        early = of(results, best_alone, "early")
+        what = f"{self._name(best_alone)}: win rate against ALP after {EARLY:,} games, %"
+        yield self._row("LI-2x2-alone/early", what, 25, estimate(early) if early else None)
+        for learner, published in ((best_alone, "over 80"), (combined, "over 90")):
+            final = estimate(of(results, learner, "final"))
+            yield self._row(
+                f"{self._slug(learner)}/statement", f"{self._name(learner)}: final win rate, %", published, final
+            )
+        best = max((e for e in LEARNERS if e.how == ALONE), key=lambda e: estimate(of(results, e, "final")).mean)
+        yield self._row("best-alone", "the best set alone", "2×2", self._name(best).removesuffix(f" {ALONE}"))
+        faster = f"{sum(self._is_li_faster(results, size) for size in TABLE_SIZES)} of {len(TABLE_SIZES)}"
+        yield self._row("LI-faster", "sizes up to 3×3 at which LI alone learns faster than LD", "small shapes", faster)
+        yield self._row(
+            "linear", "learning time against number of sets: R² of a line", "about linear", self._linearity(results)
+        )
+
+    def _is_li_faster(self, results: Json, size: tuple[int, int]) -> bool:
+        times = [learning_time(results, Learner(ShapeSet(*size, location), ALONE)).mean for location in Location]
+        return times[0] < times[1]
+
+    def _linearity(self, results: Json) -> Estimate | None:
+        """How much of the learning time of cumulative sets a line over their number explains; None if few learned."""
+        sets, times = self._times_by_sets(results)
+        if len(times) < 3 or np.ptp(times) == 0:
+            return None
+        return Estimate(float(np.corrcoef(sets, times)[0, 1] ** 2), None)
+
+    def _times_by_sets(self, results: Json) -> tuple[list[int], list[float]]:
+        """Of the cumulative learners all of whose runs learned."""
+        learned = [e for e in LEARNERS if e.how == CUMULATIVE and reached(results, e) == results["runs"]]
+        return [len(e.sets) for e in learned], [learning_time(results, e).mean for e in learned]
+
+    def _slug(self, learner: Learner) -> str:
+        return learner.name.replace(" ", "-")
+
+    def _figures(self, results: Json, learner: Learner) -> Iterator[Row]:
+        slug, name = self._slug(learner), self._name(learner)
+        for key, words in (("final", "final win rate, %"), ("averaged", "final win rate of averaged weights, %")):
+            yield self._row(f"{slug}/{key}", f"{name}: {words}", None, estimate(of(results, learner, key)))
+        for color in ("as Black", "as White"):
+            found = estimate(of(results, learner, color))
+            yield self._row(f"{slug}/{color.split()[1].lower()}", f"{name}: final win rate {color}, %", None, found)
+        count = reached(results, learner)
+        what = f"{name}: games until both agents exceed 50 %, in {count} of {results['runs']} runs"
+        yield self._row(f"{slug}/learned", what, None, learning_time(results, learner) if count else None)
+
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw all pictures of the figure."""
+        _plot_sizes(results, pictures / "figure4.svg")
+        _plot_curves(results, pictures / "figure4-curves.svg")
+        _plot_times(results, pictures / "figure4-sets.svg")
+
+    def section(self, results: Json) -> str:
+        """What was measured, the plots, and a table of all learners."""
+        protocol = results["protocol"]
+        return f"""
 Each set of shapes alone, and together with all sets that are as or more general: {len(LEARNERS)} learners of
 {results["runs"]} runs. In each run a pair of agents learns from {protocol["games"]:,} games on {SIZE}×{SIZE} with a
 komi of {KOMI}. Every {protocol["test_every"]:,} games each agent plays {protocol["test_games"]:,} test games
@@ -454,42 +447,36 @@ says in how many it did, and points with a white inside are such lower bounds.
 
 ![Learning time against the number of sets](silver2007/figure4-sets.svg)
 
-{_big_table(results)}
+{self._big_table(results)}
 """
 
+    def _big_table(self, results: Json) -> str:
+        header = (
+            "sets",
+            "final, %",
+            "averaged, %",
+            "better agent",
+            "as Black",
+            "as White",
+            "learned",
+            "after games",
+            "smoothed",
+        )
+        return table(header, (self._table_row(results, learner) for learner in LEARNERS))
 
-def _big_table(results: Json) -> str:
-    header = (
-        "sets",
-        "final, %",
-        "averaged, %",
-        "better agent",
-        "as Black",
-        "as White",
-        "learned",
-        "after games",
-        "smoothed",
-    )
-    return table(header, (_table_row(results, learner) for learner in LEARNERS))
+    def _table_row(self, results: Json, learner: Learner) -> list[str]:
+        rates = [estimate(of(results, learner, key)) for key in ("final", "averaged")]
+        plain = [estimate(of(results, learner, key)).mean for key in ("better agent", "as Black", "as White")]
+        times = [self._format_time(results, learner, key) for key in ("learned after", "learned after, smoothed")]
+        count = f"{reached(results, learner)} of {results['runs']}"
+        return [self._name(learner), *map(format_mean, rates), *(f"{rate:.0f}" for rate in plain), count, *times]
 
-
-def _table_row(results: Json, learner: Learner) -> list[str]:
-    rates = [estimate(of(results, learner, key)) for key in ("final", "averaged")]
-    plain = [estimate(of(results, learner, key)).mean for key in ("better agent", "as Black", "as White")]
-    times = [_format_time(results, learner, key) for key in ("learned after", "learned after, smoothed")]
-    count = f"{reached(results, learner)} of {results['runs']}"
-    return [_name(learner), *map(format_mean, rates), *(f"{rate:.0f}" for rate in plain), count, *times]
-
-
-def _format_time(results: Json, learner: Learner, key: str) -> str:
-    """The mean, a lower bound if some runs never learned, nothing if none did."""
-    missing = [found is None for found in of(results, learner, key)]
-    if all(missing):
-        return NOTHING
-    return ("≥ " if any(missing) else "") + format_value(round(learning_time(results, learner, key).mean))
-
-
-TABLE: Final = Table(NAME, "Figure 4: shapes on 5×5, alone and together", measure, rows, section)
+    def _format_time(self, results: Json, learner: Learner, key: str) -> str:
+        """The mean, a lower bound if some runs never learned, nothing if none did."""
+        missing = [found is None for found in of(results, learner, key)]
+        if all(missing):
+            return NOTHING
+        return ("≥ " if any(missing) else "") + format_value(round(learning_time(results, learner, key).mean))
 
 
 # What the paper reads in Figure 6, as questions that a program can answer about a shape.

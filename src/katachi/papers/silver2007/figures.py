@@ -27,7 +27,6 @@ from katachi.shapes.sets import Location, ShapeSet
 
 # Figure 3: how many shapes are active and how many weights there are, for each set on 5×5.
 
-FIGURE3_NAME: Final = "figure3"
 _SIZE: Final = 5
 _LARGER: Final = 9  # the board of the final agents
 _BINS: Final = "h"
@@ -46,69 +45,66 @@ PUBLISHED: Final[dict[tuple[int, int], tuple[int, int | str, int | str]]] = {
 }
 
 
-def measure_figure3(scope: Scope) -> Json:  # noqa: ARG001 — counting takes no budget
-    """Count everything."""
-    return {"sets": {s.name: _figure3_count(s) for location in Location for s in _sets(location)}}
+class Figure3(Table):
+    name = "figure3"
+    title = "Figure 3: the number of shapes on 5×5"
 
+    def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — counting takes no budget
+        """Count everything."""
+        return {"sets": {s.name: self._count(s) for location in Location for s in self._sets(location)}}
 
-def _sets(location: Location) -> Iterator[ShapeSet]:
-    return (ShapeSet(*size, location) for size in PAPER_SIZES)
+    def _sets(self, location: Location) -> Iterator[ShapeSet]:
+        return (ShapeSet(*size, location) for size in PAPER_SIZES)
 
+    def _count(self, shape_set: ShapeSet) -> Json:
+        return {
+            "active": shape_set.active_count(_SIZE),
+            "allocated": _BINS if shape_set.is_hashed else shape_set.allocated(_SIZE),
+            "distinct": {str(size): shape_set.distinct(size) for size in (_SIZE, _LARGER)},
+            "distinct up to inversion": {str(size): shape_set.distinct(size, tied=True) for size in (_SIZE, _LARGER)},
+        }
 
-def _figure3_count(shape_set: ShapeSet) -> Json:
-    return {
-        "active": shape_set.active_count(_SIZE),
-        "allocated": _BINS if shape_set.is_hashed else shape_set.allocated(_SIZE),
-        "distinct": {str(size): shape_set.distinct(size) for size in (_SIZE, _LARGER)},
-        "distinct up to inversion": {str(size): shape_set.distinct(size, tied=True) for size in (_SIZE, _LARGER)},
-    }
+    def rows(self, results: Json) -> list[Row]:
+        """The paper's numbers first, then the weights that are left when all symmetries are used."""
+        return [*self._published_rows(results), *self._distinct_rows(results)]
 
+    def _published_rows(self, results: Json) -> Iterator[Row]:
+        for (width, height), (active, *allocated) in PUBLISHED.items():
+            size = f"{width}x{height}"
+            words = size.replace("x", "×")
+            found = results["sets"][f"LI {size}"]["active"]
+            yield Row(f"{self.name}/{size}/n", f"{words}: active shapes n", active, found, None)
+            for location, published in zip(Location, allocated, strict=True):
+                own = results["sets"][f"{location.value} {size}"]["allocated"]
+                name = f"{location.value} {words}"
+                yield Row(f"{self.name}/{location.value}-{size}/N", f"{name}: weights N", published, own, None)
 
-def rows_figure3(results: Json) -> list[Row]:
-    """The paper's numbers first, then the weights that are left when all symmetries are used."""
-    return [*_published_rows(results), *_distinct_rows(results)]
+    def _distinct_rows(self, results: Json) -> Iterator[Row]:
+        for name, counts in results["sets"].items():
+            for size, found in counts["distinct"].items():
+                words = f"{name.replace('x', '×')}: distinct weights on {size}×{size}"
+                yield Row(f"{self.name}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None)
 
+    def _agreement(self, results: Json) -> str:
+        published = list(self._published_rows(results))
+        equal = sum(row.published == row.ours for row in published)
+        return f"Of the paper's {len(published)} counts {equal} are ours."
 
-def _published_rows(results: Json) -> Iterator[Row]:
-    for (width, height), (active, *allocated) in PUBLISHED.items():
-        size = f"{width}x{height}"
-        words = size.replace("x", "×")
-        found = results["sets"][f"LI {size}"]["active"]
-        yield Row(f"{FIGURE3_NAME}/{size}/n", f"{words}: active shapes n", active, found, None)
-        for location, published in zip(Location, allocated, strict=True):
-            own = results["sets"][f"{location.value} {size}"]["allocated"]
-            name = f"{location.value} {words}"
-            yield Row(f"{FIGURE3_NAME}/{location.value}-{size}/N", f"{name}: weights N", published, own, None)
-
-
-def _distinct_rows(results: Json) -> Iterator[Row]:
-    for name, counts in results["sets"].items():
-        for size, found in counts["distinct"].items():
-            words = f"{name.replace('x', '×')}: distinct weights on {size}×{size}"
-            yield Row(f"{FIGURE3_NAME}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None)
-
-
-def _agreement(results: Json) -> str:
-    published = list(_published_rows(results))
-    equal = sum(row.published == row.ours for row in published)
-    return f"Of the paper's {len(published)} counts {equal} are ours."
-
-
-def section_figure3(results: Json, pictures: Path) -> str:  # noqa: ARG001 — there is nothing to draw
-    """The table, with the distinct weights beside it."""
-    header = ("set", "n", "N", "distinct, 5×5", "distinct, 9×9", "and inverses tied, 9×9")
-    lines = [
-        (
-            name.replace("x", "×"),
-            format_value(counts["active"]),
-            format_value(counts["allocated"]),
-            *(format_value(count) for count in counts["distinct"].values()),
-            format_value(counts["distinct up to inversion"][str(_LARGER)]),
-        )
-        for name, counts in results["sets"].items()
-    ]
-    return f"""
-{_agreement(results)} N counts the entries of the tables, where a set of shapes is folded by the two mirror axes of
+    def section(self, results: Json) -> str:
+        """The table, with the distinct weights beside it."""
+        header = ("set", "n", "N", "distinct, 5×5", "distinct, 9×9", "and inverses tied, 9×9")
+        lines = [
+            (
+                name.replace("x", "×"),
+                format_value(counts["active"]),
+                format_value(counts["allocated"]),
+                *(format_value(count) for count in counts["distinct"].values()),
+                format_value(counts["distinct up to inversion"][str(_LARGER)]),
+            )
+            for name, counts in results["sets"].items()
+        ]
+        return f"""
+{self._agreement(results)} N counts the entries of the tables, where a set of shapes is folded by the two mirror axes of
 the board; h is a number of bins, 100,000. Fewer weights are *distinct*: the diagonals fold the board once more, and
 many shapes are their own mirror images. The last column is how many there would be if a shape and its color inverse
 shared one.
@@ -117,14 +113,8 @@ shared one.
 """
 
 
-FIGURE3_TABLE: Final = Table(
-    FIGURE3_NAME, "Figure 3: the number of shapes on 5×5", measure_figure3, rows_figure3, section_figure3
-)
-
-
 # Figure5
 
-FIGURE5_NAME: Final = "figure5"
 SIZE: Final = 9
 ANCHOR: Final = Anchor("ALP", 850)
 _SMOKE_SECONDS: Final = 0.02  # a move
@@ -178,98 +168,93 @@ GROUPS: Final = {
 }
 
 
-def measure_figure5(scope: Scope) -> Json:
-    """Play the tournaments, or what is left of them, and rate all players by all games.
+class Figure5(Table):
+    name = "figure5"
+    title = "Figure 5: ratings on 9×9"
 
-    Without GNU Go the others play all the same. ``--runs`` is the number of games of each pair with alpha-beta.
-    """
-    tournaments = dict(_tournaments(scope))
-    records = play_tournaments(tournaments, scope.folder, scope.watch)
-    return {"games": len(records)} | rate_games(list(CONTESTANTS), records, ANCHOR)
+    def measure(self, scope: Scope) -> Json:
+        """Play the tournaments, or what is left of them, and rate all players by all games.
 
+        Without GNU Go the others play all the same. ``--runs`` is the number of games of each pair with alpha-beta.
+        """
+        tournaments = dict(self._tournaments(scope))
+        records = play_tournaments(tournaments, scope.folder, scope.watch)
+        return {"games": len(records)} | rate_games(list(CONTESTANTS), records, ANCHOR)
 
-def _tournaments(scope: Scope) -> Iterator[tuple[str, TournamentSettings]]:
-    for name, group in GROUPS.items():
-        games = scope.runs if scope.runs and name == "alphabeta" else group.games[scope.budget]
-        players = {player: CONTESTANTS[player].spec for player in group.players if _is_here(player, scope.budget)}
-        if games and group.players[0] in players:
-            yield f"{name}-{games}", _settings(players, group.scheme, games, scope)
+    def _tournaments(self, scope: Scope) -> Iterator[tuple[str, TournamentSettings]]:
+        for name, group in GROUPS.items():
+            games = scope.runs if scope.runs and name == "alphabeta" else group.games[scope.budget]
+            players = {
+                player: CONTESTANTS[player].spec for player in group.players if self._is_here(player, scope.budget)
+            }
+            if games and group.players[0] in players:
+                yield f"{name}-{games}", self._settings(players, group.scheme, games, scope)
 
+    def _is_here(self, player: str, budget: Budget) -> bool:
+        """GNU Go may not be installed, and its level 10 takes longer than a smoke test may."""
+        if not player.startswith("GNU Go"):
+            return True
+        return has_gnugo() and not (budget is Budget.SMOKE and player.endswith("10"))
 
-def _is_here(player: str, budget: Budget) -> bool:
-    """GNU Go may not be installed, and its level 10 takes longer than a smoke test may."""
-    if not player.startswith("GNU Go"):
-        return True
-    return has_gnugo() and not (budget is Budget.SMOKE and player.endswith("10"))
+    def _settings(self, players: dict[str, str], scheme: Scheme, games: int, scope: Scope) -> TournamentSettings:
+        seconds = _SMOKE_SECONDS if scope.budget is Budget.SMOKE else None
+        return TournamentSettings(
+            players=players,
+            scheme=scheme,
+            games=games,
+            size=SIZE,
+            jobs=scope.workers.jobs,
+            limit=LimitSettings(seconds=seconds),
+        )
 
+    def rows(self, results: Json) -> list[Row]:
+        """The rating of every player; None for those who did not play."""
+        return [self._row(name, contestant, results) for name, contestant in CONTESTANTS.items()]
 
-def _settings(players: dict[str, str], scheme: Scheme, games: int, scope: Scope) -> TournamentSettings:
-    seconds = _SMOKE_SECONDS if scope.budget is Budget.SMOKE else None
-    return TournamentSettings(
-        players=players,
-        scheme=scheme,
-        games=games,
-        size=SIZE,
-        jobs=scope.workers.jobs,
-        limit=LimitSettings(seconds=seconds),
-    )
+    def _row(self, name: str, contestant: Contestant, results: Json) -> Row:
+        rating, *interval = results["ratings"].get(name, [None])
+        bounds = (interval[0], interval[1]) if interval else None
+        return Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds)
 
-
-def rows_figure5(results: Json) -> list[Row]:
-    """The rating of every player; None for those who did not play."""
-    return [_row(name, contestant, results) for name, contestant in CONTESTANTS.items()]
-
-
-def _row(name: str, contestant: Contestant, results: Json) -> Row:
-    rating, *interval = results["ratings"].get(name, [None])
-    bounds = (interval[0], interval[1]) if interval else None
-    return Row(f"{FIGURE5_NAME}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds)
-
-
-def section_figure5(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """How it was played, the ratings, and the score of every pair."""
-    return f"""
+    def section(self, results: Json) -> str:
+        """How it was played, the ratings, and the score of every pair."""
+        return f"""
 {results["games"]:,} games on {SIZE}×{SIZE}, each opening of two random moves played with both colors. Linear-B is
 our `{CONTESTANTS["Linear-B"].spec}`, Linear-L `{CONTESTANTS["Linear-L"].spec}`, Linear-S
 `{CONTESTANTS["Linear-S"].spec}`. Ratings are Bradley–Terry's with {ANCHOR.player} at {ANCHOR.rating:g}, where it
 stood on CGOS; the interval is that of 95 % from resampling games. Who lost or won nearly everything has a wide one,
 and those far from {ANCHOR.player} rest on how Elo's curve runs there.
 
-{_rating_table(results)}
+{self._rating_table(results)}
 
-{_pair_table(results)}
+{self._pair_table(results)}
 """
 
+    def _rating_table(self, results: Json) -> str:
+        found = sorted(results["ratings"].items(), key=lambda item: -item[1][0])
+        lines = [
+            (
+                name,
+                format_value(CONTESTANTS[name].published),
+                format_value(rating),
+                f"{format_value(low)} … {format_value(high)}",
+            )
+            for name, (rating, low, high) in found
+        ]
+        return table(("player", "CGOS, 2006", "ours", "95 %"), lines)
 
-def _rating_table(results: Json) -> str:
-    found = sorted(results["ratings"].items(), key=lambda item: -item[1][0])
-    lines = [
-        (
-            name,
-            format_value(CONTESTANTS[name].published),
-            format_value(rating),
-            f"{format_value(low)} … {format_value(high)}",
+    def _pair_table(self, results: Json) -> str:
+        return table(
+            ("pair", "games", "the first won, %", "95 %"), (self._pair_line(Pair(**pair)) for pair in results["pairs"])
         )
-        for name, (rating, low, high) in found
-    ]
-    return table(("player", "CGOS, 2006", "ours", "95 %"), lines)
 
-
-def _pair_table(results: Json) -> str:
-    return table(("pair", "games", "the first won, %", "95 %"), (_pair_line(Pair(**pair)) for pair in results["pairs"]))
-
-
-def _pair_line(pair: Pair) -> tuple[str, ...]:
-    low, high = pair.percent_interval
-    return f"{pair.first} – {pair.second}", str(pair.games), f"{pair.percent:.1f}", f"{low:.0f} … {high:.0f}"
-
-
-FIGURE5_TABLE: Final = Table(FIGURE5_NAME, "Figure 5: ratings on 9×9", measure_figure5, rows_figure5, section_figure5)
+    def _pair_line(self, pair: Pair) -> tuple[str, ...]:
+        low, high = pair.percent_interval
+        return f"{pair.first} – {pair.second}", str(pair.games), f"{pair.percent:.1f}", f"{low:.0f} … {high:.0f}"
 
 
 # Figure 6: the ten shapes of largest weight in each set of the basic agent, and what the paper reads in them.
 
-FIGURE6_NAME: Final = "figure6"
 MODEL: Final = "shapes-9"
 PER_SET: Final = 10
 
@@ -284,93 +269,97 @@ _SPOKEN_OF: Final = {
 }
 
 
-def measure_figure6(scope: Scope) -> Json:  # noqa: ARG001 — reading weights takes no budget
-    """The largest weights of the shipped model, and those that the paper speaks of."""
-    model, card = load_linear(find_model(MODEL))
-    largest = largest_shapes(model.features, model.weights, PER_SET, only=UP_TO_3X3)
-    return {
-        "model": MODEL,
-        "trained on": card.training.games,
-        "sets": [_to_json(learned) for learned in largest],
-        "spoken of": {words: _weight(model, name, stones) for words, (name, stones) in _SPOKEN_OF.items()},
-    }
+class Figure6(Table):
+    name = "figure6"
+    title = "Figure 6: the largest weights"
 
+    def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — reading weights takes no budget
+        """The largest weights of the shipped model, and those that the paper speaks of."""
+        model, card = load_linear(find_model(MODEL))
+        largest = largest_shapes(model.features, model.weights, PER_SET, only=UP_TO_3X3)
+        return {
+            "model": MODEL,
+            "trained on": card.training.games,
+            "sets": [self._to_json(learned) for learned in largest],
+            "spoken of": {words: self._weight(model, name, stones) for words, (name, stones) in _SPOKEN_OF.items()},
+        }
 
-def _weight(model: LinearModel, name: str, stones: Sequence[int]) -> float:
-    """The weight of a shape; a shape that never occurred has 0."""
-    (learned,) = largest_shapes(model.features, model.weights, model.weights.size, only=(name,))
-    found = (one.weight for one in learned.shapes if one.shape is not None and matches(one.shape, stones))
-    return round(next(found, 0.0), 5)
+    def _weight(self, model: LinearModel, name: str, stones: Sequence[int]) -> float:
+        """The weight of a shape; a shape that never occurred has 0."""
+        (learned,) = largest_shapes(model.features, model.weights, model.weights.size, only=(name,))
+        found = (one.weight for one in learned.shapes if one.shape is not None and matches(one.shape, stones))
+        return round(next(found, 0.0), 5)
 
+    def _to_json(self, learned: LearnedSet) -> Json:
+        shapes = [self._shape_to_json(one, one.shape) for one in learned.shapes if one.shape is not None]
+        return {"name": learned.name, "shapes": shapes}
 
-def _to_json(learned: LearnedSet) -> Json:
-    shapes = [_shape_to_json(one, one.shape) for one in learned.shapes if one.shape is not None]
-    return {"name": learned.name, "shapes": shapes}
+    def _shape_to_json(self, learned: LearnedShape, shape: Shape) -> Json:
+        return {
+            "index": learned.index,
+            "weight": round(learned.weight, 5),
+            "words": learned.words,
+            "width": shape.width,
+            "stones": [cell.stone for cell in shape.cells],
+            "place": shape.place,
+            "board_size": shape.board_size,
+        }
 
+    def _from_json(self, learned: Json) -> LearnedSet:
+        return LearnedSet(learned["name"], tuple(self._shape_from_json(one) for one in learned["shapes"]))
 
-def _shape_to_json(learned: LearnedShape, shape: Shape) -> Json:
-    return {
-        "index": learned.index,
-        "weight": round(learned.weight, 5),
-        "words": learned.words,
-        "width": shape.width,
-        "stones": [cell.stone for cell in shape.cells],
-        "place": shape.place,
-        "board_size": shape.board_size,
-    }
+    def _shape_from_json(self, one: Json) -> LearnedShape:
+        cells = tuple(Cell(stone) for stone in one["stones"])
+        place = None if one["place"] is None else (one["place"][0], one["place"][1])
+        shape = Shape(one["width"], len(cells) // one["width"], cells, one["board_size"], place)
+        return LearnedShape(one["index"], one["weight"], one["words"], shape)
 
+    def rows(self, results: Json) -> list[Row]:
+        """What the paper reads in its figure, asked of ours."""
+        return [
+            Row(f"{self.name}/{slug}", what, published, ours, None)
+            for slug, what, published, ours in self._readings(results)
+        ]
 
-def _from_json(learned: Json) -> LearnedSet:
-    return LearnedSet(learned["name"], tuple(_shape_from_json(one) for one in learned["shapes"]))
+    def _readings(self, results: Json) -> Iterator[tuple[str, str, str | float, float]]:
+        weights, sets = results["spoken of"], {one.name: one for one in map(self._from_json, results["sets"])}
+        yield "corner", "weight of a stone in the corner, LD 2×1", "bad", weights["a stone in the corner"]
+        yield (
+            "around",
+            "weight of a stone beside the empty corner, LD 2×1",
+            "good",
+            weights["a stone beside the empty corner"],
+        )
+        yield (
+            "connected",
+            "weight of two connected stones, LI 2×1",
+            "powerful",
+            weights["two connected stones anywhere"],
+        )
+        one, two = weights["one stone in the corner, 1×1"], weights["two connected stones in the corner"]
+        yield "one", "weight of one stone in the corner, LD 1×1", "bad", one
+        yield "two", "weight of two connected stones in the corner, LD 2×1", "twice as bad as one", two
+        yield "cuts", f"shapes that cut among the {PER_SET} of LI 3×2", "shown", self._count(sets["LI 3×2"], cuts)
+        yield (
+            "eyes",
+            f"shapes with two eyes in the corner among the {PER_SET} of LD 3×3",
+            3,
+            self._count(sets["LD 3×3"], makes_two_eyes),
+        )
 
+    def _count(self, learned: LearnedSet, question: Callable[[Shape], bool]) -> int:
+        return sum(one.shape is not None and question(one.shape) for one in learned.shapes)
 
-def _shape_from_json(one: Json) -> LearnedShape:
-    cells = tuple(Cell(stone) for stone in one["stones"])
-    place = None if one["place"] is None else (one["place"][0], one["place"][1])
-    shape = Shape(one["width"], len(cells) // one["width"], cells, one["board_size"], place)
-    return LearnedShape(one["index"], one["weight"], one["words"], shape)
+    def draw(self, results: Json, pictures: Path) -> None:
+        """Draw the shapes of all sets."""
+        sets = [self._from_json(learned) for learned in results["sets"]]
+        pictures.mkdir(parents=True, exist_ok=True)
+        title = f"The {PER_SET} largest weights of each set of {results['model']}"
+        write_atomically(pictures / "figure6.svg", draw_figure(sets, title) + "\n")
 
-
-def rows_figure6(results: Json) -> list[Row]:
-    """What the paper reads in its figure, asked of ours."""
-    return [
-        Row(f"{FIGURE6_NAME}/{slug}", what, published, ours, None) for slug, what, published, ours in _readings(results)
-    ]
-
-
-def _readings(results: Json) -> Iterator[tuple[str, str, str | float, float]]:
-    weights, sets = results["spoken of"], {one.name: one for one in map(_from_json, results["sets"])}
-    yield "corner", "weight of a stone in the corner, LD 2×1", "bad", weights["a stone in the corner"]
-    yield (
-        "around",
-        "weight of a stone beside the empty corner, LD 2×1",
-        "good",
-        weights["a stone beside the empty corner"],
-    )
-    yield "connected", "weight of two connected stones, LI 2×1", "powerful", weights["two connected stones anywhere"]
-    one, two = weights["one stone in the corner, 1×1"], weights["two connected stones in the corner"]
-    yield "one", "weight of one stone in the corner, LD 1×1", "bad", one
-    yield "two", "weight of two connected stones in the corner, LD 2×1", "twice as bad as one", two
-    yield "cuts", f"shapes that cut among the {PER_SET} of LI 3×2", "shown", _figure6_count(sets["LI 3×2"], cuts)
-    yield (
-        "eyes",
-        f"shapes with two eyes in the corner among the {PER_SET} of LD 3×3",
-        3,
-        _figure6_count(sets["LD 3×3"], makes_two_eyes),
-    )
-
-
-def _figure6_count(learned: LearnedSet, question: Callable[[Shape], bool]) -> int:
-    return sum(one.shape is not None and question(one.shape) for one in learned.shapes)
-
-
-def section_figure6(results: Json, pictures: Path) -> str:
-    """The picture, and how to read it."""
-    sets = [_from_json(learned) for learned in results["sets"]]
-    pictures.mkdir(parents=True, exist_ok=True)
-    title = f"The {PER_SET} largest weights of each set of {results['model']}"
-    write_atomically(pictures / "figure6.svg", draw_figure(sets, title) + "\n")
-    return f"""
+    def section(self, results: Json) -> str:
+        """The picture, and how to read it."""
+        return f"""
 The {PER_SET} shapes with the largest weight of either sign in each set of `{results["model"]}`, which learned from
 {results["trained on"]:,} games. Black is who has just moved; a weight is what one occurrence adds to the logit of
 his chance to win. The sets are redundant, since a large shape contains the small ones, so a weight says what its
@@ -379,8 +368,3 @@ without. `katachi show {results["model"]}` draws the same.
 
 ![The largest weights of each set](silver2007/figure6.svg)
 """
-
-
-FIGURE6_TABLE: Final = Table(
-    FIGURE6_NAME, "Figure 6: the largest weights", measure_figure6, rows_figure6, section_figure6
-)

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from katachi.papers.experiment import Experiment, Json
-from katachi.papers.wu2006 import figures as figure2
-from katachi.papers.wu2006.figures import BOOTSTRAP_TABLE, FIGURE3_TABLE
-from katachi.papers.wu2006.tables import POINTS_TABLE, STATUS_TABLE, TABLE2_TABLE
+from katachi.papers.experiment import Experiment
+from katachi.papers.wu2006.figures import Bootstrap, Figure2a, Figure2b, Figure3
+from katachi.papers.wu2006.tables import Points, Status, Table2
 
-# The paper and its tables, and what its document says before them.
-
-
-def head(results: Mapping[str, Json]) -> str:
-    """What is reproduced, and how to do it again."""
-    measured = ", ".join(table.name for table in EXPERIMENT.tables if table.name in results)
-    return f"""
+_HEAD: Final = """
 Lin Wu and Pierre Baldi, *A scalable machine learning approach to Go*, NIPS 2006. A recursive network spreads over the
 board from its four corners and says of every point who will own it. The same few thousand weights serve boards of any
 size, so that what is learned on 9×9, where games are short, is good for 19×19. The best move is the one after which
@@ -41,13 +33,13 @@ EXPERIMENT: Final = Experiment(
     name="wu2006",
     title="Territory, learned on small boards",
     tables=(
-        figure2.ERROR_TABLE,
-        TABLE2_TABLE,
-        figure2.PLACE_TABLE,
-        FIGURE3_TABLE,
-        POINTS_TABLE,
-        STATUS_TABLE,
-        BOOTSTRAP_TABLE,
+        Figure2a(),
+        Table2(),
+        Figure2b(),
+        Figure3(),
+        Points(),
+        Status(),
+        Bootstrap(),
     ),
-    head=head,
+    head=_HEAD,
 )

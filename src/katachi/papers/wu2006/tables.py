@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
-from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, numbered, share, table
+from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, share, table
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
@@ -165,35 +165,10 @@ def _summarize(blocks: list[Json]) -> Json:
 
 # Points known right: whose each point became, over all phases of test games and at their end.
 
-POINTS_NAME: Final = "points"
 POSITIONS: Final = {Budget.SMOKE: 50, Budget.HOUR: 5_000, Budget.FULL: 10_000}
 # A convolutional network of 0.35 million parameters that learned from 15,000 professional games on 19×19 (GoCNN).
 POINTS_PUBLISHED: Final = {"all": 80.0, "end": 96.0}
 _LARGE: Final = 19
-
-
-def measure_points(scope: Scope) -> Json:
-    """Learn all networks, and ask them and those that ship about every labeled set; ``--runs`` is the positions."""
-    sets = require_sets(scope)
-    nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
-    count = scope.runs or POSITIONS[scope.budget]
-    results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "sets": []}
-    for games in sets.labeled_sets():
-        if not games.select(split=Split.TEST, labeled=True).size:
-            continue
-        runs = [
-            Run(
-                f"{net.key}-{games.digest[:8]}-of-{count}",
-                _measure,
-                {"model": str(net.model), "data": str(games.path), "count": count},
-                count,
-            )
-            for net in nets
-        ]
-        found = do_runs(runs, scope.folder, scope.workers, scope.watch)
-        results["sets"].append({"name": games.path.name, "size": games.only_size(), "known": found})
-        scope.keep(results)
-    return results
 
 
 def _measure(model: str, data: str, count: int) -> Json:
@@ -212,33 +187,58 @@ def _points_tell(known: Known) -> Json:
     return {"mean": found.mean, "interval": found.interval, "positions": int(known.shares.size)}
 
 
-def _estimate(told: Json) -> Estimate:
-    return Estimate(told["mean"], tuple(told["interval"]))
+class Points(Table):
+    name = "points"
+    title = "Points known right"
+    own_differences = DIFFERENCES
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn all networks, and ask them and those that ship about every labeled set; ``--runs`` is the positions."""
+        sets = require_sets(scope)
+        nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
+        count = scope.runs or POSITIONS[scope.budget]
+        results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "sets": []}
+        for games in sets.labeled_sets():
+            if not games.select(split=Split.TEST, labeled=True).size:
+                continue
+            runs = [
+                Run(
+                    f"{net.key}-{games.digest[:8]}-of-{count}",
+                    _measure,
+                    {"model": str(net.model), "data": str(games.path), "count": count},
+                    count,
+                )
+                for net in nets
+            ]
+            found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+            results["sets"].append({"name": games.path.name, "size": games.only_size(), "known": found})
+            scope.keep(results)
+        return results
 
-def rows_points(results: Json) -> list[Row]:
-    """The share over all phases and at the end, of every network on every set."""
-    return [
-        _points_row(net, games, known, when)
-        for games in results["sets"]
-        for net, known in zip(results["nets"], games["known"], strict=True)
-        for when in POINTS_PUBLISHED
-    ]
+    def _estimate(self, told: Json) -> Estimate:
+        return Estimate(told["mean"], tuple(told["interval"]))
 
+    def rows(self, results: Json) -> list[Row]:
+        """The share over all phases and at the end, of every network on every set."""
+        return [
+            self._row(net, games, known, when)
+            for games in results["sets"]
+            for net, known in zip(results["nets"], games["known"], strict=True)
+            for when in POINTS_PUBLISHED
+        ]
 
-def _points_row(net: Json, games: Json, known: Json, when: str) -> Row:
-    found = _estimate(known[when])
-    published = POINTS_PUBLISHED[when] if games["size"] == _LARGE else None
-    at = "over all phases" if when == "all" else "at the end"
-    what = f"{net['title']} on {games['size']}×{games['size']}: points known {at}, %"
-    name = f"{POINTS_NAME}/{games['name']}/{net['title'].strip('`')}/{when}"
-    return Row(name, what, published, round(found.mean, 1), found.interval)
+    def _row(self, net: Json, games: Json, known: Json, when: str) -> Row:
+        found = self._estimate(known[when])
+        published = POINTS_PUBLISHED[when] if games["size"] == _LARGE else None
+        at = "over all phases" if when == "all" else "at the end"
+        what = f"{net['title']} on {games['size']}×{games['size']}: points known {at}, %"
+        name = f"{self.name}/{games['name']}/{net['title'].strip('`')}/{when}"
+        return Row(name, what, published, round(found.mean, 1), found.interval)
 
-
-def section_points(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """A table for every set."""
-    tables = "\n".join(_points_table(games, results["nets"]) for games in results["sets"])
-    return f"""
+    def section(self, results: Json) -> str:
+        """A table for every set."""
+        tables = "\n".join(self._table(games, results["nets"]) for games in results["sets"])
+        return f"""
 {describe_sets(results["data"])} A point is known right if its owner in the end is the likelier one; points that nobody
 owned do not count. Positions are random ones of test games, and the ends are those of as many games, if there are.
 Phases are told by how full the board is. The paper gives no such figures; a convolutional network of 0.35 million
@@ -246,51 +246,28 @@ parameters that learned from about 15,000 professional games on 19×19 is said t
 {POINTS_PUBLISHED["all"]:g} % over all phases and over {POINTS_PUBLISHED["end"]:g} % at the end (GoCNN).
 
 {tables}
-
-Differences from the paper:
-
-{numbered(DIFFERENCES)}
 """
 
-
-def _points_table(games: Json, nets: list[Json]) -> str:
-    phases = list(games["known"][0]["phases"])
-    header = (f"`{games['name']}`, {games['size']}×{games['size']}", "learned from", "all, %", "at the end, %", *phases)
-    lines = []
-    for net, known in zip(nets, games["known"], strict=True):
-        shares = [format_rounded(_estimate(known[when])) for when in POINTS_PUBLISHED]
-        by_phase = [f"{known['phases'][phase]['mean']:.1f}" if phase in known["phases"] else "" for phase in phases]
-        lines.append((net["title"], f"{format_value(net['positions'])} positions", *shares, *by_phase))
-    return table(header, lines)
-
-
-POINTS_TABLE: Final = Table(POINTS_NAME, "Points known right", measure_points, rows_points, section_points)
+    def _table(self, games: Json, nets: list[Json]) -> str:
+        phases = list(games["known"][0]["phases"])
+        header = (
+            f"`{games['name']}`, {games['size']}×{games['size']}",
+            "learned from",
+            "all, %",
+            "at the end, %",
+            *phases,
+        )
+        lines = []
+        for net, known in zip(nets, games["known"], strict=True):
+            shares = [format_rounded(self._estimate(known[when])) for when in POINTS_PUBLISHED]
+            by_phase = [f"{known['phases'][phase]['mean']:.1f}" if phase in known["phases"] else "" for phase in phases]
+            lines.append((net["title"], f"{format_value(net['positions'])} positions", *shares, *by_phase))
+        return table(header, lines)
 
 
 # Which stones are dead at the end: what playouts say and what networks say, against what the players agreed on.
 
-STATUS_NAME: Final = "status"
 GAMES: Final = {Budget.SMOKE: 4, Budget.HOUR: 300, Budget.FULL: 2000}
-
-
-def measure_status(scope: Scope) -> Json:
-    """Learn all networks, and ask them, those that ship, and playouts about every labeled set; ``--runs``: games."""
-    sets = require_sets(scope)
-    nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
-    count = scope.runs or GAMES[scope.budget]
-    results: Json = {"data": sets.describe(), "sets": []}
-    for games in sets.labeled_sets():
-        runs = [_run(net, games, count) for net in nets]
-        found = do_runs(runs, scope.folder, scope.workers, scope.watch)
-        asked = [net.to_json() | counts for net, counts in zip(nets, found, strict=True)]
-        results["sets"].append({"name": games.path.name, "size": games.only_size(), "asked": asked})
-        scope.keep(results)
-    return results
-
-
-def _run(net: Learned, games: Dataset, count: int) -> Run:
-    arguments = {"model": str(net.model), "data": str(games.path), "count": count}
-    return Run(f"{net.key}-{games.digest[:8]}-of-{count}", _compare, arguments, count)
 
 
 def _compare(model: str, data: str, count: int) -> Json:
@@ -324,22 +301,42 @@ def compare(territory: Territory, board: Board, owned: NDArray[np.int8]) -> Json
     }
 
 
-def rows_status(results: Json) -> list[Row]:
-    """Of the chains about which they disagree, how many the network judges right."""
-    return [_status_row(asked, games) for games in results["sets"] for asked in games["asked"] if asked["disagree"]]
+class Status(Table):
+    name = "status"
+    title = "Dead stones: playouts and networks"
 
+    def measure(self, scope: Scope) -> Json:
+        """Learn all networks, and ask them, bundled ones and playouts about every labeled set; ``--runs``: games."""
+        sets = require_sets(scope)
+        nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
+        count = scope.runs or GAMES[scope.budget]
+        results: Json = {"data": sets.describe(), "sets": []}
+        for games in sets.labeled_sets():
+            runs = [self._run(net, games, count) for net in nets]
+            found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+            asked = [net.to_json() | counts for net, counts in zip(nets, found, strict=True)]
+            results["sets"].append({"name": games.path.name, "size": games.only_size(), "asked": asked})
+            scope.keep(results)
+        return results
 
-def _status_row(asked: Json, games: Json) -> Row:
-    found = share(asked["network of these"], asked["disagree"])
-    what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains judged right, %"
-    name = f"{STATUS_NAME}/{games['name']}/{asked['title'].strip('`')}"
-    return Row(name, what, None, round(found.mean, 1), found.interval)
+    def _run(self, net: Learned, games: Dataset, count: int) -> Run:
+        arguments = {"model": str(net.model), "data": str(games.path), "count": count}
+        return Run(f"{net.key}-{games.digest[:8]}-of-{count}", _compare, arguments, count)
 
+    def rows(self, results: Json) -> list[Row]:
+        """Of the chains about which they disagree, how many the network judges right."""
+        return [self._row(asked, games) for games in results["sets"] for asked in games["asked"] if asked["disagree"]]
 
-def section_status(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the tables say it all
-    """A table for every set."""
-    tables = "\n".join(_status_table(games) for games in results["sets"])
-    return f"""
+    def _row(self, asked: Json, games: Json) -> Row:
+        found = share(asked["network of these"], asked["disagree"])
+        what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains judged right, %"
+        name = f"{self.name}/{games['name']}/{asked['title'].strip('`')}"
+        return Row(name, what, None, round(found.mean, 1), found.interval)
+
+    def section(self, results: Json) -> str:
+        """A table for every set."""
+        tables = "\n".join(self._table(games) for games in results["sets"])
+        return f"""
 {describe_sets(results["data"])} When a game has ended, which chains are dead? {DEFAULT_PLAYOUTS} playouts say it where
 Benson's theorem does not; a network says it by the ownership that it expects of a chain's points. Both are compared
 with the labels of test games.
@@ -347,36 +344,29 @@ with the labels of test games.
 {tables}
 """
 
-
-def _status_table(games: Json) -> str:
-    title = f"`{games['name']}`, {games['size']}×{games['size']}"
-    header = (
-        title,
-        "games",
-        "chains",
-        "playouts right, %",
-        "network right, %",
-        "they disagree",
-        "network right then, %",
-    )
-    lines = []
-    for asked in games["asked"]:
-        both = (share(asked[who], max(1, asked["chains"])) for who in ("playouts", "network"))
-        numbers = (format_value(asked[name]) for name in ("games", "chains"))
-        then = format_rounded(share(asked["network of these"], asked["disagree"])) if asked["disagree"] else ""
-        shares = (format_rounded(found, 2) for found in both)
-        lines.append((asked["title"], *numbers, *shares, format_value(asked["disagree"]), then))
-    return table(header, lines)
-
-
-STATUS_TABLE: Final = Table(
-    STATUS_NAME, "Dead stones: playouts and networks", measure_status, rows_status, section_status
-)
+    def _table(self, games: Json) -> str:
+        title = f"`{games['name']}`, {games['size']}×{games['size']}"
+        header = (
+            title,
+            "games",
+            "chains",
+            "playouts right, %",
+            "network right, %",
+            "they disagree",
+            "network right then, %",
+        )
+        lines = []
+        for asked in games["asked"]:
+            both = (share(asked[who], max(1, asked["chains"])) for who in ("playouts", "network"))
+            numbers = (format_value(asked[name]) for name in ("games", "chains"))
+            then = format_rounded(share(asked["network of these"], asked["disagree"])) if asked["disagree"] else ""
+            shares = (format_rounded(found, 2) for found in both)
+            lines.append((asked["title"], *numbers, *shares, format_value(asked["disagree"]), then))
+        return table(header, lines)
 
 
 # Table2
 
-TABLE2_NAME: Final = "table2"
 QUESTIONS: Final = {9: Question(9), 13: Question(13), 19: Question(19, 80, 83)}
 _LEAST: Final = 1e-6  # probability that an inverse is taken of
 BEST: Final = 30  # moves, among which half of the paper's are at 80 stones
@@ -399,118 +389,6 @@ TABLE2_PUBLISHED: Final = {
 }
 
 
-def measure_table2(scope: Scope) -> Json:
-    """Learn all networks, and ask them and those that ship about the moves of each size that there are games of.
-
-    ``--runs`` is the number of moves.
-    """
-    sets = require_sets(scope)
-    papers = [learn(kind, sets, scope) for kind in PAPERS]
-    nets = [*papers, learn("strong", sets, scope).evaluating_by_policy(), *shipped(by_policy=True)]
-    results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
-    for size, question in QUESTIONS.items():
-        games = sets.of_size(question.size)
-        if games is not None:
-            count = scope.runs or MOVES[scope.budget]
-            found = [ask(net, question, games, count, scope) for net in nets]
-            results["boards"][str(size)] = {"name": games.path.name, "asked": found}
-            scope.keep(results)
-    return results
-
-
-def rows_table2(results: Json) -> list[Row]:
-    """1 / x of every network and of random play, on every board."""
-    return [row for size, board in results["boards"].items() for row in _rows(int(size), board, results["nets"])]
-
-
-def _rows(size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
-    published, first = TABLE2_PUBLISHED[size], board["asked"][0]
-    random = round(math.exp(-first["random_log"]), 1)
-    yield Row(f"{TABLE2_NAME}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None)
-    for net, asked in zip(nets, board["asked"], strict=True):
-        low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
-        name = net["title"].strip("`")
-        known = published.ours if is_the_papers(net) else None
-        what = f"{size}×{size}, {net['title']}: 1 / x"
-        found = round(math.exp(-asked["mean_log"]), 2)
-        yield Row(f"{TABLE2_NAME}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)))
-        low, high = (_inverse(bound) for bound in reversed(asked["mean_interval"]))
-        found = round(_inverse(asked["mean"]), 2)
-        interval = (round(low, 2), round(high, 2))
-        yield Row(f"{TABLE2_NAME}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval)
-        among = _among_best(asked)
-        known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
-        what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
-        yield Row(f"{TABLE2_NAME}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval)
-
-
-def _among_best(asked: Json) -> Estimate:
-    return share(asked["top"][BEST - 1], asked["moves"])
-
-
-def _inverse(likelihood: float) -> float:
-    return 1 / max(likelihood, _LEAST)
-
-
-def section_table2(results: Json, pictures: Path) -> str:  # noqa: ARG001 — the table says it all
-    """Who was asked about what, ours beside the paper's, and the differences."""
-    boards = results["boards"].items()
-    return f"""
-{describe_sets(results["data"])} They are asked about the moves that people made in even games: any move of test games
-on 9×9 and 13×13, moves 80 to 83 on 19×19, of players of {STRONG} and better where ranks are known. Moves are taken for
-the likelier the more area they promise, at the temperature that fits the moves of validation games best; our own
-networks are asked for their policies. A mean probability is given as 1 / x: the smaller x the better. Beside that
-of the geometric mean, e to the mean of log p, stands that of the arithmetic mean, which has a temperature of its own.
-The last column is how many of the moves are among the {BEST} that the network likes best.
-
-{"".join(_board_table(int(size), board, results["nets"]) for size, board in boards)}
-
-Differences from the paper:
-
-{numbered((*DIFFERENCES, *_DIFFERENCES))}
-"""
-
-
-def _board_table(size: int, board: Json, nets: list[Json]) -> str:
-    published, first = TABLE2_PUBLISHED[size], board["asked"][0]
-    title = f"{size}×{size}, {first['moves']:,} moves of {first['games']:,} games of `{board['name']}`"
-    header = (
-        title,
-        "learned from",
-        "paper: x",
-        "x",
-        "log p",
-        "temperature",
-        "arithmetic: x",
-        "temperature",
-        f"among the best {BEST}, %",
-    )
-    random = (f"{math.exp(-first['random_log']):.0f}", f"{first['random_log']:.2f}".replace("-", "−"))
-    nothing = ("",) * 3
-    by_chance = f"{100 * first['random_top'][BEST - 1]:.0f}"
-    lines: list[tuple[str, ...]] = [("random", "", format_value(published.random), *random, *nothing, by_chance)]
-    lines += [(other, "", format_value(x), "", "", *nothing, "") for other, x in published.others.items()]
-    lines += [_line(net, asked, published) for net, asked in zip(nets, board["asked"], strict=True)]
-    return table(header, lines) + "\n"
-
-
-def _line(net: Json, asked: Json, published: Published) -> tuple[str, ...]:
-    low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
-    least, most = (_inverse(bound) for bound in reversed(asked["mean_interval"]))
-    geometric, arithmetic = asked["temperatures"]
-    return (
-        net["title"],
-        f"{format_value(net['positions'])} positions",
-        format_value(published.ours if is_the_papers(net) else None),
-        f"{math.exp(-asked['mean_log']):.1f} ({low:.1f} … {high:.1f})",
-        f"{asked['mean_log']:.2f}".replace("-", "−"),
-        f"{geometric:.2f}",
-        f"{_inverse(asked['mean']):.1f} ({least:.1f} … {most:.1f})",
-        f"{arithmetic:.2f}",
-        format_rounded(_among_best(asked)),
-    )
-
-
 def best_by_places(share: float, best: int, legal: int) -> float:
     """The largest geometric mean of probabilities by place if a share of moves is among the best.
 
@@ -521,16 +399,121 @@ def best_by_places(share: float, best: int, legal: int) -> float:
 
 _MOST: Final = best_by_places(AMONG_BEST, BEST, round(TABLE2_PUBLISHED[LARGE].random))
 
-_DIFFERENCES: Final = (
-    "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games of "
-    "the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the best "
-    f"{BEST} of 281 (Figure 2b); if all of these were in the first place and the others in any after the thirtieth "
-    f"alike, the geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
-    "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
-    "That random play has 1 / 281 on 19×19 tells that the paper asked about positions with 80 stones and counts points "
-    "alone; ours may have fewer stones, as some were captured.",
-)
 
-TABLE2_TABLE: Final = Table(
-    TABLE2_NAME, "Table 2: the probability of human moves", measure_table2, rows_table2, section_table2
-)
+class Table2(Table):
+    name = "table2"
+    title = "Table 2: the probability of human moves"
+    own_differences = (
+        *DIFFERENCES,
+        "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other "
+        "games of "
+        "the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the best "
+        f"{BEST} of 281 (Figure 2b); if all of these were in the first place and the others in any after the thirtieth "
+        f"alike, the geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
+        "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
+        "That random play has 1 / 281 on 19×19 tells that the paper asked about positions with 80 stones and counts "
+        "points "
+        "alone; ours may have fewer stones, as some were captured.",
+    )
+
+    def measure(self, scope: Scope) -> Json:
+        """Learn all networks, and ask them and those that ship about the moves of each size that there are games of.
+
+        ``--runs`` is the number of moves.
+        """
+        sets = require_sets(scope)
+        papers = [learn(kind, sets, scope) for kind in PAPERS]
+        nets = [*papers, learn("strong", sets, scope).evaluating_by_policy(), *shipped(by_policy=True)]
+        results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
+        for size, question in QUESTIONS.items():
+            games = sets.of_size(question.size)
+            if games is not None:
+                count = scope.runs or MOVES[scope.budget]
+                found = [ask(net, question, games, count, scope) for net in nets]
+                results["boards"][str(size)] = {"name": games.path.name, "asked": found}
+                scope.keep(results)
+        return results
+
+    def rows(self, results: Json) -> list[Row]:
+        """1 / x of every network and of random play, on every board."""
+        return [
+            row for size, board in results["boards"].items() for row in self._rows(int(size), board, results["nets"])
+        ]
+
+    def _rows(self, size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
+        published, first = TABLE2_PUBLISHED[size], board["asked"][0]
+        random = round(math.exp(-first["random_log"]), 1)
+        yield Row(f"{self.name}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None)
+        for net, asked in zip(nets, board["asked"], strict=True):
+            low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
+            name = net["title"].strip("`")
+            known = published.ours if is_the_papers(net) else None
+            what = f"{size}×{size}, {net['title']}: 1 / x"
+            found = round(math.exp(-asked["mean_log"]), 2)
+            yield Row(f"{self.name}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)))
+            low, high = (self._inverse(bound) for bound in reversed(asked["mean_interval"]))
+            found = round(self._inverse(asked["mean"]), 2)
+            interval = (round(low, 2), round(high, 2))
+            yield Row(f"{self.name}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval)
+            among = self._among_best(asked)
+            known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
+            what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
+            yield Row(f"{self.name}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval)
+
+    def _among_best(self, asked: Json) -> Estimate:
+        return share(asked["top"][BEST - 1], asked["moves"])
+
+    def _inverse(self, likelihood: float) -> float:
+        return 1 / max(likelihood, _LEAST)
+
+    def section(self, results: Json) -> str:
+        """Who was asked about what, ours beside the paper's, and the differences."""
+        boards = results["boards"].items()
+        return f"""
+{describe_sets(results["data"])} They are asked about the moves that people made in even games: any move of test games
+on 9×9 and 13×13, moves 80 to 83 on 19×19, of players of {STRONG} and better where ranks are known. Moves are taken for
+the likelier the more area they promise, at the temperature that fits the moves of validation games best; our own
+networks are asked for their policies. A mean probability is given as 1 / x: the smaller x the better. Beside that
+of the geometric mean, e to the mean of log p, stands that of the arithmetic mean, which has a temperature of its own.
+The last column is how many of the moves are among the {BEST} that the network likes best.
+
+{"".join(self._board_table(int(size), board, results["nets"]) for size, board in boards)}
+"""
+
+    def _board_table(self, size: int, board: Json, nets: list[Json]) -> str:
+        published, first = TABLE2_PUBLISHED[size], board["asked"][0]
+        title = f"{size}×{size}, {first['moves']:,} moves of {first['games']:,} games of `{board['name']}`"
+        header = (
+            title,
+            "learned from",
+            "paper: x",
+            "x",
+            "log p",
+            "temperature",
+            "arithmetic: x",
+            "temperature",
+            f"among the best {BEST}, %",
+        )
+        random = (f"{math.exp(-first['random_log']):.0f}", f"{first['random_log']:.2f}".replace("-", "−"))
+        nothing = ("",) * 3
+        by_chance = f"{100 * first['random_top'][BEST - 1]:.0f}"
+        lines: list[tuple[str, ...]] = [("random", "", format_value(published.random), *random, *nothing, by_chance)]
+        lines += [(other, "", format_value(x), "", "", *nothing, "") for other, x in published.others.items()]
+        lines += [self._line(net, asked, published) for net, asked in zip(nets, board["asked"], strict=True)]
+        return table(header, lines) + "\n"
+
+    def _line(self, net: Json, asked: Json, published: Published) -> tuple[str, ...]:
+        low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
+        least, most = (self._inverse(bound) for bound in reversed(asked["mean_interval"]))
+        geometric, arithmetic = asked["temperatures"]
+        return (
+            net["title"],
+            f"{format_value(net['positions'])} positions",
+            format_value(published.ours if is_the_papers(net) else None),
+            f"{math.exp(-asked['mean_log']):.1f} ({low:.1f} … {high:.1f})",
+            f"{asked['mean_log']:.2f}".replace("-", "−"),
+            f"{geometric:.2f}",
+            f"{self._inverse(asked['mean']):.1f} ({least:.1f} … {most:.1f})",
+            f"{arithmetic:.2f}",
+            format_rounded(self._among_best(asked)),
+        )
