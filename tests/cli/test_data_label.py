@@ -10,8 +10,8 @@ from helpers.settled_games import MARKS, OWNERSHIP, settled_record
 from katachi.cli import data as data_label
 from katachi.cli.data import app
 from katachi.data.dataset import Dataset
-from katachi.data.labeling import Engines
 from katachi.gtp import EngineFailure
+from katachi.gtp.labels import Engines
 
 
 @pytest.fixture

@@ -29,8 +29,9 @@ from katachi.data.dataset import (
 )
 from katachi.data.dataset import AnswerSource as Source
 from katachi.data.importing import import_games
-from katachi.data.labeling import Engines, LabelSource, Marks, Playouts, count_labels, label_games
+from katachi.data.labeling import LabelSource, Marks, Playouts, count_labels, label_games
 from katachi.gtp import EngineFailure
+from katachi.gtp.labels import Engines
 
 ENGINE = """
 import os, sys, time

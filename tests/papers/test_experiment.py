@@ -30,32 +30,37 @@ def throw(sides: int, times: int) -> dict[str, int]:
     return {"sum": sides * times}
 
 
-def make_table(name: str, sides: int) -> Table:
-    def measure_dice(scope: Scope) -> dict[str, int]:
+class Small(Table):
+    name = "small"
+    title = "The table small"
+    sides = 6
+
+    def measure(self, scope: Scope) -> dict[str, int]:
         times = scope.runs or {Budget.SMOKE: 1, Budget.HOUR: 10, Budget.FULL: 100}[scope.budget]
-        run = Run("throw", throw, {"sides": sides, "times": times}, games=times)
+        run = Run("throw", throw, {"sides": self.sides, "times": times}, games=times)
         return do_runs([run], scope.folder, scope.workers, scope.watch)[0]
 
-    def rows(results: dict[str, int]) -> list[Row]:
+    def rows(self, results: dict[str, int]) -> list[Row]:
         return [
-            Row(f"{name}/sum", "sum of the dice", 30, results["sum"], (1.0, 2.0), f"toy/{name}"),
-            Row(f"{name}/sides", "sides", sides, sides, None, f"toy/{name}"),
+            Row(f"{self.name}/sum", "sum of the dice", 30, results["sum"], (1.0, 2.0), f"toy/{self.name}"),
+            Row(f"{self.name}/sides", "sides", self.sides, self.sides, None, f"toy/{self.name}"),
         ]
 
-    def section(results: dict[str, int], pictures: Path) -> str:
+    def draw(self, results: dict[str, int], pictures: Path) -> None:
         pictures.mkdir(parents=True, exist_ok=True)
-        (pictures / f"{name}.svg").write_text("<svg/>")
-        return f"The dice show {results['sum']:,}.\n\n![{name}](toy/{name}.svg)"
+        (pictures / f"{self.name}.svg").write_text("<svg/>")
 
-    return Table(name, f"The table {name}", measure_dice, rows, section)
+    def section(self, results: dict[str, int]) -> str:
+        return f"The dice show {results['sum']:,}.\n\n![{self.name}](toy/{self.name}.svg)"
 
 
-EXPERIMENT = Experiment(
-    "toy",
-    "Dice",
-    (make_table("small", 6), make_table("large", 2000)),
-    head=lambda results: f"Measured: {', '.join(results)}.",
-)
+class Large(Small):
+    name = "large"
+    title = "The table large"
+    sides = 2000
+
+
+EXPERIMENT = Experiment("toy", "Dice", (Small(), Large()), head="Measured: {measured}.")
 
 
 def scope(folder: Path, **changes) -> Scope:
@@ -73,13 +78,16 @@ def test_each_table_has_a_folder_and_all_share_the_results(tmp_path):
 
 
 def test_results_so_far_are_kept_while_it_goes_on(tmp_path):
-    def measure_slowly(within: Scope) -> dict[str, int]:
-        within.keep({"sum": 1})
-        assert read_results(tmp_path)["slow"]["sum"] == 1
-        assert read_results(tmp_path)["slow"]["budget"] == "smoke"
-        return {"sum": 2}
+    class Slow(Small):
+        name = "slow"
 
-    slow = replace(EXPERIMENT, tables=(replace(EXPERIMENT.tables[0], name="slow", measure=measure_slowly),))
+        def measure(self, within: Scope) -> dict[str, int]:
+            within.keep({"sum": 1})
+            assert read_results(tmp_path)["slow"]["sum"] == 1
+            assert read_results(tmp_path)["slow"]["budget"] == "smoke"
+            return {"sum": 2}
+
+    slow = replace(EXPERIMENT, tables=(Slow(),))
     assert measure(slow, "slow", scope(tmp_path))["slow"]["sum"] == 2
     assert read_results(tmp_path)["slow"]["sum"] == 2
 

@@ -181,8 +181,9 @@ def _sources(
     by: list[AnswerSource] | None, engine: str | None, seconds: float, playouts: int
 ) -> Iterator[list[LabelSource]]:
     """Those who are asked; GNU Go may be missing as long as nobody named it."""
-    from katachi.data.labeling import DEFAULT_ENGINE, Engines, Marks, Playouts
+    from katachi.data.labeling import Marks, Playouts
     from katachi.gtp import EngineFailure
+    from katachi.gtp.labels import DEFAULT_ENGINE, Engines
 
     engines = Engines(engine or DEFAULT_ENGINE, seconds)
     everybody: tuple[LabelSource, ...] = (Marks(), engines, Playouts(playouts))

@@ -26,11 +26,10 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
-
-import katachi
 
 if TYPE_CHECKING:
     from katachi.core.cards import ModelCard
@@ -85,7 +84,7 @@ def resolve(reference: Reference) -> Any:
 
 def _packages() -> Iterator[ModuleType]:
     """The packages of katachi, none of which costs anything by itself."""
-    modules = iter_modules(katachi.__path__)
+    modules = iter_modules([str(Path(__file__).parents[1])])
     return (import_module(f"katachi.{module.name}") for module in modules if module.ispkg and module.name != "cli")
 
 

@@ -1,7 +1,7 @@
 """Labeling: finding out who owns each point at the end of the games of a set, by asking one source after another.
 
 A label is kept only if the game, counted by it, ends as its record says. Games come in a random order, so that what
-an interrupted run leaves is a sample of all. What was answered is kept: the same command goes on, and another one
+an interrupted run leaves is a sample of all. What was answered is kept: the same command resumes, and another one
 with more sources asks only those that were not asked yet, about games that still have no label.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
-from threading import Lock, local
 from time import monotonic
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -35,11 +34,9 @@ from katachi.data.dataset import (
 from katachi.data.ordering import Permutation
 from katachi.go import scoring
 from katachi.go.board import Board
-from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.rules import Rules, Scoring, Tax
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
-from katachi.gtp import EngineFailure, GtpError, GtpPlayer
 
 # Counting recorded games again: whether somebody's word on who owns what leads to the result that the record tells.
 #
@@ -116,10 +113,8 @@ def ownership_by_status(final: FinalGame, dead: Collection[int], seki: Collectio
     return np.where(surrounded == taxed, ownership, np.int8(EMPTY))
 
 
-# Who says which stones are dead at the end of a game: the players themselves, GNU Go, or our own playouts.
-
-DEFAULT_ENGINE: Final = "gnugo --mode gtp --level 1"  # a higher level takes longer and agrees no more often
-DEFAULT_SECONDS: Final = 30.0
+# Who says which stones are dead at the end of a game: the players themselves, our own playouts, or a GTP program
+# (``katachi.gtp.labels``).
 
 _FEW: Final = 8  # the part of all playouts that is tried first
 
@@ -151,7 +146,7 @@ class Marks:
     def judge(self, final: FinalGame) -> Judgment:
         if not final.marks.any():
             return Judgment(Answer.NOTHING)
-        return _compare(final, ownership_by_marks(final))
+        return check_ownership(final, ownership_by_marks(final))
 
     def describe(self) -> str:
         return "territory marked in the records"
@@ -171,84 +166,20 @@ class Playouts:
 
     def _estimate(self, final: FinalGame, playouts: int) -> Judgment:
         status = estimate_status(final.board, playouts)
-        return _compare(final, ownership_by_status(final, status.dead_stones, status.seki_stones))
+        return check_ownership(final, ownership_by_status(final, status.dead_stones, status.seki_stones))
 
     def describe(self) -> str:
         return f"{self._playouts} playouts a game at most"
 
 
-class Engines:
-    """A GTP program that answers ``final_status_list``, one process for each thread that asks.
-
-    ``seconds`` is the most that an answer may take. A process that hangs, dies or talks nonsense is ended; the next
-    game that its thread asks about starts another.
-    """
-
-    source = AnswerSource.GNUGO
-
-    def __init__(self, command: str = DEFAULT_ENGINE, seconds: float = DEFAULT_SECONDS) -> None:
-        self._command = command
-        self._seconds = seconds
-        self._mine = local()
-        self._all: list[GtpPlayer] = []
-        self._lock = Lock()
-
-    def check(self) -> None:
-        """Raise EngineFailure if the program cannot be started, or cannot tell what is dead."""
-        try:
-            self._engine().final_status_list(Game(9), "dead")
-        except EngineFailure:
-            raise
-        except GtpError as error:
-            raise EngineFailure(f"{self._command} does not say which stones are dead: {error}") from None
-
-    def judge(self, final: FinalGame) -> Judgment:
-        engine = self._engine()
-        game = _as_set_up(final.board)
-        try:
-            dead = engine.final_status_list(game, "dead")
-            judgment = _compare(final, ownership_by_status(final, dead, ()))
-            if judgment.answer is Answer.DISAGREES:
-                seki = engine.final_status_list(game, "seki")
-                judgment = _compare(final, ownership_by_status(final, dead, seki))
-        except ValueError:  # a GtpError, or points where no stone is
-            return Judgment(Answer.FAILED)
-        return judgment
-
-    def describe(self) -> str:
-        return f"{self._command}, at most {self._seconds:g} s for an answer"
-
-    def close(self) -> None:
-        """End all processes, at once."""
-        with ThreadPoolExecutor(max(1, len(self._all))) as pool:
-            list(pool.map(GtpPlayer.close, self._all))
-        self._all.clear()
-
-    def _engine(self) -> GtpPlayer:
-        if not hasattr(self._mine, "engine"):
-            self._mine.engine = GtpPlayer(self._command, timeout=self._seconds, move_timeout=self._seconds)
-            with self._lock:
-                self._all.append(self._mine.engine)
-        engine: GtpPlayer = self._mine.engine
-        return engine
-
-
-def _compare(final: FinalGame, ownership: Ownership) -> Judgment:
+def check_ownership(final: FinalGame, ownership: Ownership) -> Judgment:
+    """What is to be said of a game of which somebody says who owns what."""
     if reproduces(final, ownership):
         return Judgment(Answer.AGREES, ownership)
     return Judgment(Answer.DISAGREES)
 
 
-def _as_set_up(board: Board) -> Game:
-    """A game with the stones alone: what they are worth does not depend on how they came there."""
-    game = Game(board.size)
-    stones = board.stones
-    black, white = (np.flatnonzero(stones == color).tolist() for color in (BLACK, WHITE))
-    game.setup(black=black, white=white, to_play=BLACK)  # with White to play, black stones alone would be a handicap
-    return game
-
-
-# Labeling
+# Asking about all games of a set, and keeping what was answered.
 
 _SECONDS_BETWEEN_WRITES: Final = 60.0
 _ORDER_SEED: Final = 0

@@ -2,4 +2,8 @@
 
 from __future__ import annotations
 
-WARMUP = {"informed playouts": "katachi.search.pattern_learning:warmup", "tree search": "katachi.search.mcts:warmup"}
+WARMUP = {
+    "informed playouts": "katachi.search.pattern_learning:warmup",
+    "alpha-beta": "katachi.search.alphabeta:warmup",
+    "tree search": "katachi.search.mcts:warmup",
+}

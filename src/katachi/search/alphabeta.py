@@ -433,3 +433,11 @@ def _first_guess(game: Game) -> SearchResult:
 def _is_forced(result: SearchResult, limit: Limit) -> bool:
     """Whether there is one move only and a clock that need not run for it."""
     return limit.depth is None and np.count_nonzero(result.visits) == 1
+
+
+def warmup() -> None:
+    """Compile what stands for a sweep; the search itself is compiled with an evaluator, by the systems."""
+    from katachi.search.kernels.alphabeta import no_sweep
+
+    parameters = (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float32))
+    no_sweep(Game(5).board.record, parameters, np.zeros(26))

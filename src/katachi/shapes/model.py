@@ -25,7 +25,8 @@ from katachi.go.kernels.board import OFF
 from katachi.shapes.features import LocalShapes, Part, has_parts, part_windows, sum_parts
 from katachi.shapes.kernels import liberty_model as _linear_liberty
 from katachi.shapes.kernels import model as _linear
-from katachi.shapes.liberty import CombinedShapes, build_liberty_windows, can_fuse_liberties
+from katachi.shapes.liberty import CombinedShapes, LibertyShapes, build_liberty_windows, can_fuse_liberties
+from katachi.shapes.sets import ShapeSet
 
 Parameters = tuple[NDArray[np.int32], NDArray[np.float32]]
 
@@ -157,7 +158,6 @@ def warmup() -> None:
     from katachi.core.contracts import Limit
     from katachi.go.game import Game
     from katachi.search.alphabeta import AlphaBetaSearch
-    from katachi.search.kernels.alphabeta import no_sweep
     from katachi.search.one_ply import GreedySearch, sensible_captures
     from katachi.search.settings import AlphaBetaSettings, GreedySettings
     from katachi.search.td import TdSearch
@@ -178,4 +178,3 @@ def warmup() -> None:
     td.search(Game(5), Limit(simulations=2), rng)
     td.memory.evaluate([board])
     sensible_captures(board)
-    no_sweep(board.record, basic.parameters, np.zeros(26))

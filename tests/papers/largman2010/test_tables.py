@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from katachi.core.cards import provenance
-from katachi.papers.documents import WIDTH, format_document
+from katachi.papers.documents import WIDTH, format_document, format_section
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.largman2010 import (
     EXPERIMENT,
@@ -31,8 +31,8 @@ DATA = {"name": "gnugo", "size": 9, "games": 1000, "positions": 50_000, "test po
 
 
 def test_the_papers_feature_counts_are_ours(make_scope):
-    results = counts.measure_counts(make_scope("counts", data=None))
-    assert [(row.published, row.ours) for row in counts.rows_counts(results) if row.published] == [
+    results = counts.Counts().measure(make_scope("counts", data=None))
+    assert [(row.published, row.ours) for row in counts.Counts().rows(results) if row.published] == [
         (5145, 5145),
         (5184, 5184),
     ]
@@ -77,7 +77,7 @@ def test_tables_that_learn_need_games(make_scope):
 
 
 def test_all_kinds_play_each_other_with_both_rules_of_eyes(make_scope, run):
-    results = play.measure_play(make_scope("play"))
+    results = play.Play().measure(make_scope("play"))
     assert len(results["scores"]) == 2 * 3
     assert all(score["games"] == 2 and score["won"] <= score["decided"] <= 2 for score in results["scores"])
     (players,) = (run / "play").glob("players-200-4-1-*")
@@ -97,12 +97,12 @@ def test_games_beside_the_paper(tmp_path):
     common = {"eyes": "eyes may be filled", "first": "crbm", "second": "templates"}
     scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 100 + seed} for seed in (0, 1)]
     results = {"data": DATA, "seeds": 2, "scores": scores}
-    by_id = {row.id: row for row in play.rows_play(results)}
+    by_id = {row.id: row for row in play.Play().rows(results)}
     won, none = (by_id[f"play/crbm/templates/filling/{what}"] for what in ("won", "no-winner"))
     assert (won.published, won.ours, none.ours) == (85.7, 67.0, 25.0)
     assert won.interval == pytest.approx((61.5, 72.1), abs=0.1)
     assert by_id["play/crbm/templates/not-filling/won"].ours is None
-    text = play.section_play(results, tmp_path)
+    text = format_section(play.Play(), results, tmp_path)
     assert "| 67 (61.5 … 72.1) of 300 | 66.7, 67.3 | 25 (21 … 29.5) |" in text
     assert "54 of 63 games against templates, 85.7 (75 … 92.3) %" in text
     assert "\n1. The paper learned from 1,000 games that GNU Go played against itself" in text
@@ -112,11 +112,11 @@ def test_games_beside_the_paper(tmp_path):
 
 
 def test_a_value_goes_on_learning(make_scope, tmp_path):
-    results = former.measure_former(make_scope("former"))
+    results = former.Former().measure(make_scope("former"))
     (tests,) = results["tests"]
     assert len(tests) == 2
     assert all(0 <= won <= decided <= 4 for won, decided in tests)
-    assert "![Games won" in former.section_former(results, tmp_path)
+    assert "![Games won" in format_section(former.Former(), results, tmp_path)
     assert (tmp_path / "former.svg").exists()
 
 
@@ -127,12 +127,12 @@ def test_consistently_is_for_good(tmp_path):
     assert former.games_needed([[6, 10]] * 4, plan) == 110
     counted = {"games": 440, "test_every": 110, "test_games": 200}
     tests = [[[130, 200]] * 4, [[90, 200]] * 3 + [[0, 0]]]
-    games, won = former.rows_former({"data": DATA, "plan": counted, "tests": tests})
+    games, won = former.Former().rows({"data": DATA, "plan": counted, "tests": tests})
     assert (games.published, games.ours) == (110, 110)
     assert "1 of 2 seeds do" in games.what
     assert won.ours == 65.0
-    assert "| 1 | – | 45, 45, 45, – |" in former.section_former(
-        {"data": DATA, "plan": counted, "tests": tests}, tmp_path
+    assert "| 1 | – | 45, 45, 45, – |" in format_section(
+        former.Former(), {"data": DATA, "plan": counted, "tests": tests}, tmp_path
     )
 
 
@@ -140,14 +140,14 @@ def test_consistently_is_for_good(tmp_path):
 
 
 def test_winners_are_told_by_all_sets(make_scope, tmp_path):
-    results = winners.measure_winners(make_scope("winners"))
+    results = winners.Winners().measure(make_scope("winners"))
     for sets in results["stages"].values():
         found = winners.accuracies(sets)
         assert [one.name for one in found][:2] == ["all 2×2 templates", "8 random filters"]
         assert len(found) == 7
         assert all(0 <= one.accuracy <= 1 and len(one.folds) == 2 for one in found)
-    assert len(winners.rows_winners(results)) == 14
-    text = winners.section_winners(results, tmp_path)
+    assert len(winners.Winners().rows(results)) == 14
+    text = format_section(winners.Winners(), results, tmp_path)
     assert "In the middle of games, " in text
     assert "on 5×5." in text
 
@@ -156,20 +156,20 @@ def test_a_set_may_have_too_few_games(make_scope, monkeypatch):
     monkeypatch.setitem(winners.FOLDS, Budget.SMOKE, 30)
     monkeypatch.setitem(winners.BOARDS, Budget.SMOKE, 30)
     with pytest.raises(ExperimentError, match="too few test games"):
-        winners.measure_winners(make_scope("winners"))
+        winners.Winners().measure(make_scope("winners"))
 
 
 # Kernels
 
 
 def test_kernels_are_drawn_from_results_alone(make_scope, tmp_path):
-    results = kernels.measure_kernels(make_scope("kernels"))
+    results = kernels.Kernels().measure(make_scope("kernels"))
     assert list(results["crbms"]) == ["multinomial", "real-valued"]
     for found in results["crbms"].values():
         assert len(found["free"]) == 105
         uses = [kernel["use"] for kernel in found["shown"]]
         assert uses == sorted(uses, reverse=True)
-    text = kernels.section_kernels(results, tmp_path)
+    text = format_section(kernels.Kernels(), results, tmp_path)
     assert "| real-valued |" in text
     drawing = (tmp_path / "kernels.svg").read_text()
     assert "multinomial" in drawing
@@ -178,7 +178,7 @@ def test_kernels_are_drawn_from_results_alone(make_scope, tmp_path):
 
 def test_the_share_of_free_points():
     free = {"free": [0.5, 0.5, 0.5], "shown": [], "reconstruction error": 0.1}
-    (row,) = kernels.rows_kernels({"data": DATA, "crbms": {"multinomial": free}})
+    (row,) = kernels.Kernels().rows({"data": DATA, "crbms": {"multinomial": free}})
     assert (row.ours, row.interval) == (50.0, (50.0, 50.0))
 
 
@@ -187,8 +187,8 @@ def test_the_share_of_free_points():
 
 def test_who_ships_plays(make_scope, monkeypatch, tmp_path):
     monkeypatch.setattr(tournament, "TOURNAMENT_LEARNED", ("crbm-none",))
-    results = tournament.measure_tournament(make_scope("tournament", data=None))
+    results = tournament.Tournament().measure(make_scope("tournament", data=None))
     assert [(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]] == [("alp", "random", 2)]
     assert results["ratings"]["alp"][0] == 0
-    text = tournament.section_tournament(results, tmp_path)
+    text = format_section(tournament.Tournament(), results, tmp_path)
     assert "| alp | random | 100 (34.2 … 100) of 2 |" in text

@@ -1,22 +1,14 @@
 from __future__ import annotations
 
-from katachi.papers.maddison2014.figures import (
-    COUNTS_TABLE as TABLE,
-)
-from katachi.papers.maddison2014.figures import (
-    measure_counts as measure,
-)
-from katachi.papers.maddison2014.figures import (
-    rows_counts as rows,
-)
-from katachi.papers.maddison2014.figures import (
-    section_counts as section,
-)
+from katachi.papers.documents import format_section
+from katachi.papers.maddison2014.figures import Counts
+
+TABLE = Counts()
 
 
 def test_the_papers_figures_are_ours(make_scope, tmp_path):
-    results = measure(make_scope("counts", data=None))
-    by_id = {row.id: row for row in rows(results)}
+    results = TABLE.measure(make_scope("counts", data=None))
+    by_id = {row.id: row for row in TABLE.rows(results)}
     assert [(row.published, row.ours) for name, row in by_id.items() if "/12x128/" in name] == [
         ("2.3 million", 2_294_738),
         ("630 million", 627_966_720),
@@ -32,7 +24,7 @@ def test_the_papers_figures_are_ours(make_scope, tmp_path):
         "10x128": 1_907_410,
         "12x128": 2_294_738,
     }
-    text = section(results, tmp_path)
+    text = format_section(TABLE, results, tmp_path)
     assert "| 12×128 | 2,294,738 | 627,966,720 | 554,496 |" in text
     assert "\n1. The paper says neither" in text
     assert TABLE.name == "counts"

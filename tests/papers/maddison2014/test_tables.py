@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from katachi.core.cards import provenance
-from katachi.papers.documents import WIDTH, format_document
+from katachi.papers.documents import WIDTH, format_document, format_section
 from katachi.papers.experiment import Budget
 from katachi.papers.maddison2014 import EXPERIMENT
 from katachi.papers.maddison2014 import (
@@ -57,19 +57,19 @@ def test_the_document(make_scope, tmp_path):
 
 
 def test_both_kinds_of_filters_are_learned(make_scope, tmp_path):
-    results = table1.measure_table1(make_scope("table1"))
+    results = table1.Table1().measure(make_scope("table1"))
     assert list(results["nets"]) == ["free", "symmetric"]
     free, symmetric = (net["tested"] for net in results["nets"].values())
     assert free["positions"] == symmetric["positions"] == 100
     assert free["loss"] != symmetric["loss"]
-    assert "| 2×4, symmetric | 256 | – |" in table1.section_table1(results, tmp_path)
+    assert "| 2×4, symmetric | 256 | – |" in format_section(table1.Table1(), results, tmp_path)
 
 
 def test_table1_beside_the_paper(tmp_path):
     net = NET | {"title": "3×64"}
     results = {"data": DATA, "nets": {"free": net, "symmetric": net}}
-    assert [(row.published, row.ours) for row in table1.rows_table1(results)] == [(43.3, 40.0), (44.3, 40.0)]
-    text = table1.section_table1(results, tmp_path)
+    assert [(row.published, row.ours) for row in table1.Table1().rows(results)] == [(43.3, 40.0), (44.3, 40.0)]
+    text = format_section(table1.Table1(), results, tmp_path)
     assert "| 3×64, symmetric | 1,000,000 | 44.3 | 40 (37 … 43.1) | 2.500 |" in text
     assert "| 6×192 | 49.6 | 49.4 |" in text
     assert "\n8. The paper's larger pair" in text
@@ -90,7 +90,7 @@ def random_gnugo(monkeypatch):
 
 def test_networks_play_without_search(make_scope, random_gnugo, run):
     kept = []
-    results = table2.measure_table2(make_scope("table2", keep=kept.append))
+    results = table2.Table2().measure(make_scope("table2", keep=kept.append))
     assert [(pair["first"], pair["second"]) for pair in results["pairs"]] == [("2x4-256", "GNU Go level 10")]
     assert (results["games"], results["distinct"]) == (2, 2)
     assert kept[0]["games"] == 0
@@ -104,18 +104,18 @@ def test_networks_play_without_search(make_scope, random_gnugo, run):
 
 def test_without_gnugo_moves_are_foretold_all_the_same(make_scope, monkeypatch, tmp_path):
     monkeypatch.setattr(table2, "has_gnugo", lambda: False)
-    results = table2.measure_table2(make_scope("table2"))
-    assert [row.id for row in table2.rows_table2(results)] == ["table2/2x4-256/top-1"]
-    assert "| 2×4 | 256 |" in table2.section_table2(results, tmp_path)
+    results = table2.Table2().measure(make_scope("table2"))
+    assert [row.id for row in table2.Table2().rows(results)] == ["table2/2x4-256/top-1"]
+    assert "| 2×4 | 256 |" in format_section(table2.Table2(), results, tmp_path)
 
 
 def test_table2_beside_the_paper(tmp_path):
     pair = {"first": "3x16-1000000", "second": "GNU Go level 10", "games": 200, "wins": 10, "draws": 0}
     results = {"data": DATA, "nets": [NET], "games": 200, "distinct": 200, "seconds": {}, "pairs": [pair]}
-    predicted, won = table2.rows_table2(results)
+    predicted, won = table2.Table2().rows(results)
     assert (predicted.published, predicted.ours, won.published, won.ours) == (37.5, 40.0, 3.4, 5.0)
     assert predicted.interval == pytest.approx((37.0, 43.1), abs=0.1)
-    text = table2.section_table2(results, tmp_path)
+    text = format_section(table2.Table2(), results, tmp_path)
     assert "| 3×16 | 1,000,000 | 37.5 | 40 (37 … 43.1) | 48 | 3.4 ± 1.1 | 5 (2.70 … 9) of 200 |" in text
     assert "| Aya, 2014 | 38.8 | 6 ± 1.0 |" in text
     assert "\n9. GNU Go captures what is dead" in text
@@ -137,21 +137,21 @@ def test_the_published_table2():
 
 
 def test_depth_and_width_are_compared_after_as_many_positions(make_scope, tmp_path):
-    results = trend.measure_trend(make_scope("trend"))
+    results = trend.Trend().measure(make_scope("trend"))
     assert [(net["title"], net["positions"]) for net in results["nets"]] == [("2×4", 256), ("3×4", 256)]
     shallow, deep = (net["parameters"] for net in results["nets"])
     assert deep - shallow == 4 * 4 * 9 + 4 * 25  # another layer, and its bias for each point
-    assert "| 3×4 |" in trend.section_trend(results, tmp_path)
+    assert "| 3×4 |" in format_section(trend.Trend(), results, tmp_path)
 
 
 def test_the_trend_beside_the_paper(tmp_path):
     nets = [NET | {"title": f"{shape}, AdamW", "parameters": 37_346} for shape in ("3×16", "3×64")]
     results = {"data": DATA, "nets": nets}
-    assert [(row.id, row.published, row.ours) for row in trend.rows_trend(results)] == [
+    assert [(row.id, row.published, row.ours) for row in trend.Trend().rows(results)] == [
         ("trend/3x16", None, 40.0),
         ("trend/3x64", None, 40.0),
     ]
-    text = trend.section_trend(results, tmp_path)
+    text = format_section(trend.Trend(), results, tmp_path)
     assert "| 3×16 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | 37.5 |" in text
     assert "| 3×64 | 37,346 | 1,000,000 | 40 (37 … 43.1) | 2.500 | – |" in text
     paper = {net.shape.replace("x", "×") for net in trend.TREND_NETS[Budget.FULL]}
@@ -162,11 +162,11 @@ def test_the_trend_beside_the_paper(tmp_path):
 
 
 def test_figure1_is_a_curve(make_scope, tmp_path):
-    results = figure1.measure_figure1(make_scope("figure1"))
+    results = figure1.Figure1().measure(make_scope("figure1"))
     (net,) = results["nets"]
     assert net["tested"]["top"] == sorted(net["tested"]["top"])
     assert len(net["tested"]["top"]) == 20
-    text = figure1.section_figure1(results, tmp_path)
+    text = format_section(figure1.Figure1(), results, tmp_path)
     assert b"paper, 12" in (tmp_path / "figure1.svg").read_bytes()
     for part in (*net["tested"]["phases"], *net["tested"]["ranks"]):
         assert f"\n| {part} | " in text
@@ -174,11 +174,11 @@ def test_figure1_is_a_curve(make_scope, tmp_path):
 
 def test_figure1_beside_the_paper(tmp_path):
     results = {"data": DATA, "nets": [NET]}
-    by_id = {row.id: row for row in figure1.rows_figure1(results)}
+    by_id = {row.id: row for row in figure1.Figure1().rows(results)}
     assert (by_id["figure1/3x16/top-1"].published, by_id["figure1/3x16/top-1"].ours) == (55.2, 40.0)
     assert (by_id["figure1/3x16/top-10"].published, by_id["figure1/3x16/top-10"].ours) == (94.0, 58.0)
     assert by_id["figure1/3x16/top-20"].published is None
-    text = figure1.section_figure1(results, tmp_path)
+    text = format_section(figure1.Figure1(), results, tmp_path)
     assert "| 3×16 | 1,000,000 | 40 | 42 | 44 | 48 | 58 | 78 | 2.500 |" in text
     assert "| 6d | 40 (37 … 43.1) |" in text
 
@@ -187,7 +187,7 @@ def test_the_same_network_learns_faster_by_adamw(games):
     plain, adamw = Net(3, 16, 1000), Net(3, 16, 1000, adamw=True)
     assert (plain.name, adamw.name) == ("3x16-maddison-36-1000", "3x16-maddison-36-adamw-1000")
     net = NET | {"title": adamw.title}
-    (row,) = table2.rows_table2({"data": DATA, "nets": [net], "games": 0, "distinct": 0, "seconds": {}, "pairs": []})
+    (row,) = table2.Table2().rows({"data": DATA, "nets": [net], "games": 0, "distinct": 0, "seconds": {}, "pairs": []})
     assert (row.id, row.published) == ("table2/3x16-adamw-1000000/top-1", 37.5)
 
 
@@ -203,12 +203,12 @@ def test_a_power_law_goes_on():
 
 
 def test_curves_of_networks_that_a_run_has_learned(make_scope, tmp_path):
-    figure1.measure_figure1(make_scope("figure1"))
-    results = curve.measure_curve(make_scope("curve"))
+    figure1.Figure1().measure(make_scope("figure1"))
+    results = curve.Curve().measure(make_scope("curve"))
     title = "2x4-maddison-36-256"
     assert results["nets"][title][-1][0] == 256
-    assert f"curve/{title}" in {row.id for row in curve.rows_curve(results)}
-    assert f"| {title} | 256 |" in curve.section_curve(results, tmp_path)
+    assert f"curve/{title}" in {row.id for row in curve.Curve().rows(results)}
+    assert f"| {title} | 256 |" in format_section(curve.Curve(), results, tmp_path)
     assert (tmp_path / "curve.svg").exists()
 
 
@@ -216,7 +216,7 @@ def test_curves_of_networks_that_a_run_has_learned(make_scope, tmp_path):
 
 
 def test_ranks_are_told(make_scope, run):
-    results = table3.measure_table3(make_scope("table3"))
+    results = table3.Table3().measure(make_scope("table3"))
     for found in results["groups"].values():
         assert found["positions"] > 0
         assert set(found["told"]) == {str(rank) for rank in range(1, 10)}
@@ -237,10 +237,10 @@ def test_table3_beside_the_paper(tmp_path):
     pair = {"first": "9 dan", "second": "1 dan", "games": 100, "wins": 70, "draws": 0}
     groups = {"1d–2d": group, "8d–9d": {"positions": 0}}
     results = {"data": DATA, "net": NET, "groups": groups, "games": 100, "distinct": 100, "pairs": [pair]}
-    weak, strong, games = table3.rows_table3(results)
+    weak, strong, games = table3.Table3().rows(results)
     assert (weak.ours, weak.interval, strong.ours, strong.interval) == (-80.0, (-90.0, -70.0), None, None)
     assert (games.published, games.ours) == (table3.implied(9), 70.0)
-    text = table3.section_table3(results, tmp_path)
+    text = format_section(table3.Table3(), results, tmp_path)
     assert "| 1d–2d | 1,234 | −2.010 |" in text
     assert "| −2.090 | −2.010 | −80 (−90 … −70) |" in text
     assert "| 9 dan | 1 dan | 70 (60.4 … 78.1) of 100 | 68.6 |" in text
@@ -251,7 +251,7 @@ def test_table3_beside_the_paper(tmp_path):
 
 
 def test_search_with_a_network_plays_both_of_its_parts(make_scope, run):
-    results = table5.measure_table5(make_scope("table5"))
+    results = table5.Table5().measure(make_scope("table5"))
     assert {(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]} == {
         ("network and 8 simulations", "network", 2),
         ("network and 8 simulations", "8 simulations", 2),
@@ -277,9 +277,9 @@ def test_table5_beside_the_paper(tmp_path):
     ]
     counts = {"games": 40, "distinct": 40, "seconds": {first: 1.5}, "pairs": pairs}
     results = {"network": "`policy-9`", "size": 9} | counts
-    alone, without = table5.rows_table5(results)
+    alone, without = table5.Table5().rows(results)
     assert (alone.id, alone.published, alone.ours) == ("table5/10000-simulations/network", 67.6, 75.0)
     assert (without.id, without.published, without.ours) == ("table5/10000-simulations/search", None, 60.0)
-    text = table5.section_table5(results, tmp_path)
+    text = format_section(table5.Table5(), results, tmp_path)
     assert "| 10,000 simulations | 75 (53.1 … 88.8) of 20 | 60 (38.7 … 78.1) of 20 | 1.50 |" in text
     assert "| 100,000 | 86.7 ± 3.5 |" in text

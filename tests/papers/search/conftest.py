@@ -26,8 +26,7 @@ def make_scope(tmp_path: Path) -> MakeScope:
 def random_gnugo(monkeypatch) -> None:
     """The random player in the place of GNU Go, installed or not."""
     monkeypatch.setattr(gnugo, "has_gnugo", lambda: True)
-    for module in ("doubling", "against_gnugo", "ladder"):
-        monkeypatch.setattr(f"katachi.experiments.search.{module}.gnugo", lambda level: "random")
+    monkeypatch.setattr("katachi.papers.search.strength.gnugo", lambda level: "random")
 
 
 @pytest.fixture

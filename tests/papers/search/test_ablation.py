@@ -2,24 +2,19 @@ from __future__ import annotations
 
 import pytest
 
+from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget
 from katachi.papers.search import strength as ablation
 from katachi.papers.search.strength import (
     PARTS,
+    Ablation,
     Part,
     worth,
 )
-from katachi.papers.search.strength import (
-    measure_ablation as measure,
-)
-from katachi.papers.search.strength import (
-    rows_ablation as rows,
-)
-from katachi.papers.search.strength import (
-    section_ablation as section,
-)
 from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
+
+TABLE = Ablation()
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -43,13 +38,13 @@ def test_the_full_player_meets_all_others(make_scope, monkeypatch):
     monkeypatch.setattr(ablation, "SIMULATIONS", {Budget.SMOKE: 3})
     for name in set(PARTS) - {"rave", "replies"}:
         monkeypatch.delitem(PARTS, name)
-    results = measure(make_scope())
+    results = TABLE.measure(make_scope())
     assert results["simulations"] == 3
     assert [(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]] == [
         ("rave", "full", 2),
         ("replies", "full", 2),
     ]
-    assert [row.id for row in rows(results)] == ["ablation/rave", "ablation/replies"]
+    assert [row.id for row in TABLE.rows(results)] == ["ablation/rave", "ablation/replies"]
 
 
 def test_a_part_that_helps_has_a_positive_worth(tmp_path):
@@ -66,11 +61,11 @@ def test_a_part_that_helps_has_a_positive_worth(tmp_path):
     }
     assert worth(results, "rave") == (100, 55, 150)
     assert worth(results, "replies") == (20, -30, 70)
-    assert [row.what for row in rows(results)] == [
+    assert [row.what for row in TABLE.rows(results)] == [
         "− RAVE: worth in Elo",
         "+ last good reply in playouts: worth in Elo",
     ]
-    text = section(results, tmp_path)
+    text = format_section(TABLE, results, tmp_path)
     assert "| − RAVE | 200 | 36 (29.7 … 42.9) | 100 (55 … 150) | 0.75 |" in text
     assert "400 games on 9×9 at 1,000 simulations a move" in text
     drawn = (tmp_path / "ablation.svg").read_text()

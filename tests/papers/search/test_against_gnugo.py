@@ -5,21 +5,16 @@ from dataclasses import replace
 import pytest
 
 from katachi.core.contracts import Limit
+from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget
 from katachi.papers.search import strength as against_gnugo
 from katachi.papers.search.strength import (
     MATCHES,
-)
-from katachi.papers.search.strength import (
-    measure_against_gnugo as measure,
-)
-from katachi.papers.search.strength import (
-    rows_against_gnugo as rows,
-)
-from katachi.papers.search.strength import (
-    section_against_gnugo as section,
+    AgainstGnugo,
 )
 from katachi.players.specs import load_player
+
+TABLE = AgainstGnugo()
 
 
 @pytest.fixture
@@ -33,7 +28,7 @@ def tiny(monkeypatch, random_gnugo):
 
 def test_all_matches_are_played_side_by_side(make_scope, tiny):
     seen = []
-    results = measure(make_scope(watch=seen.append, runs=4))
+    results = TABLE.measure(make_scope(watch=seen.append, runs=4))
     assert {name: found["games"] for name, found in results["matches"].items()} == {
         "strong-9-level-10": 4,
         "strong-19-2000-level-0": 4,
@@ -49,7 +44,7 @@ def test_all_matches_are_played_side_by_side(make_scope, tiny):
 
 def test_a_match_held_to_simulations_has_one_thread(make_scope, tiny, monkeypatch):
     monkeypatch.setattr(against_gnugo, "_SMOKE_LIMIT", Limit(simulations=10))
-    measure(make_scope(runs=2))
+    TABLE.measure(make_scope(runs=2))
     player = (make_scope().folder / "players" / "strong-19-2000-level-0.toml").read_text()
     assert "threads = 1" in player
     assert "simulations = 10" in player
@@ -60,7 +55,7 @@ def test_rows_and_text_come_from_the_results(tmp_path):
     ratings = {"strong-9-level-10": [424, 350, 520], "GNU Go level 10": [0, 0, 0]}
     found = {"games": 200, "distinct": 200, "pairs": [pair], "ratings": ratings, "seconds": {"strong-9-level-10": 1.5}}
     results = {"matches": {"strong-9-level-10": found, "strong-19-level-0": {"games": 0}}}
-    best, *others = rows(results)
+    best, *others = TABLE.rows(results)
     assert (best.published, best.ours) == ("≥ 90", 92.0)
     assert [(row.published, row.ours, row.interval) for row in others] == [
         ("> 50", None, None),
@@ -68,7 +63,7 @@ def test_rows_and_text_come_from_the_results(tmp_path):
         ("> 50", None, None),
         (None, None, None),
     ]
-    text = section(results, tmp_path)
+    text = format_section(TABLE, results, tmp_path)
     assert "| strong-9 – GNU Go level 10 | 9×9 | 2 s | 1.50 | 200 | 200 | 92 (87.4 … 95) | 424 (350 … 520) |" in text
     assert "strong-19" not in text
 

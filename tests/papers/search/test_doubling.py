@@ -2,26 +2,21 @@ from __future__ import annotations
 
 import pytest
 
+from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.search import strength as doubling
 from katachi.papers.search.strength import (
     BARS,
     POINTS,
+    Doubling,
 )
 from katachi.papers.search.strength import (
     DOUBLING_GAMES as GAMES,
 )
-from katachi.papers.search.strength import (
-    measure_doubling as measure,
-)
-from katachi.papers.search.strength import (
-    rows_doubling as rows,
-)
-from katachi.papers.search.strength import (
-    section_doubling as section,
-)
 from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
+
+TABLE = Doubling()
 
 
 @pytest.fixture
@@ -31,7 +26,7 @@ def tiny(monkeypatch, random_gnugo):
 
 
 def test_all_points_play_from_the_empty_board_with_both_colors(make_scope, tiny):
-    results = measure(make_scope())
+    results = TABLE.measure(make_scope())
     assert results["games"] == 6
     assert [(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]] == [
         ("2 simulations", "GNU Go level 10", 2),
@@ -44,9 +39,9 @@ def test_all_points_play_from_the_empty_board_with_both_colors(make_scope, tiny)
 
 
 def test_it_goes_on_where_it_was(make_scope, tiny):
-    first = measure(make_scope())
+    first = TABLE.measure(make_scope())
     seen = []
-    assert measure(make_scope(watch=seen.append)) == first
+    assert TABLE.measure(make_scope(watch=seen.append)) == first
     assert {progress.games_now for progress in seen} == {0}
 
 
@@ -60,12 +55,12 @@ def test_rows_and_text_come_from_the_results(tmp_path):
         "ratings": {"10000 simulations": [301, 240, 375], "500 simulations": [-70, -140, -3]},
         "seconds": {"10000 simulations": 0.4321, "500 simulations": 0.02},
     }
-    by_id = {row.id: row for row in rows(results)}
+    by_id = {row.id: row for row in TABLE.rows(results)}
     assert (by_id["doubling/10000/won"].published, by_id["doubling/10000/won"].ours) == ("≥ 80", 85.0)
     assert by_id["doubling/10000/won"].interval == pytest.approx((79.4, 89.3), abs=0.1)
     assert by_id["doubling/500/won"].published is None
     assert by_id["doubling/500/elo"].interval == (-140, -3)
-    text = section(results, tmp_path)
+    text = format_section(TABLE, results, tmp_path)
     assert "300 games on 9×9 from the empty board" in text
     assert "| 10,000 | 200 | 85 (79.4 … 89.3) | 301 (240 … 375) | 0.43 |" in text
     assert b"simulations a move" in (tmp_path / "doubling.svg").read_bytes()
@@ -73,7 +68,7 @@ def test_rows_and_text_come_from_the_results(tmp_path):
 
 def test_without_gnugo_there_is_one_clear_sentence(make_scope, no_gnugo):
     with pytest.raises(ExperimentError, match="against GNU Go, and it is not here"):
-        measure(make_scope())
+        TABLE.measure(make_scope())
 
 
 def test_every_point_is_a_player_and_the_bar_is_well_measured():

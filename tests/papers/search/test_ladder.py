@@ -5,24 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from katachi.papers.documents import format_section
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.search import strength as ladder
 from katachi.papers.search.strength import (
     LEVELS,
     RUNGS,
+    Ladder,
     write_cards,
-)
-from katachi.papers.search.strength import (
-    measure_ladder as measure,
-)
-from katachi.papers.search.strength import (
-    rows_ladder as rows,
-)
-from katachi.papers.search.strength import (
-    section_ladder as section,
 )
 from katachi.players import specs
 from katachi.players.specs import bundled_players, parse_spec
+
+TABLE = Ladder()
 
 PRETRAINED = Path(specs.__file__).parent / "shipped"
 
@@ -41,15 +36,15 @@ def test_each_level_meets_those_near_it(make_scope, monkeypatch, random_gnugo):
     rungs = dict.fromkeys(("random", "level-1", "level-2", "GNU Go level 10"), "random")
     monkeypatch.setattr(ladder, "RUNGS", rungs)
     monkeypatch.setattr(ladder, "SIZE", 3)
-    results = measure(make_scope())
+    results = TABLE.measure(make_scope())
     assert results["games"] == 2 * 5
     assert ("random", "GNU Go level 10") not in {(pair["first"], pair["second"]) for pair in results["pairs"]}
     assert results["ratings"]["GNU Go level 10"] == [1800, 1800, 1800]
-    assert {row.id for row in rows(results)} == {f"ladder/{name.replace(' ', '-')}" for name in rungs}
+    assert {row.id for row in TABLE.rows(results)} == {f"ladder/{name.replace(' ', '-')}" for name in rungs}
 
 
 def test_the_text_comes_from_the_results(tmp_path):
-    text = section(RESULTS, tmp_path)
+    text = format_section(TABLE, RESULTS, tmp_path)
     assert "60 games on 9x9, where GNU Go level 10 is 1,800" in text
     assert "| level-2 | 1,900 (1,800 … 2,000) | 65.0 of 20 |" in text
     assert "| GNU Go level 10 | 1,800 (1,800 … 1,800) | 95.0 of 20 |" in text

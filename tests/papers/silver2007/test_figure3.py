@@ -2,22 +2,17 @@ from __future__ import annotations
 
 import pytest
 
+from katachi.papers.documents import format_section
 from katachi.papers.silver2007 import figures as figure3
-from katachi.papers.silver2007.figures import (
-    measure_figure3 as measure,
-)
-from katachi.papers.silver2007.figures import (
-    rows_figure3 as rows,
-)
-from katachi.papers.silver2007.figures import (
-    section_figure3 as section,
-)
+from katachi.papers.silver2007.figures import Figure3
 
-RESULTS = measure(None)
+TABLE = Figure3()
+
+RESULTS = TABLE.measure(None)
 
 
 def test_all_counts_of_the_paper_are_ours():
-    published = [row for row in rows(RESULTS) if row.published is not None]
+    published = [row for row in TABLE.rows(RESULTS) if row.published is not None]
     assert len(published) == 27
     assert all(row.ours == row.published for row in published)
 
@@ -49,6 +44,6 @@ def test_distinct_weights(name, five, nine, tied_nine):
 
 
 def test_a_difference_is_told(tmp_path, monkeypatch):
-    assert "Of the paper's 27 counts 27 are ours." in section(RESULTS, tmp_path)
+    assert "Of the paper's 27 counts 27 are ours." in format_section(TABLE, RESULTS, tmp_path)
     monkeypatch.setitem(figure3.PUBLISHED, (1, 1), (26, 3, 27))
-    assert "Of the paper's 27 counts 26 are ours." in section(RESULTS, tmp_path)
+    assert "Of the paper's 27 counts 26 are ours." in format_section(TABLE, RESULTS, tmp_path)

@@ -8,20 +8,20 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
+from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.silver2007 import figure4
-from katachi.papers.silver2007 import figure4 as figure4_plots
 from katachi.papers.silver2007.figure4 import (
     ALL_SETS,
     CUMULATIVE,
     LEARNERS,
+    Figure4,
     Protocol,
     learning_time,
-    measure,
-    rows,
-    section,
     sum_up,
 )
+
+TABLE = Figure4()
 
 PLAN = Protocol(games=2000, test_every=500, test_games=10, final_games=20)
 
@@ -51,7 +51,7 @@ def test_measure_sums_up_each_experiment_apart(tmp_path, monkeypatch):
     monkeypatch.setattr(figure4, "learn", lambda sets, seed, **_: result(results[sets[0]]))
     monkeypatch.setitem(figure4.PROTOCOLS, Budget.SMOKE, PLAN)
     scope = Scope(tmp_path, Budget.SMOKE, lambda progress: None, 3, Workers())
-    found = measure(scope)
+    found = TABLE.measure(scope)
     assert found["runs"] == 3
     assert found["experiments"]["LI 1x1 alone"]["final"] == [10.0] * 3
     assert found["experiments"]["LD 2x2 alone"]["final"] == [30.0] * 3
@@ -84,8 +84,8 @@ def results() -> dict:
 
 
 def test_rows_compare_what_the_paper_says(results):
-    by_id = {row.id: row for row in rows(results)}
-    assert len(by_id) == len(rows(results))
+    by_id = {row.id: row for row in TABLE.rows(results)}
+    assert len(by_id) == len(TABLE.rows(results))
     assert by_id["figure4/LI-2x2-alone/early"].published == 25
     assert by_id["figure4/LI-2x2-alone/statement"].ours == by_id["figure4/LI-2x2-alone/final"].ours == 25.0
     assert by_id["figure4/best-alone"].ours == "LD 1×1"
@@ -97,11 +97,11 @@ def test_runs_that_never_learn_count_as_all_their_games(results):
     changed = deepcopy(results)
     changed["experiments"]["LI 1x1 alone"]["learned after"] = [500, None, 500]
     assert learning_time(changed, LEARNERS[0]).mean == pytest.approx(1000)
-    row = next(row for row in rows(changed) if row.id == "figure4/LI-1x1-alone/learned")
+    row = next(row for row in TABLE.rows(changed) if row.id == "figure4/LI-1x1-alone/learned")
     assert row.ours == 1000
     assert row.what.endswith("in 2 of 3 runs")
     changed["experiments"]["LI 1x1 alone"]["learned after"] = [None] * 3
-    assert next(row for row in rows(changed) if row.id == "figure4/LI-1x1-alone/learned").ours is None
+    assert next(row for row in TABLE.rows(changed) if row.id == "figure4/LI-1x1-alone/learned").ours is None
 
 
 @contextmanager
@@ -111,17 +111,17 @@ def no_plot(path, columns=1, height=1.0):
 
 
 def test_the_text_comes_from_the_results(results, tmp_path, monkeypatch):
-    monkeypatch.setattr(figure4_plots, "plot", no_plot)
-    text = section(results, tmp_path)
+    monkeypatch.setattr(figure4, "plot", no_plot)
+    text = format_section(TABLE, results, tmp_path)
     assert "from 2,000 games" in text
     assert "| LD 1×1 alone | 60.0 ± 0.0 | 55.0 ± 0.0 | 60 | 90 | 30 | 3 of 3 | 1,000 | – |" in text
     changed = deepcopy(results)
     changed["experiments"]["LD 1x1 alone"]["final"] = [10.0, 20.0, 30.0]
-    assert "| LD 1×1 alone | 20.0 ± " in section(changed, tmp_path)
+    assert "| LD 1×1 alone | 20.0 ± " in format_section(TABLE, changed, tmp_path)
 
 
 def test_all_pictures_of_the_text_are_drawn(results, tmp_path):
-    text = section(results, tmp_path)
+    text = format_section(TABLE, results, tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["figure4-cumulative.svg", "figure4-curves.svg", "figure4-sets.svg", "figure4.svg"]
     for name in names:
@@ -135,5 +135,5 @@ def test_a_line_is_recognized():
         summary = sum_up([result(6)], PLAN)
         summary["learned after"] = [100 * len(learner.sets)]
         learners[learner.name] = summary
-    found = rows({"protocol": PLAN.arguments, "runs": 1, "experiments": learners})
+    found = TABLE.rows({"protocol": PLAN.arguments, "runs": 1, "experiments": learners})
     assert np.isclose(next(row.ours for row in found if row.id == "figure4/linear"), 1.0)

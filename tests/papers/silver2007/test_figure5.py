@@ -4,22 +4,17 @@ import shutil
 
 import pytest
 
+from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, Progress, Scope, Workers
 from katachi.papers.silver2007 import figures as figure5
 from katachi.papers.silver2007.figures import (
     CONTESTANTS,
     GROUPS,
     Contestant,
+    Figure5,
 )
-from katachi.papers.silver2007.figures import (
-    measure_figure5 as measure,
-)
-from katachi.papers.silver2007.figures import (
-    rows_figure5 as rows,
-)
-from katachi.papers.silver2007.figures import (
-    section_figure5 as section,
-)
+
+TABLE = Figure5()
 
 
 @pytest.fixture
@@ -37,10 +32,10 @@ def scope(folder, watch=lambda progress: None) -> Scope:
 
 def test_all_play_and_are_rated_on_one_scale(tmp_path, simple_players):
     seen: list[Progress] = []
-    results = measure(scope(tmp_path, seen.append))
+    results = TABLE.measure(scope(tmp_path, seen.append))
     assert results["games"] == len(seen) == 2 * (10 + 1)  # a round robin of five, and alpha-beta against one
     assert results["ratings"]["ALP"] == [850, 850, 850]
-    by_id = {row.id: row for row in rows(results)}
+    by_id = {row.id: row for row in TABLE.rows(results)}
     assert by_id["figure5/Linear-B"].published == 1070
     assert by_id["figure5/Linear-S"].interval[0] < by_id["figure5/Linear-S"].ours
     assert by_id["figure5/GNU-Go-level-0"].ours is None
@@ -51,16 +46,16 @@ def test_all_play_and_are_rated_on_one_scale(tmp_path, simple_players):
 
 
 def test_finished_games_are_not_played_again(tmp_path, simple_players):
-    first = measure(scope(tmp_path))
+    first = TABLE.measure(scope(tmp_path))
     seen: list[Progress] = []
-    assert measure(scope(tmp_path, seen.append)) == first
+    assert TABLE.measure(scope(tmp_path, seen.append)) == first
     assert {progress.games_now for progress in seen} == {0}
 
 
 def test_the_text_comes_from_the_results(tmp_path):
     pair = {"first": "Linear-B", "second": "ALP", "games": 50, "wins": 44, "draws": 2}
     results = {"games": 1234, "ratings": {"ALP": [850, 850, 850], "Linear-B": [1111, 1000, 1222]}, "pairs": [pair]}
-    text = section(results, tmp_path)
+    text = format_section(TABLE, results, tmp_path)
     assert "1,234 games" in text
     assert "| Linear-B | 1,070 | 1,111 | 1,000 … 1,222 |" in text
     assert "| Linear-B – ALP | 50 | 90.0 | 79 … 96 |" in text

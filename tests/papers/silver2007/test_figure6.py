@@ -9,6 +9,7 @@ from katachi.core.cards import Training
 from katachi.core.drawing import Cell, Shape
 from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.go.rules import Rules
+from katachi.papers.documents import format_section
 from katachi.papers.silver2007 import figures as figure6
 from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
 from katachi.shapes.features import LocalShapes
@@ -69,7 +70,7 @@ def model(tmp_path, monkeypatch):
 
 
 def test_the_largest_weights_and_those_spoken_of(model, tmp_path):
-    results = json.loads(json.dumps(figure6.measure_figure6(None)))
+    results = json.loads(json.dumps(figure6.Figure6().measure(None)))
     assert [found["name"] for found in results["sets"]] == [name.replace("x", "×") for name in UP_TO_3X3]
     assert [len(found["shapes"]) for found in results["sets"]] == [3, 6, 10, 10, 10, *[10] * 5]
     for found in results["sets"]:
@@ -78,9 +79,9 @@ def test_the_largest_weights_and_those_spoken_of(model, tmp_path):
     start = int(model.features.offsets[UP_TO_3X3.index("LI 2x1")])
     both = start + 1 + 3  # two stones of who has just moved, in base 3
     assert results["spoken of"]["two connected stones anywhere"] == pytest.approx(model.weights[both], abs=1e-4)
-    text = figure6.section_figure6(results, tmp_path / "pictures")
+    text = format_section(figure6.Figure6(), results, tmp_path / "pictures")
     assert "1,234 games" in text
     assert (tmp_path / "pictures" / "figure6.svg").read_text().startswith("<svg")
-    by_id = {row.id: row for row in figure6.rows_figure6(results)}
+    by_id = {row.id: row for row in figure6.Figure6().rows(results)}
     assert by_id["figure6/connected"].ours == results["spoken of"]["two connected stones anywhere"]
     assert by_id["figure6/eyes"].published == 3

@@ -2,18 +2,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from katachi.papers.documents import format_section
 from katachi.papers.silver2007.extras import (
     STARTS,
+    Growing,
     Plan,
-    _sum_up,
     grow,
 )
-from katachi.papers.silver2007.extras import (
-    rows_growing as rows,
-)
-from katachi.papers.silver2007.extras import (
-    section_growing as section,
-)
+
+TABLE = Growing()
 
 PLAN = Plan(games=40, games_on_smaller=20, test_every=20, test_games=4, final_games=4)
 
@@ -28,13 +25,13 @@ def test_growing_goes_through_all_sizes_and_the_curve_is_that_of_the_last():
 def make_results(grown: list[list[int]], from_nothing: list[list[int]]) -> dict:
     ends = {"smaller": {"5": 7}, "final": [[1, 1]] * 2, "averaged": [[2, 2]] * 2}
     runs = {"grown": [{"curve": grown} | ends] * 2, "from nothing": [{"curve": from_nothing} | ends] * 2}
-    starts = {start: _sum_up(runs[start], PLAN) for start in STARTS}
+    starts = {start: TABLE._sum_up(runs[start], PLAN) for start in STARTS}
     return {"plan": asdict(PLAN), "runs": 2, "starts": starts}
 
 
 def test_games_until_both_win_nine_of_ten():
     results = make_results([[4, 4], [4, 4], [4, 4]], [[0, 4], [3, 4], [4, 4]])
-    by_id = {row.id: row.ours for row in rows(results)}
+    by_id = {row.id: row.ours for row in TABLE.rows(results)}
     assert by_id["growing/grown/mastered"] == 0
     assert by_id["growing/from-nothing/mastered"] == 40
     never = make_results([[0, 0]] * 3, [[0, 0]] * 3)
@@ -42,7 +39,7 @@ def test_games_until_both_win_nine_of_ten():
 
 
 def test_the_text_comes_from_the_results(tmp_path):
-    text = section(make_results([[4, 4]] * 3, [[0, 0], [0, 0], [4, 4]]), tmp_path)
+    text = format_section(TABLE, make_results([[4, 4]] * 3, [[0, 0], [0, 0], [4, 4]]), tmp_path)
     assert "| grown | 0 | 2 of 2 | 50 | 100 |" in text
     assert "| from nothing | 40 | 2 of 2 | 50 | 100 |" in text
     assert "played 7 games on average" in text

@@ -11,7 +11,7 @@ from katachi.core.cards import provenance
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE
-from katachi.papers.documents import format_document
+from katachi.papers.documents import format_document, format_section
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.wu2006 import EXPERIMENT
 from katachi.papers.wu2006 import (
@@ -48,7 +48,7 @@ def test_sets_that_cannot_be_learned_from_are_one_clear_sentence(make_scope, lar
     with pytest.raises(ExperimentError, match="none of these sets says who owned the points"):
         require_sets(make_scope("table2", data=large_games, more_data=()))
     with pytest.raises(ExperimentError, match="asks about 7×7 games: give such a set"):
-        figure2.measure_places(make_scope("figure2b", more_data=()))
+        figure2.Figure2b().measure(make_scope("figure2b", more_data=()))
 
 
 def test_even_games_have_no_handicap_and_strong_players(large_games):
@@ -67,7 +67,7 @@ def test_even_games_have_no_handicap_and_strong_players(large_games):
 
 def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     scope = make_scope("table2")
-    results = table2.measure_table2(scope)
+    results = table2.Table2().measure(scope)
     assert list(results["boards"]) == ["9", "19"]  # there are no games of the middle size
     sets = require_sets(scope)
     net = learn("paper", sets, scope)
@@ -81,7 +81,7 @@ def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     assert asked["mean_log"] == pytest.approx(likely.mean(), abs=1e-3)
     assert asked["random_log"] == pytest.approx(-np.log(judged.legal).mean())
     assert asked["top"][9] == (judged.places() < 10).sum()
-    by_id = {row.id: row for row in table2.rows_table2(results)}
+    by_id = {row.id: row for row in table2.Table2().rows(results)}
     assert by_id["table2/19/paper"].ours == pytest.approx(math.exp(-likely.mean()), rel=0.01)
     assert by_id["table2/19/paper"].published == 15
     assert by_id["table2/19/random"].published == 281
@@ -104,33 +104,36 @@ def test_places_are_told_best_when_the_best_moves_are_all_first():
 
 
 def test_places_by_phase(make_scope):
-    results = figure2.measure_places(make_scope("figure2b"))
+    results = figure2.Figure2b().measure(make_scope("figure2b"))
     paper = results["nets"][0]["asked"]
     assert list(paper) == ["4", "8"]
     for asked in paper.values():
         assert asked["top"] == sorted(asked["top"])
         assert asked["top"][-1] == asked["moves"] == 3  # a board has fewer points than places are counted
-    assert {row.id for row in figure2.place_rows(results)} >= {"figure2b/paper/4/top-1", "figure2b/strong/8/top-30"}
+    assert {row.id for row in figure2.Figure2b().rows(results)} >= {
+        "figure2b/paper/4/top-1",
+        "figure2b/strong/8/top-30",
+    }
 
 
 def test_errors_are_those_of_the_run(make_scope, run):
-    results = figure2.measure_errors(make_scope("figure2a"))
+    results = figure2.Figure2a().measure(make_scope("figure2a"))
     kept = next((run / "nets").glob("paper-*")) / "metrics.jsonl"
     lines = [json.loads(line) for line in kept.read_text().splitlines()]
     assert [line["validation_loss"] for line in results["nets"][0]["lines"]] == [
         line["validation_loss"] for line in lines
     ]
     assert len(lines) == 10  # batches of 32: it measures after each
-    by_id = {row.id: row.ours for row in figure2.error_rows(results)}
+    by_id = {row.id: row.ours for row in figure2.Figure2a().rows(results)}
     last = results["nets"][1]["lines"][-1]
     assert by_id["figure2a/strong/last/4"] == round(last["validation_loss_4"], 2)
 
 
 def test_the_position_shows_the_move_that_was_played(make_scope, tmp_path):
-    results = figure3.measure_figure3(make_scope("figure3"))
+    results = figure3.Figure3().measure(make_scope("figure3"))
     assert results["stones"][results["played"]] == EMPTY
     assert 0 <= results["place"] < results["legal"] <= 49
-    text = figure3.section_figure3(results, tmp_path)
+    text = format_section(figure3.Figure3(), results, tmp_path)
     before, after = ((tmp_path / f"figure3-{when}.svg").read_text() for when in ("before", "after"))
     assert before != after
     assert "rgba(37,52,148" in before
@@ -138,14 +141,14 @@ def test_the_position_shows_the_move_that_was_played(make_scope, tmp_path):
 
 
 def test_points_known_and_bootstrap(make_scope):
-    known = points.measure_points(make_scope("points"))
+    known = points.Points().measure(make_scope("points"))
     (only,) = known["sets"]  # the other has no labels
     assert only["size"] == 5
-    assert all(0 <= row.ours <= 100 and row.published is None for row in points.rows_points(known))
-    played = bootstrap.measure_bootstrap(make_scope("bootstrap"))
+    assert all(0 <= row.ours <= 100 and row.published is None for row in points.Points().rows(known))
+    played = bootstrap.Bootstrap().measure(make_scope("bootstrap"))
     pairs = played["boards"]["5"]["pairs"]
     assert {pair["second"] for pair in pairs} == {"random", "alp"}
-    assert {row.id for row in bootstrap.rows_bootstrap(played)} == {
+    assert {row.id for row in bootstrap.Bootstrap().rows(played)} == {
         "bootstrap/5/random",
         "bootstrap/5/alp",
         "bootstrap/5/known",

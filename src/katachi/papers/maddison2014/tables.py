@@ -575,7 +575,7 @@ class Table5(Table):
     )
 
     def measure(self, scope: Scope) -> Json:
-        """Play with a network that ships, or with one that is learned; ``--runs`` is the number of games of each pair."""
+        """Play with a bundled network, or with one that is learned; ``--runs``: games of each pair."""
         network = self._choose(scope)
         tournaments: dict[str, TournamentSettings] = {}
         for limit, games in TABLE5_GAMES[scope.budget].items():
