@@ -1,12 +1,12 @@
-# make demo   set everything up, and see katachi learn and play
-# make test   set everything up, and pass the tests
+# make demo   set everything up, and watch katachi learn and play
+# make test   set everything up, and run the tests
 # Every target is safe to repeat. PYTHON chooses the interpreter (3.11 or newer).
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KATACHI := $(BIN)/katachi
-# By the environment, so that the pins hold in pip's build environments too.
+# Passed by the environment, so that the pins hold in pip's build environments too.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP := $(VENV)/.installed
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -19,13 +19,13 @@ help:
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "katachi needs Python 3.11 or newer; say make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "katachi needs Python 3.11 or newer; use make PYTHON=/path/to/python3"; exit 1; }
 	@test -x $(BIN)/python || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing katachi and the pinned versions of what it needs"
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
-# What the tests need of other people's programs. Installed when you may; else the tests that need it are skipped.
+# Other programs that the tests need. Installed if you are root; otherwise the tests that need them are skipped.
 system:
 	@PATH="$$PATH:/usr/games"; for program in gnugo g++ chromium; do \
 		if command -v $$program >/dev/null; then continue; fi; \
@@ -55,22 +55,22 @@ bench: setup
 	@$(PIP) --editable '.[bench]'
 	@$(KATACHI) bench playouts
 
-# A million executions of each parser, with what a coverage-guided fuzzer thinks up.
+# A million executions of each parser by a coverage-guided fuzzer.
 fuzz: setup
 	@$(PIP) --editable '.[fuzz]'
 	@$(BIN)/python benchmarks/fuzz_sgf.py -runs=1000000
 	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=1000000
 
-# The figures in docs/ are printed by these commands.
+# These commands print the figures in docs/.
 docs: setup system
 	@$(KATACHI) tournament examples/simple-players.toml --jobs $(CORES) --run runs/simple-players \
 		--markdown docs/simple-players.md --title "The simple players"
 
-# The pictures in docs/, taken of the board in a browser (Debian's package chromium).
+# Screenshots in docs/ of the browser board (Debian's package chromium).
 pictures: setup system
 	@$(BIN)/python docs/make_pictures.py
 
-# The models that ship, trained by their recipes in src/katachi/pretrained/recipes and measured; each size grows from the last.
+# The pretrained models, trained by their recipes in src/katachi/pretrained/recipes and measured; each size grows from the last.
 models: setup
 	@for name in shapes-5 shapes-9 shapes-liberties-9 shapes-13 shapes-19; do $(KATACHI) models make $$name --jobs $(CORES) || exit 1; done
 
