@@ -1,7 +1,7 @@
 """Makes the pictures of the documents: ``make pictures`` starts a board, plays on it in a browser, and looks.
 
-Games and the lesson come from fixed seeds, so the positions and the curve are always the same. Level 8, who judges some
-of them, draws lots: its numbers differ by a few percent each time.
+Games and the lesson come from fixed seeds, so the positions and the curve are always the same. Level 8, which
+analyses some of them, is random: its numbers differ by a few percent each time.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Photographer:
         """The game on this page, as it is saved."""
         return parse_sgf(self.page.request.get(f"{self.page.url}/record.sgf").body())[0].replay()
 
-    def choose_judge(self, name: str) -> None:
+    def choose_analysis_by(self, name: str) -> None:
         self.page.get_by_label("Analysed by").click()
         self.page.get_by_role("option", name=name, exact=True).click()
 
@@ -113,13 +113,13 @@ class Photographer:
 
 
 def show_playing(guest: Photographer) -> None:
-    """A game against the shapes that were learned on 9×9, and what can be seen in it."""
+    """A game against the shapes learned on 9×9, and the layers over it."""
     adviser = load_player("level-8", seed=SEED)
     for _ in range(PLAYED):
         guest.play(adviser.decide(guest.game(), Limit()).move)
     guest.keep("game")
-    for layer, judge in (("territory", "level-8"), ("wins", "shapes-9"), ("shapes", "shapes-9")):
-        guest.choose_judge(judge)
+    for layer, player in (("territory", "level-8"), ("wins", "shapes-9"), ("shapes", "shapes-9")):
+        guest.choose_analysis_by(player)
         guest.switch_layer(layer)
         guest.keep(layer)
 
@@ -141,7 +141,7 @@ def show_review(guest: Photographer, file: Path) -> None:
     guest.keep("start", height=550)
     guest.page.locator("input[type=file]").set_input_files(file)
     guest.page.get_by_test_id("board").wait_for()
-    guest.choose_judge("level-8")
+    guest.choose_analysis_by("level-8")
     guest.page.get_by_role("button", name="Review the game").click()
     guest.page.get_by_text("Save as SGF with the review").wait_for()
     guest.page.locator(".k-mistake").first.click()

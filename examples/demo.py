@@ -1,6 +1,6 @@
-"""A first look: katachi learns 5×5 Go from nothing, shows the shapes it learned and plays with them (``make demo``).
+"""A first look: katachi learns 5×5 Go from scratch, shows the shapes it learned and plays with them (``make demo``).
 
-Then the board opens in the browser, if somebody sits at a terminal and has not said ``KATACHI_NO_SERVE=1``.
+Then the board opens in the browser, if there is a terminal and ``KATACHI_NO_SERVE=1`` is not set.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from rich.panel import Panel
 from katachi import BLACK, WHITE, Game, Limit, load_player
 from katachi.cli import main
 from katachi.cli._training import train_and_show
-
 from katachi.core.linear import load_linear
-from katachi.shapes.train import ShapeTraining, TRAINING, train_shapes
+from katachi.shapes.train import TRAINING, ShapeTraining
 
 SIZE = 5
 GAMES = 300_000
@@ -30,14 +29,14 @@ def learn(console: Console, games: int) -> Path:
     """Learn by self-play in a new folder, with the learning curve on the screen."""
     folder = next(path for n in count(1) if not (path := Path("runs") / f"demo-{n}").exists())
     settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
-    console.rule(f"learning {SIZE}×{SIZE} Go from nothing: {games:,} games against itself")
+    console.rule(f"learning {SIZE}×{SIZE} Go from scratch: {games:,} games of self-play")
     (run,) = train_and_show(TRAINING, {folder: settings}, "examples/demo.py")
     console.print(run.summary())
     return folder
 
 
 def show_shapes(console: Console, folder: Path, shown: int = 6) -> None:
-    """Draw the shapes that move the judgment most; X is the stone of the player who judges."""
+    """Draw the shapes with the largest weights; X is a stone of the player who has just moved."""
     model, _ = load_linear(folder / "model")
     largest = np.argsort(-np.abs(model.weights))[:shown].tolist()
     texts = [f"{model.features.describe(i)}\n{model.weights[i]:+.2f}" for i in largest]
@@ -54,7 +53,7 @@ def show_game(console: Console, folder: Path) -> None:
 
 
 def should_open_board() -> bool:
-    """Whether somebody is there to play. Not asked of the console: FORCE_COLOR makes it a terminal in a pipe too."""
+    """Whether a user is there to play. The console cannot say: FORCE_COLOR makes it a terminal in a pipe too."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("KATACHI_NO_SERVE", "") in ("", "0")
 
 

@@ -1,4 +1,4 @@
-"""Write a player, check it against the contract, and see how it does against a random one.
+"""Write a player, check it against the contract, and test it against a random one.
 
 Run it with: python examples/own_player.py
 """
@@ -16,7 +16,7 @@ from katachi.players.simple import RandomPlayer
 
 
 class PlayoutPlayer:
-    """Plays where those who played first won most of many random games (all moves as first)."""
+    """Plays the point with the best results in random games, by all moves as first (AMAF)."""
 
     name = "playouts"
 

@@ -1,4 +1,4 @@
-"""Let two players that ship play a game, and show how it ended.
+"""Let two bundled players play a game, and show the result.
 
 Run it with: python examples/two_players.py
 """
@@ -17,13 +17,13 @@ def main() -> None:
     game = Game(size=9)
     while not game.is_over:
         player = black if game.to_play == BLACK else white
-        decision = player.decide(game, Limit())  # a player holds no game: it is handed one
+        decision = player.decide(game, Limit())  # a player holds no game: each call passes one
         game.play(decision.move)
     print(game.board)
     moves = " ".join(format_vertex(play.move, game.size) for play in game.moves[:10])
-    print(f"{black.name} against {white.name}: {game.result()} after {len(game.moves)} moves, beginning {moves}")
+    print(f"{black.name} against {white.name}: {game.result()} after {len(game.moves)} moves, starting with {moves}")
     record = game_to_sgf(game, black=black.name, white=white.name, result=game.result())
-    print(f"The record has {len(record)} letters")
+    print(f"The record has {len(record)} characters")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Ask random playouts who will own each point of a position, and which stones look dead.
+"""Estimate by random playouts who will own each point of a position, and which stones are dead.
 
 Run it with: python examples/who_owns_what.py
 """
