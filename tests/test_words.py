@@ -114,11 +114,14 @@ def python_prose(text: str) -> str:
 
 
 def split(path: str, text: str) -> dict[str, str]:
-    """A file's text, the prose in it and the code in it; what is neither Python nor Markdown is all prose."""
+    """A file's text, the prose in it and the code in it; other files, such as TOML, are all prose."""
     if path.endswith(".py"):
         prose = python_prose(text)
     elif path.endswith(".md"):
         prose = re.sub(r"^```.*?^```", lambda block: blank(block[0]), text, flags=re.MULTILINE | re.DOTALL)
+    elif path.endswith(".ipynb"):
+        cell = re.compile(r'"cell_type": "code".*?(?="cell_type"|\Z)', re.DOTALL)
+        prose = cell.sub(lambda block: blank(block[0]), text)
     else:
         prose = text
     code = "".join(" " if kept == character != "\n" else character for character, kept in zip(text, prose, strict=True))
@@ -181,6 +184,8 @@ def test_documents_are_prose_and_code() -> None:
     text = "Judged by\n```python\njudges = judged\n```\nthe `judges`\nenemy"
     found = [(hit.word, hit.line) for hit in find("some.md", text)]
     assert found == [("enemy", 6), ("judge", 1), ("judged", 3)]
+    cells = '"cell_type": "markdown"\n"It judges"\n"cell_type": "code"\n"judges"\n"cell_type": "markdown"\n"judging"'
+    assert [hit.line for hit in find("some.ipynb", cells)] == [2, 6]
 
 
 def test_an_exception_allows_its_own_text_alone() -> None:
