@@ -174,9 +174,9 @@ def test_a_damaged_model_gets_one_sentence(run_katachi, small_run, tmp_path, nam
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--size", "4"], "judges 5×5 boards: begin learning 4×4 with one for that or less"),
-        (["--set", "sets=['LI 2x1']"], "to begin with it, learn the same sets of shapes"),
-        (["--set", "tied=true"], "to begin with it, learn the same sets of shapes"),
+        (["--size", "4"], "evaluates 5×5 boards: start learning 4×4 with one for that or less"),
+        (["--set", "sets=['LI 2x1']"], "to start from it, learn the same sets of shapes"),
+        (["--set", "tied=true"], "to start from it, learn the same sets of shapes"),
     ],
 )
 def test_a_model_that_does_not_fit_gets_one_sentence(run_katachi, small_run, tmp_path, options, says):

@@ -117,7 +117,7 @@ def test_states_and_first_weights():
     again = LinearTdLearner(features, LinearTdSettings())
     again.load_state_dict(learner.state_dict())
     assert (again.weights == learner.weights).all()
-    with pytest.raises(ValueError, match="no state of"):
+    with pytest.raises(ValueError, match="not a state of"):
         again.load_state_dict({"weights": np.zeros(3)})
     with pytest.raises(ValueError, match="finite weights are needed"):
         LinearTdLearner(features, LinearTdSettings(), np.zeros(3, dtype=np.float32))

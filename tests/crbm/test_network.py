@@ -117,7 +117,7 @@ def test_weights_of_another_configuration_are_refused():
     with pytest.raises(ValueError, match=r"not those of this CRBM: first\.hidden_bias"):
         Crbm(CrbmConfig(size=5, kernels=7), weights)
     weights["first.kernels"][0, 0, 0, 0] = np.nan
-    with pytest.raises(ValueError, match=r"first\.kernels are no numbers"):
+    with pytest.raises(ValueError, match=r"first\.kernels are not numbers"):
         Crbm(KINDS["binary"], weights)
 
 

@@ -93,7 +93,7 @@ def test_the_crbm_keeps_its_kernels(games: Path, crbm: Path, tmp_path: Path) -> 
     assert card.value_training.games == 24
     further = ValueLearner(settings(crbm, games, first_model=str(tmp_path / "run")))
     assert (further.learner.weights == saved.value).all()
-    with pytest.raises(ModelError, match="no value over all 2×2 templates"):
+    with pytest.raises(ModelError, match="not a value over all 2×2 templates"):
         ValueLearner(settings("templates", games, first_model=str(tmp_path / "run")))
 
 

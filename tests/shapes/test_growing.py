@@ -134,10 +134,10 @@ def test_beginning_with_a_model(tmp_path: Path) -> None:
 def test_models_that_nothing_can_begin_with(tmp_path: Path) -> None:
     train(GROWING, tmp_path / "run")
     path = str(tmp_path / "run" / "model")
-    with pytest.raises(TrainingError, match=r"judges 5×5 boards: begin learning 4×4 with one for that or less"):
+    with pytest.raises(TrainingError, match=r"evaluates 5×5 boards: start learning 4×4 with one for that or less"):
         train(GROWING.model_copy(update={"first_model": path}), tmp_path / "other")
     other = GROWING.model_copy(update={"first_model": path, "grow_from": None, "sets": ("LI 2x2",)})
-    with pytest.raises(TrainingError, match="has local shapes 5×5: LI 2x2, LD 2x1: to begin with it, learn the same"):
+    with pytest.raises(TrainingError, match="has local shapes 5×5: LI 2x2, LD 2x1: to start from it, learn the same"):
         train(other, tmp_path / "other")
     with pytest.raises(ModelError, match="there is no such model"):
         train(GROWING.model_copy(update={"first_model": "nowhere"}), tmp_path / "other")

@@ -43,12 +43,12 @@ def models(
 
     from katachi.core.models import list_models, model_to_json, pretrained_models
 
-    shipped = pretrained_models()
+    found = pretrained_models()
     if as_json:
-        typer.echo(json.dumps({"models": [model_to_json(path) for path in shipped]}, ensure_ascii=False))
+        typer.echo(json.dumps({"models": [model_to_json(path) for path in found]}, ensure_ascii=False))
         return
     console = Console()
-    (console if console.is_terminal else Console(width=200)).print(list_models(shipped))
+    (console if console.is_terminal else Console(width=200)).print(list_models(found))
 
 
 @app.command()

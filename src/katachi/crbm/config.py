@@ -61,7 +61,7 @@ class LayerShape(NamedTuple):
     kernels: int
     kernel_size: int
     orientations: int  # of each kernel, 1 or 8
-    pooled: bool  # whether the features do not tell which orientation is on
+    pooled: bool  # whether the features do not say which orientation is on
 
     @property
     def places(self) -> int:
@@ -143,21 +143,21 @@ class CrbmConfig(BaseModel):
         return sum(map(math.prod, self.weight_shapes().values()))
 
 
-LAYERS: Final = ("first", "second")  # the beginnings of the names of their weights
+LAYERS: Final = ("first", "second")  # the starts of the names of their weights
 
 
 Weights = dict[str, Floats]
 
 
 def check_weights(config: CrbmConfig, weights: Mapping[str, NDArray[np.float32]]) -> None:
-    """Raise ValueError if there are no such weights, or they are no numbers."""
+    """Raise ValueError if there are no such weights, or they are not numbers."""
     shapes = {name: tuple(array.shape) for name, array in weights.items()}
     if shapes != config.weight_shapes():
         different = sorted(dict(shapes.items() ^ config.weight_shapes().items()))
         raise ValueError(f"its weights are not those of this CRBM: {', '.join(different[:3])}")
     for name, array in weights.items():
         if not np.isfinite(array).all():
-            raise ValueError(f"some of its {name} are no numbers")
+            raise ValueError(f"some of its {name} are not numbers")
 
 
 def orient(kernels: Floats, shape: LayerShape) -> Floats:

@@ -22,7 +22,7 @@ from torch.nn.functional import conv2d, conv_transpose2d, softplus
 from katachi.crbm.config import LAYERS, CrbmConfig, LayerShape, Units, Visible, Weights, check_weights, edge_planes
 from katachi.go.points import Symmetry
 
-_FIRST_HIDDEN_BIAS: Final = -2.0  # hidden units begin nearly off
+_FIRST_HIDDEN_BIAS: Final = -2.0  # hidden units start nearly off
 
 
 class CrbmLayer:
@@ -137,7 +137,7 @@ class Crbm:
         New kernels are drawn with a standard deviation of ``spread``.
         """
         random = torch.Generator().manual_seed(seed)
-        weights = {name: _begin(name, shape, spread, random).numpy() for name, shape in config.weight_shapes().items()}
+        weights = {name: _start(name, shape, spread, random).numpy() for name, shape in config.weight_shapes().items()}
         return cls(config, weights | {name: array for name, array in (first or {}).items() if name in weights})
 
     def _of_layer(self, number: int) -> dict[str, Tensor]:
@@ -173,7 +173,7 @@ class Crbm:
             return self.learning.features(self.visible(planes))
 
 
-def _begin(name: str, shape: tuple[int, ...], spread: float, random: torch.Generator) -> Tensor:
+def _start(name: str, shape: tuple[int, ...], spread: float, random: torch.Generator) -> Tensor:
     if name.endswith("kernels"):
         return spread * torch.randn(shape, generator=random)
     return torch.full(shape, _FIRST_HIDDEN_BIAS if name.endswith("hidden_bias") else 0.0)

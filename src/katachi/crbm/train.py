@@ -62,7 +62,7 @@ class ContrastiveLearner:
     """A convolutional RBM that learns batch by batch, from boards of any source."""
 
     def __init__(self, settings: CrbmTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
-        """Begin with what ``weights`` has of those that are needed; the others are new."""
+        """Start from what ``weights`` has of those that are needed; the others are new."""
         self.settings = settings
         self.crbm = Crbm.new(settings.config, settings.seed, settings.spread, weights)
         self.step = 0
@@ -126,29 +126,29 @@ class ContrastiveLearner:
         largest = torch.stack([tensor.abs().max() for tensor in self.crbm.learned.values()]).max().item()
         if np.isfinite(gap) and largest <= _LARGEST_WEIGHT:
             return
-        what = f"a weight grew to {largest:.3g}" if np.isfinite(largest) else "weights are no numbers any more"
+        what = f"a weight grew to {largest:.3g}" if np.isfinite(largest) else "weights are not numbers any more"
         slower = f"{self.settings.step_size / _SLOWER:.2g}"
         raise Diverged(
             f"step {self.step + 1}: {what}; nothing was overwritten, and what was kept before is as it was: "
-            f"begin another run with --set step_size={slower}"
+            f"start another run with --set step_size={slower}"
         )
 
     # State
 
     def _new_particles(self) -> Tensor:
-        """Where the particles of persistent sampling begin: all visible units alike."""
+        """Where the particles of persistent sampling start: all visible units alike."""
         shape = self.crbm.learning.shape
         count = self.settings.batch if self.settings.persistent else 0
         return torch.full((count, shape.channels, shape.lines, shape.lines), 1 / shape.channels)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on."""
+        """All that is needed to resume."""
         state = name_weights(self.crbm.arrays())
         state |= {f"velocities/{name}": tensor.numpy().copy() for name, tensor in self._velocities.items()}
         return state | {"particles": self._particles.numpy().copy(), "step": np.array([self.step])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state; raises ValueError if it is not one of these settings."""
+        """Resume from a state; raises ValueError if it is not one of these settings."""
         self.crbm = Crbm(self.settings.config, weights_of(state))
         try:
             self.step = int(state["step"][0])

@@ -57,7 +57,7 @@ from katachi.sgf.files import Split
 # TD(0) of a linear value over any feature set, from games that somebody played: records, or a learner's own.
 #
 # A game is two chains of afterstates, one of each color: the boards that a player leaves behind. Each of them learns
-# from the next of its chain, and the last one from the result. Whoever has just moved sees his own stones as such, so
+# from the next of its chain, and the last one from the result. Whoever has just moved sees their own stones as such, so
 # that one weight vector serves both (Largman and Pham; Silver, Sutton and Müller 2007).
 #
 # The step is scaled by 1/‖φ‖² of the afterstate's features: it moves the logit there by ``step_size`` · error ·
@@ -76,11 +76,11 @@ class LinearTdSettings(BaseModel):
 class Chains(NamedTuple):
     """The afterstates of a game and how they hang together; features lie one after another."""
 
-    starts: NDArray[np.int64]  # [T + 1], where the features of each begin
+    starts: NDArray[np.int64]  # [T + 1], where the features of each start
     indices: NDArray[np.int64]
     occurrences: Floats
     successors: NDArray[np.int64]  # [T], the next afterstate of the same color, or LAST
-    rewards: NDArray[np.float64]  # [T], what the game was worth for him, where it was his last; NaN: nobody knows
+    rewards: NDArray[np.float64]  # [T], what the game was worth for its player, where it is the last; NaN: unknown
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -92,7 +92,7 @@ class Chains(NamedTuple):
 def link_afterstates(features: FeatureSet, afterstates: Iterable[Board], winner: int | None) -> Chains:
     """The chains of a game from the boards after each of its moves, which may be one board that is played on.
 
-    ``winner`` EMPTY is a draw, None is not known. Raises ValueError if there are no moves.
+    ``winner`` EMPTY is a draw, None is not known. Raises ValueError without moves.
     """
     seen = [(-board.to_play, *features.active(board)) for board in afterstates]
     movers = np.array([mover for mover, _, _ in seen], dtype=np.int64)
@@ -120,12 +120,12 @@ class LinearTdLearner:
     """A weight for each feature, learned game by game. Meets ``Learner``."""
 
     def __init__(self, features: FeatureSet, settings: LinearTdSettings, weights: Floats | None = None) -> None:
-        """Begin with the given weights or with zeros; raises ValueError if they do not fit."""
+        """Start from the given weights or with zeros; raises ValueError if they do not fit."""
         self.features = features
         self.settings = settings
         first = np.zeros(features.size) if weights is None else weights.astype(np.float64)
         if first.shape != (features.size,) or not np.isfinite(first).all():
-            raise ValueError(f"{features.name}: {features.size} finite weights are needed to begin with")
+            raise ValueError(f"{features.name}: {features.size} finite weights are needed to start from")
         self._weights = first
 
     @property
@@ -151,14 +151,14 @@ class LinearTdLearner:
         return Metrics({"td_error": float(np.sqrt(errors / max(updates, 1))), "updates": float(updates)})
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on."""
+        """All that is needed to resume."""
         return {"weights": self._weights.copy()}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state; raises ValueError if it is none of these features."""
+        """Resume from a state; raises ValueError if it is not one of these features."""
         found = state.get("weights")
         if found is None or found.shape != self._weights.shape or found.dtype != self._weights.dtype:
-            raise ValueError(f"it is no state of {self._weights.size} weights")
+            raise ValueError(f"it is not a state of {self._weights.size} weights")
         self._weights = found.copy()
 
 
@@ -166,8 +166,8 @@ class LinearTdLearner:
 #
 # The learner explores less and less; its former self explores as it did, and is the same in all games, or renewed after
 # every so many. Both chains of afterstates teach. A game that reaches ``move_cap`` has no winner: it teaches what its
-# boards tell of each other, and no result. Games of good players take about a hundred moves on 9×9, as nobody passes
-# before he has to.
+# boards say of each other, and no result. Games of good players take about a hundred moves on 9×9, as nobody passes
+# before they have to.
 
 
 class FormerSelfSettings(LinearTdSettings):
@@ -264,7 +264,7 @@ class RecordedGames:
         return link_afterstates(features, turned(self._replay(game), symmetry), self._winner(game))
 
     def _winner(self, game: int) -> int | None:
-        """Who won, EMPTY for a draw, None if the record does not tell."""
+        """Who won, EMPTY for a draw, None if the record does not say."""
         row = self.dataset.games[game]
         return None if RESULTS[int(row["result"])] is None else int(row["winner"])
 
@@ -330,7 +330,7 @@ class ValueLearner:
         self.records = None if settings.data is None else open_records(settings, Split.TRAINING, settings.games)
         self.recorded = 0 if self.records is None else self.records.games * settings.passes
         self.games = 0
-        self._former = self.learner.weights  # is replaced when self-play begins
+        self._former = self.learner.weights  # is replaced when self-play starts
         self._mean = np.zeros(self.features.size)
 
     @property
@@ -395,7 +395,7 @@ class ValueLearner:
         return link_afterstates(self.features, turned(played.afterstates, symmetry), played.winner)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on."""
+        """All that is needed to resume."""
         return self.learner.state_dict() | {
             "former": self._former,
             "mean": self._mean.copy(),
@@ -403,10 +403,10 @@ class ValueLearner:
         }
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state; raises ValueError if it is none of these settings."""
+        """Resume from a state; raises ValueError if it is not one of these settings."""
         shapes = {name: state[name].shape for name in ("former", "mean") if name in state}
         if shapes != dict.fromkeys(("former", "mean"), self._former.shape) or "games" not in state:
-            raise ValueError("it is no state of this value")
+            raise ValueError("it is not a state of this value")
         self.learner.load_state_dict(state)
         self._former = state["former"].copy()
         self._mean = state["mean"].copy()
@@ -431,7 +431,7 @@ def load_saved_crbm(settings: ValueTraining) -> SavedCrbm:
 def _load_value(name: str, features: CrbmFeatures | Templates) -> Floats:
     model, _ = load_model(find_model(name))
     if not isinstance(model, LinearModel) or getattr(model.features, "digest", "") != features.digest:
-        raise ModelError(f"{name} is no value over {features.name}")
+        raise ModelError(f"{name} is not a value over {features.name}")
     return model.weights
 
 

@@ -42,7 +42,7 @@ class Losses(NamedTuple):
 
     positions: int
     moves: float  # −log p of what was played
-    hits: int  # how often the likeliest move was played
+    hits: int  # how often the most probable move was played
     values: float  # of the outcome, where it is known
     owners: float  # of who owned a point in the end, averaged over points, where it is known
 
@@ -51,7 +51,7 @@ class Learner:
     """A network that learns batch by batch; the same batches give the same weights to the last bit on one thread."""
 
     def __init__(self, settings: PolicyTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
-        """Begin with the given weights or with new ones; raises ValueError if they do not fit."""
+        """Start from the given weights or with new ones; raises ValueError if they do not fit."""
         self.settings = settings
         self.step = 0
         self._take(
@@ -98,14 +98,14 @@ class Learner:
         return Losses(len(batch.moves), float(found[0]), int(found[1]), float(found[2]), float(found[3]))
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on."""
+        """All that is needed to resume."""
         state = name_weights(self.net.arrays())
         for name, key, moment in self._moments():
             state[f"{key}/{name}"] = moment.numpy().copy()
         return state | {"step": np.array([self.step])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state; raises ValueError if it is not one of these settings."""
+        """Resume from a state; raises ValueError if it is not one of these settings."""
         self._take(PolicyNetwork(self.settings.config, weights_of(state)))
         try:
             self.step = int(state["step"][0])
@@ -168,7 +168,7 @@ class _Positions:
         return (losses * known).mean(1).sum()
 
     def ownership_hits(self, prediction: Prediction) -> tuple[int, int]:
-        """How many points were given to him who owned them, and how many were owned by either."""
+        """How many points were given to their owner, and how many were owned by either."""
         if prediction.ownership is None:
             return 0, 0
         owned = self._owners.abs() == 1
@@ -183,7 +183,7 @@ def predict(learner: Learner, batch: Batch) -> Tensor:
 
 
 def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
-    """The mean loss, the shares of moves that were among the likeliest, and of winners and owners that were known."""
+    """The mean loss, top-k accuracies, and the shares of winners and owners that were known."""
     losses: list[Tensor] = []
     places: list[Tensor] = []
     values: list[Tensor] = []

@@ -1,6 +1,6 @@
-"""What a saved network foretells of held-out games: how likely it held every move that was played, by rank and phase.
+"""How well a saved network predicts the moves of held-out games, by rank and phase, and how networks are released.
 
-It is asked as in play: illegal points have no part in its policy. What was played is legal, or a set would not have
+It is asked as in play: illegal points have no part in its policy. What was played is legal, or a dataset would not have
 it.
 """
 
@@ -31,7 +31,7 @@ from katachi.sgf.files import Split
 from katachi.sgf.record import format_grade
 
 TOP: Final = 20  # places that are counted
-# When a phase begins, in moves for each point of the board: after 60 and 150 moves on 19×19.
+# When a phase starts, in moves for each point of the board: after 60 and 150 moves on 19×19.
 PHASES: Final = {"opening": 0.0, "middle game": 1 / 6, "endgame": 5 / 12}
 
 MAX_BYTES: Final = 5_000_000  # of a released model
@@ -43,7 +43,7 @@ _SEED: Final = 1  # of the order in which held-out positions are taken
 class Predicted(NamedTuple):
     """N moves that were played, and what was thought of them before."""
 
-    places: NDArray[np.int64]  # [N], how many moves were held likelier
+    places: NDArray[np.int64]  # [N], how many moves were held more probable
     losses: Floats  # [N], −log p
     ranks: NDArray[np.int8]  # [N], the mover's dan, 0 if unknown
     plies: NDArray[np.int16]  # [N], how many moves were made before
@@ -53,7 +53,7 @@ class Predicted(NamedTuple):
         return Predicted._make(array[chosen] for array in self)
 
     def tally(self) -> dict[str, Any]:
-        """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n likeliest."""
+        """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n most probable."""
         top = [int((self.places < places).sum()) for places in range(1, TOP + 1)]
         loss = float(self.losses.mean(dtype=np.float64)) if self.losses.size else None
         return {"positions": self.places.size, "loss": loss, "top": top}
@@ -61,8 +61,8 @@ class Predicted(NamedTuple):
     def tally_all(self, size: int) -> dict[str, Any]:
         """The same for all, by rank and by phase of the game on boards of a size; what never came is left out."""
         names = {rank: format_grade(rank) if rank else "unknown" for rank in np.unique(self.ranks).tolist()}
-        begin = [int(moves * size * size) for moves in PHASES.values()]
-        phase = np.searchsorted(begin, self.plies, side="right") - 1
+        starts = [int(moves * size * size) for moves in PHASES.values()]
+        phase = np.searchsorted(starts, self.plies, side="right") - 1
         phases = {name: self.only(phase == number) for number, name in enumerate(PHASES)}
         return self.tally() | {
             "ranks": {name: self.only(self.ranks == rank).tally() for rank, name in names.items()},
@@ -109,7 +109,7 @@ class Predictor:
     def predict(
         self, batches: Iterable[Batch], rank: int | None = None, symmetries: Collection[Symmetry] = (Symmetry.IDENTITY,)
     ) -> Predicted:
-        """What is thought of all that was played, where every mover is taken for one of a rank, or for what he is.
+        """What is thought of all that was played, where every mover is taken for one of a rank, or for what they are.
 
         Of several symmetries of a position, the likelihoods are averaged.
         """
@@ -146,11 +146,11 @@ class Predictor:
 
 def describe_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[np.uint8]:
     """Planes [B, C, n, n] of the same positions in which every mover has a rank; without planes for it, as they are."""
-    told = planes.copy()
+    described = planes.copy()
     for number, name in enumerate(kind.names):
         if name.startswith("rank: "):
-            told[:, number] = name == f"rank: {rank}d"
-    return told
+            described[:, number] = name == f"rank: {rank}d"
+    return described
 
 
 # How a network is released

@@ -6,7 +6,7 @@ what the game was worth. ``mode`` chooses between the paper's update after every
 learning after each game (``fast``), which is many times faster and has no cascade and no shapes larger than 3×3.
 
 The same settings and seed give the same weights to the last bit, however training is cut into slices, and also when
-it goes on from a saved state.
+it resumes from a saved state.
 
 >>> settings = TdSettings(size=5, sets=("LI 1x1", "LI 2x2"), agents=1, seed=1)
 >>> learner = TdLearner(settings, total_games=300)
@@ -75,7 +75,7 @@ class TdSettings(BaseModel):
     epsilon: float = Field(default=0.1, ge=0, le=1)
     trace_decay: float = Field(default=0.0, ge=0, le=1)
     cascade: bool = False
-    average_from: float = Field(default=1.0, ge=0, le=1)  # the share of games before averaging begins
+    average_from: float = Field(default=1.0, ge=0, le=1)  # the share of games before averaging starts
     move_cap: int | None = Field(default=None, ge=1)  # plies, then the board counts as it stands; 4 · size²
     tied: bool = False  # whether a shape and its color inverse share a weight with opposite signs
     eye_rule: EyeRule = "simple"  # which eyes nobody fills: simple ones, or all points between own stones
@@ -138,7 +138,7 @@ class TdLearner:
 
     def _new_self_play(self, weights: NDArray[np.float64]) -> SelfPlay:
         run = _new_run(self.settings, self.total_games)
-        # An xorshift generator must not begin at 0.
+        # An xorshift generator must not start at 0.
         seed = np.random.SeedSequence(self.settings.seed).generate_state(1, np.uint64)[0] | np.uint64(1)
         if isinstance(self.features, CombinedShapes):
             if self.settings.mode == "fast":
@@ -193,7 +193,7 @@ class TdLearner:
         return self.train(batch)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that the next game depends on: a learner of the same settings that loads it goes on as this one would."""
+        """All that the next game depends on: a learner of the same settings that loads it continues like this one."""
         return self.self_play.state()
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -257,8 +257,8 @@ def _metrics(totals: NDArray[np.float64], games_so_far: int) -> Metrics:
 # Board growing: learn on a small board first, and take the weights to the next larger one when it is mastered.
 #
 # Silver, Sutton and Müller 2007, section 6: a size is mastered when every agent wins so often against the average
-# liberty player. Shapes keep their place relative to the nearest corner, and shapes at new places begin at 0. A size
-# that is not mastered within its games is left all the same, so that growing always ends; ``sizes_not_mastered`` tells.
+# liberty player. Shapes keep their place relative to the nearest corner, and shapes at new places start at 0. A size
+# that is not mastered within its games is left all the same, so that growing always ends (``sizes_not_mastered``).
 
 _SIZE: Final = "board_size"  # beside the learner's arrays in a state
 
@@ -287,7 +287,7 @@ def growing_stages(settings: TdSettings, games: int, grow_from: int, grow_games:
 
 
 class GrowingLearner:
-    """Learns on one size after another; ``learner`` is the one for the size at hand, and begins with ``weights``."""
+    """Learns on one size after another; ``learner`` is the one for the size at hand, and starts from ``weights``."""
 
     def __init__(self, stages: Sequence[Stage], grow_at: float, *, weights: Floats | None = None) -> None:
         self._stages = {stage.settings.size: stage for stage in stages}
@@ -330,7 +330,7 @@ class GrowingLearner:
         rest = dict(state)
         size = int(rest.pop(_SIZE, np.zeros(1))[0])
         if size not in self._stages:
-            raise ValueError(f"the state is for {size}×{size}, which is no size of this run")
+            raise ValueError(f"the state is for {size}×{size}, which is not a size of this run")
         learner = TdLearner(*self._stages[size])
         learner.load_state_dict(rest)
         self.learner = learner
@@ -346,7 +346,7 @@ def grow_weights(features: FeatureSet, smaller: FeatureSet, weights: Floats) -> 
 
 
 def load_grown_weights(name: str, settings: TdSettings) -> Floats:
-    """The weights of a saved or shipped model, grown to ``settings.size``, for every agent, [agents, features.size].
+    """The weights of a saved or pretrained model, grown to ``settings.size``, for every agent, [agents, features.size].
 
     Raises ModelError if it cannot be read, and TrainingError if it does not fit.
     """
@@ -354,11 +354,11 @@ def load_grown_weights(name: str, settings: TdSettings) -> Floats:
     size, features = settings.size, settings.features
     if card.board_size > size:
         theirs = f"{card.board_size}×{card.board_size}"
-        raise TrainingError(f"{name} judges {theirs} boards: begin learning {size}×{size} with one for that or less")
+        raise TrainingError(f"{name} evaluates {theirs} boards: start learning {size}×{size} with one for that or less")
     try:
         grown = grow_weights(features, model.features, model.weights)
     except ValueError:
-        text = f"{name} has {model.features.name}: to begin with it, learn the same sets of shapes"
+        text = f"{name} has {model.features.name}: to start from it, learn the same sets of shapes"
         raise TrainingError(text) from None
     return np.repeat(grown[None], settings.agents, axis=0)
 

@@ -68,10 +68,10 @@ class ShapeTraining(TdSettings):
     games: int = Field(default=300_000, ge=1)
     evaluate_every: int = Field(default=10_000, ge=1)
     test_games: int = Field(default=200, ge=2)  # of each agent against the average liberty player
-    grow_from: int | None = Field(default=None, ge=MIN_SIZE, le=MAX_SIZE)  # the size to begin on; the last one
+    grow_from: int | None = Field(default=None, ge=MIN_SIZE, le=MAX_SIZE)  # the size to start on; the last one
     grow_at: float = Field(default=0.9, gt=0, le=1)  # the win rate of every agent that leads to the next size
     grow_games: int = Field(default=100_000, ge=1)  # the most on each size before the last, which has ``games``
-    first_model: str | None = None  # a model to begin with, of the first size or a smaller one
+    first_model: str | None = None  # a model to start from, of the first size or a smaller one
 
     @model_validator(mode="after")
     def _grows(self) -> Self:
@@ -163,7 +163,7 @@ def draw_curves(runs: Sequence[Sequence[MetricLine]], path: Path) -> None:
 
 
 def _by_size(lines: Sequence[MetricLine]) -> dict[int, tuple[list[int], list[float]]]:
-    """Games since the beginning of the run, and percents, for each size."""
+    """Games since the start of the run, and percents, for each size."""
     curves: dict[int, tuple[list[int], list[float]]] = {}
     before = last = 0
     for line in lines:

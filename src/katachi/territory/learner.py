@@ -32,8 +32,8 @@ from katachi.territory.network import DIAGONAL, DagRnn, DagRnnConfig, Gradient
 
 # Positions to learn territory from: random positions of random games, and who owned their points in the end.
 #
-# Batch ``k`` depends on the set, the settings and ``k`` alone, whoever computes it, and a run goes on by starting at
-# ``k``. Propensities are counted from the training games first, and from no others.
+# Batch ``k`` depends on the dataset, the settings and ``k`` alone, whoever computes it, and a run resumes by
+# starting at ``k``. Propensities are counted from the training games first, and from no others.
 
 # What seeds are drawn for, so that no two draws are alike.
 _TRAINING: Final = 0
@@ -178,11 +178,11 @@ class TerritoryBatches:
         return self.positions(Draw(games, plies, nothing, exchanged))
 
     def _black_to_play(self, games: Ints, plies: Ints) -> Ints:
-        """Whether it is Black's turn, [B] of 0 and 1: his who moves next, or would after the last move."""
+        """Whether it is Black's turn, [B] of 0 and 1: whose next move it is, or would be after the last one."""
         rows = self.dataset.games[games]
         first, count = rows["first_move"].astype(np.int64), rows["moves"].astype(np.int64)
-        told = self.dataset.moves[np.maximum(0, first + np.minimum(plies, count - 1))]
-        is_black = np.where(count > 0, ((told & WHITE_BIT) != 0) == (plies == count), rows["to_play"] == BLACK)
+        moved = self.dataset.moves[np.maximum(0, first + np.minimum(plies, count - 1))]
+        is_black = np.where(count > 0, ((moved & WHITE_BIT) != 0) == (plies == count), rows["to_play"] == BLACK)
         return np.asarray(is_black, dtype=np.int64)
 
     def _draw(self, rng: np.random.Generator, split: Split, count: int) -> tuple[Ints, Ints]:
@@ -256,7 +256,7 @@ class TerritoryRecipe(DagRnnConfig):
 
     @property
     def inputs(self) -> PointInputs:
-        """What the network is told."""
+        """What the network sees."""
         return PointInputs.model_validate({"group": self.group, "influence": self.influence})
 
     @property
@@ -298,7 +298,7 @@ class TerritoryLearner:
     def __init__(
         self, settings: TerritoryRecipe, weights: Mapping[str, NDArray[Any]] | None = None, threads: int = 1
     ) -> None:
-        """Begin with the given weights or with new ones; raises ValueError if they do not fit.
+        """Start from the given weights or with new ones; raises ValueError if they do not fit.
 
         Several threads share every batch; their number changes how sums are rounded.
         """
@@ -352,12 +352,12 @@ class TerritoryLearner:
         return self.net.gradient(part.inputs, size, part.targets, part.played, self.settings.policy_loss)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on."""
+        """All that is needed to resume."""
         state = name_weights(self.net.arrays())
         return state | {"mean": self._mean, "square": self._square, "step": np.array([self.step])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state; raises ValueError if it is not one of these settings."""
+        """Resume from a state; raises ValueError if it is not one of these settings."""
         self.net = DagRnn(self.settings.config, self.settings.inputs, weights_of(state))
         try:
             self.step = int(state["step"][0])
@@ -378,7 +378,7 @@ def validate(net: DagRnn, held_out: Positions) -> dict[str, float]:
     """The mean loss of a position, and the share of points known right, over all positions and by phase of the game.
 
     A point is known right if its owner in the end is the likelier one; points that nobody owned do not count.
-    Phases are told by how full the board is, 0 being the emptiest; one without positions is left out.
+    Phases are known by how full the board is, 0 being the emptiest; one without positions is left out.
     """
     size = math.isqrt(held_out.targets.shape[1])
     logits = net.logits(held_out.inputs, size)
@@ -416,12 +416,12 @@ def relative_entropies(logits: NDArray[np.float64], targets: NDArray[np.float64]
 
 def _validate_moves(logits: Floats, held_out: Positions) -> dict[str, float]:
     points = held_out.targets.shape[1]
-    told = np.flatnonzero(held_out.played >= 0)
-    color, played = np.divmod(held_out.played[told], points)
-    policies = logits[told, :, 1 + color].astype(np.float64)
+    known = np.flatnonzero(held_out.played >= 0)
+    color, played = np.divmod(held_out.played[known], points)
+    policies = logits[known, :, 1 + color].astype(np.float64)
     top = policies.max(axis=1, keepdims=True)
     totals = np.log(np.exp(policies - top).sum(axis=1)) + top[:, 0]
-    losses = totals - policies[np.arange(told.size), played]
+    losses = totals - policies[np.arange(known.size), played]
     return {"move_loss": float(losses.mean()), "top_1": float((policies.argmax(axis=1) == played).mean())}
 
 

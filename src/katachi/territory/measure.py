@@ -137,7 +137,7 @@ class JudgedMoves(NamedTuple):
         return np.asarray((self.promised() - best) / temperature - np.log(totals))
 
     def fit_temperature(self, *, mean_of_logs: bool = True) -> float:
-        """The temperature by which what was played is likeliest, in the geometric mean or in the arithmetic one."""
+        """The temperature by which what was played is most probable, in the geometric mean or in the arithmetic one."""
         logs = [self.log_likelihoods(temperature) for temperature in TEMPERATURES]
         means = [values.mean() if mean_of_logs else np.exp(values).mean() for values in logs]
         return float(TEMPERATURES[int(np.argmax(means))])

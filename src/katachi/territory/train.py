@@ -160,7 +160,7 @@ def _fit_temperature(territory: Territory, batches: TerritoryBatches) -> float:
 # Propensities would be knowledge of other games: they stay 0.
 
 _NO_PROPENSITY: Final = np.zeros(TABLE_SHAPE, dtype=np.float32)
-_POINTS: Final = 5.0  # that make e : 1 of the odds of a win: a guess, as there are no games of others to fit it to
+_POINTS: Final = 5.0  # that make e : 1 of the odds of a win: a guess, without games of others to fit it to
 _LONGEST: Final = 3  # moves for every point; then the board is counted as it stands
 
 
