@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from katachi.core.drawing import Cell, DrawingError, DrawRequest, Shape
-from katachi.core.models import open_model
+from katachi.core.models import find_model, open_model
 from katachi.go.points import BLACK, WHITE
 from katachi.shapes.drawing import draw, largest_shapes
 from katachi.shapes.features import LocalShapes
@@ -75,14 +73,12 @@ def test_combined_shapes_have_the_sets_of_both():
     assert found[2].shapes == ()
 
 
-def test_numbers_on_stones_are_explained_where_there_are_any():
-    leads = {}
-    for name in ("local-shapes", "liberty-shapes"):
-        golden = Path(__file__).parents[1] / "golden" / "models" / "format-2" / name
-        drawing = draw(open_model(golden), DrawRequest(name, per_set=3))
-        assert drawing.title == f"What {name} has learned"
-        leads[name] = "liberties" in drawing.lead
-    assert leads == {"local-shapes": False, "liberty-shapes": True}
+@pytest.mark.parametrize(("name", "has_liberties"), [("shapes-5", False), ("shapes-liberties-9", True)])
+def test_numbers_on_stones_are_explained_where_there_are_any(name, has_liberties):
+    drawing = draw(open_model(find_model(name)), DrawRequest(name, per_set=3))
+    assert drawing.title == f"What {name} has learned"
+    assert ("liberties" in drawing.lead) == has_liberties
+    assert all(len(section.figures) == 3 for section in drawing.sections)
 
 
 def test_what_cannot_be_drawn():

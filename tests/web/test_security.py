@@ -1,4 +1,4 @@
-"""The gate: what is let through, what is told to go away, and how much may be sent."""
+"""The middleware: what is let through, what is sent away, and how much may be sent."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ async def echo(scope, receive, send):
 
 
 def ask(path="/", *, method="GET", cookies=None, host="127.0.0.1", address=None, **options):
-    gate = AuthMiddleware(echo, address or Address("127.0.0.1", PORT), TOKEN)
+    middleware = AuthMiddleware(echo, address or Address("127.0.0.1", PORT), TOKEN)
 
     async def run():
-        transport = httpx.ASGITransport(app=gate)
+        transport = httpx.ASGITransport(app=middleware)
         async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}:{PORT}", cookies=cookies) as client:
             return await client.request(method, path, **options)
 
