@@ -1,8 +1,9 @@
-"""One game between two players, with us as referee: our game is the truth, and each player is handed a copy of it.
+"""One game between two players: who counts it, where it begins, and what may go wrong.
 
-A player who answers with an illegal move, fails or raises loses by forfeit, with the reason kept. A game that is not
-over after ``max_moves`` decisions is stopped and scored as it stands. Time is measured around every decision; what
-happens to a player who takes longer than its limit and the grace is a condition of the game.
+Our game is the truth, and each player is handed a copy of it. A player who answers with an illegal move, fails or
+raises loses by forfeit, with the reason kept. A game that is not over after ``max_moves`` decisions is stopped and
+scored as it stands. Time is measured around every decision; what happens to a player who takes longer than its limit
+and the grace is a condition of the game.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def _vertices(points: set[int], size: int) -> str:
     return " ".join(format_vertex(point, size) for point in sorted(points)) or "none"
 
 
-# Match
+# One game.
 
 
 class Ending(Enum):

@@ -1,4 +1,4 @@
-"""Strength from results: Bradley–Terry ratings with bootstrap intervals.
+"""Strength from results: Bradley–Terry ratings with bootstrap intervals, Wald's test, and the tables of a tournament.
 
 P(i beats j) = 1 / (1 + 10^((rating_j − rating_i) / 400)); a draw is half a win for each. Ratings are the maximum of
 the likelihood after a small prior was added to every pair that met (``PRIOR_GAMES`` virtual games, all drawn), so
@@ -204,7 +204,7 @@ def _likelihood_of_superiority(differences: Array) -> float:
     return float(np.mean(differences > 0) + np.mean(differences == 0) / 2)
 
 
-# Sprt
+# Wald's sequential probability ratio test (SPRT).
 
 
 class Outcome(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a tournament leaves on disk, and how it goes on after a kill at any moment.
+"""What a tournament leaves on disk, how it resumes after a kill at any moment, and its schedule.
 
 ```
 RUN/config.toml     the settings, all defaults written out; is itself a tournament file

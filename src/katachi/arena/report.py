@@ -1,4 +1,4 @@
-"""The report of a tournament: one set of tables, shown as text, Markdown or (``arena/report.py``) a page."""
+"""The report of a tournament: one set of tables, shown while it runs, as text, as Markdown or as a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import LimitSettings, SprtSettings, TournamentSettings
 from katachi.core.drawing import frame_page
 
-# The running score of a tournament on standard error; nothing where that is no terminal.
+# The running score of a tournament on standard error; nothing where that is not a terminal.
 
 
 class TournamentProgress(Progress):
@@ -62,7 +62,7 @@ def format_rate(score: Score) -> str:
     return f"{100 * score.rate:.1f} % ({100 * low:.0f}–{100 * high:.0f})"
 
 
-# Report
+# The tables as text and Markdown.
 
 
 @dataclass(frozen=True, slots=True)

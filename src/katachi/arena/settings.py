@@ -51,7 +51,7 @@ class OpeningError(ArenaError):
     """An opening book that offers nothing to play from."""
 
 
-# Settings
+# The settings themselves.
 
 GTP_PREFIX: Final = "gtp:"
 

@@ -182,7 +182,7 @@ def _sgf(record: GameRecord, game: Game) -> str:
     )
 
 
-# Tournament
+# All games.
 
 Watcher = Callable[[GameRecord], None]
 

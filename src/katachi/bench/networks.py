@@ -1,10 +1,10 @@
-"""Positions a second that networks judge, on one thread: onnxruntime in fp32 and int8, and torch where it is
-installed.
+"""Networks: positions per second that they evaluate and learn from.
 
-They are given the planes of the same positions, from random games, one at a time or 32. ``evaluate`` is what a player
-waits for in fp32: planes, network and policy. Of torch only the speed is measured: its weights have learned nothing.
+Inference is on one thread: onnxruntime in fp32 and int8, and torch where it is installed. They are given the planes of
+the same positions, from random games, one at a time or 32. ``evaluate`` is what a player waits for in fp32: planes,
+network and policy. Of torch only the speed is measured: its weights have learned nothing.
 
-With a set of games it is also measured what int8 costs: how often each precision foretells moves of the test games,
+With a dataset it is also measured what int8 costs: how often each precision predicts moves of the test games,
 and the difference, with its interval of 95 % by pairs.
 """
 
@@ -79,7 +79,7 @@ def run_inference(
 
 
 def _judges(saved: SavedModel[Any]) -> Iterator[tuple[str, Judge]]:
-    """Everything that is to judge the positions, by name."""
+    """Everything that is to evaluate the positions, by name."""
     card = saved.card
     if not isinstance(card, PolicyCard):
         raise ModelError(f"{saved.path}: this model is a {card.kind}, not a network")
@@ -124,7 +124,7 @@ def _ranks(planes: Planes) -> NDArray[np.int64]:
 
 
 def _rate(judge: Judge) -> float:
-    """About how many positions it judges a second: how much work makes a round."""
+    """About how many positions it evaluates per second: how much work makes a round."""
     judge(slice(_POSITIONS))
     start = time.perf_counter()
     judge(slice(_POSITIONS))
@@ -171,7 +171,7 @@ def _inference_targets(rows: Sequence[Row]) -> Iterator[Target]:
                 yield Target(text, row.size, row.rate / rates[base], 1.0)
 
 
-# Positions a second that a DAG-RNN learns from and judges, ours beside the same network in torch, one thread each.
+# Positions per second that a DAG-RNN learns from and evaluates, ours beside the same network in torch, one thread each.
 #
 # Learning is the gradient over a batch of 128 9×9 boards with 69 inputs a point; the steps of the two optimizers are
 # left out. ``katachi-strong`` is our own stronger network, ``inputs`` what the inputs of the same positions cost.
@@ -265,10 +265,10 @@ def _territory_targets(rows: list[Row]) -> Iterator[Target]:
             yield Target("katachi learning / torch learning", size, ratio, TERRITORY_WANTED)
 
 
-# Positions a second that the paper's networks learn from: batches computed on the fly, beside the same ready-made.
+# Positions per second that the paper's networks learn from: batches computed on the fly, beside the same ready-made.
 #
 # Both learn from the same batches with one thread, in turns; on the fly, another thread computes them ahead, as
-# ``katachi train cnn`` does. The games are random ones, whose planes take longer than those of people's games.
+# ``katachi train policy`` does. The games are random ones, whose planes take longer than those of people's games.
 
 SIZE: Final = 19
 SHAPES: Final = ((3, 64), (6, 128))  # layers and filters

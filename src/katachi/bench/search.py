@@ -1,7 +1,9 @@
-"""Playouts a second from the empty board: katachi, uniform and informed, its C++ twin, and OpenSpiel.
+"""Playouts, simulations and planes per second.
+
+Playouts are from the empty board: katachi, uniform and informed, its C++ twin, and OpenSpiel.
 
 The twin (``benchmarks/playouts.cpp`` of the repository) is compiled with ``g++ -O3 -march=native`` and must play the
-same games: same seed, same total score, or the benchmark refuses to go on. ``cpp-padded`` is the twin with another
+same games: same seed, same total score, or the benchmark refuses to continue. ``cpp-padded`` is the twin with another
 coding of the points, which is measured so that the choice of coding stays an open question that numbers answer.
 
 OpenSpiel's rollouts are its own: uniform over all legal moves, own eyes included. They run inside its C++ MCTS, ten
@@ -33,7 +35,7 @@ from katachi.search.mcts import MctsSearch
 from katachi.search.playouts import UNIFORM, run_informed_playouts
 from katachi.search.settings import MctsSettings, PlayoutSettings
 
-# Simulations a second from the empty board, beside plain playouts in the same run.
+# Simulations per second from the empty board, beside plain playouts in the same run.
 #
 # A simulation is a descent, a playout and a backup, so the time that the tree costs is what a simulation takes beyond a
 # playout of the same kind. ``katachi`` has uniform playouts and even priors, ``katachi-informed`` those that play well.
@@ -96,7 +98,7 @@ def _mcts_targets(rows: list[Row]) -> Iterator[Target]:
             yield Target(text, size, rates[*ours, size] / rates[*other, size], at_least)
 
 
-# Positions a second that become planes, one core: ``katachi`` is all 36 of the paper, ``katachi-mover`` our own set.
+# Positions per second that become planes, one core: ``katachi`` is all 36 of the paper, ``katachi-mover`` our own set.
 #
 # The positions are those of random games, which have more captures and ladders than games of people; they are encoded
 # in batches, as a network takes them.
@@ -138,7 +140,7 @@ def _encoder(planes: PlaneSet, records: NDArray[Any]) -> Callable[[int, int, int
     return encode
 
 
-# Playouts
+# Playouts per second.
 
 PLAYOUTS_UNIT: Final = "playouts/s"
 KOMI: Final = 7.5

@@ -1,4 +1,6 @@
-"""Candidate moves valued a second, one ply: basic shapes, and basic and liberty shapes together.
+"""Linear values: candidate moves per second that shapes and CRBM features evaluate, and games learned from.
+
+One ply: basic shapes, and basic and liberty shapes together.
 
 ``katachi-basic`` and ``katachi`` are sweeps that change what a move changes; ``katachi-whole-board`` values the same
 shapes as ``katachi`` by playing each move on a copy of the board and looking at all of it. All take the same positions,
@@ -107,7 +109,7 @@ def _shapes_targets(rows: list[Row]) -> Iterator[Target]:
             yield Target(f"katachi / {other}", size, rates["katachi", size] / rates[other, size], at_least)
 
 
-# Candidate moves valued a second by CRBM features, one core: 105 kernels of each kind, and a second layer.
+# Candidate moves per second valued by CRBM features, one core: 105 kernels of each kind, and a second layer.
 #
 # ``katachi`` and the others are sweeps that compute what a move changes; ``katachi-whole-board`` computes all features
 # of every afterstate of the same boards. Weights are random: what a kernel looks for does not matter here.
@@ -193,7 +195,7 @@ def _afterstates(board: Board) -> NDArray[Any]:
     return np.concatenate([after(board, move).record for move in moves_of(legal)])
 
 
-# Games of TD self-play a second, learning on: katachi's fast form, its C++ twin, and the update after every move.
+# Games of TD self-play per second, learning on: katachi's fast form, its C++ twin, and the update after every move.
 #
 # All ten sets of shapes up to 3×3, LI and LD, one agent. The twin (``benchmarks/td.cpp`` of the repository) is compiled
 # with ``g++ -O3 -march=native`` and must learn the same: same seed, same games, the same weights to the last bit, or

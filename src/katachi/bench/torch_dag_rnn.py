@@ -1,4 +1,4 @@
-"""The DAG-RNN once more, in torch: the peer of our kernels in the benchmark, and their judge in the tests.
+"""The DAG-RNN once more, in torch: the peer of our kernels in the benchmark, and their reference in the tests.
 
 It shares nothing with them but the names of the weights. The four planes are those of the four flips of a board, made
 by anti-diagonals from the upper left corner: all steps of a diagonal are independent and make one product, over all

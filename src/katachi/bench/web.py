@@ -1,5 +1,4 @@
-"""How soon a stone is on the board: many people play at once at ``katachi serve``, each through a websocket of his
-own.
+"""How soon a stone is on the board: many people play at once at ``katachi serve``, each through a websocket.
 
 The time is that from a click, as the browser sends it, to the message that draws the stone. Clicks go to points that
 are always legal: empty ones beside an empty one.

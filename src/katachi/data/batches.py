@@ -58,7 +58,7 @@ def compute_ahead(compute: Callable[[int], T], start: int, workers: int) -> Iter
         pool.shutdown(cancel_futures=True)
 
 
-# Batches
+# Batches of one size.
 
 # What seeds are drawn for, so that no two draws are alike.
 _ORDER: Final = 0
@@ -210,12 +210,12 @@ class Batches:
         return owners
 
 
-# Batches of a set with boards of several sizes, for networks that judge any: each batch has one size, drawn by chance.
+# Batches of a set with boards of several sizes, for networks of any size: each batch has one size, drawn by chance.
 #
 # Sizes are drawn in proportion to their positions, so that all positions count alike. Batch ``k`` is the k-th of its
 # size, whatever the others before it were: so it still depends on the set, the settings and ``k`` alone.
 
-_SIZES: Final = 2  # what seeds are drawn for, beside what ``data/batches.py`` draws
+_SIZES: Final = 2  # what seeds are drawn for, beside the two above
 
 
 class MixedBatches:

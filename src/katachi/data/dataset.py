@@ -1,4 +1,4 @@
-"""Sets of games to learn from: moves, not planes, in a few memory-mapped files.
+"""Datasets: games to learn from as moves, not planes, in a few memory-mapped files, with labels and counts.
 
 ```
 SET/dataset.json    what is in it, where it came from, and checksums of the other files; written last
@@ -7,11 +7,11 @@ SET/moves.npy       the moves of all games one after another, [moves] of uint16
 SET/stones.npy      the stones that were set up before the first move, coded like moves
 SET/endings.npy     how each game was counted, [games] of ENDING; older sets do not have this, nor the next
 SET/marks.npy       the points that the last nodes mark as territory, coded like moves
-SET/labels.npy      who owns each point in the end, where that is known (see ``data/dataset.py``)
+SET/labels.npy      who owns each point in the end, where that is known (see below)
 ```
 
 A move is its point, or ``PASS_CODE`` for a pass, with ``WHITE_BIT`` if White made it. All moves are legal under
-simple ko and without suicide. A folder without ``dataset.json`` is no set. ``data/importing.py`` makes sets.
+simple ko and without suicide. A folder without ``dataset.json`` is not a dataset. ``data.importing`` makes them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Answer(IntEnum):
 # ```
 #
 # Each file is written whole or not at all, the answers last; so a kill loses the last minute and leaves nothing that
-# does not fit. ``data/labeling.py`` finds labels.
+# does not fit. ``data.labeling`` finds labels.
 
 LABELS: Final = "labels.npy"
 ANSWERS: Final = "answers.npy"
@@ -161,7 +161,7 @@ def _write(path: Path, array: NDArray[Any]) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-# Datasets
+# The dataset itself.
 
 CARD: Final = "dataset.json"
 GAMES: Final = "games.npy"

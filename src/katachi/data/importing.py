@@ -1,4 +1,8 @@
-"""Parts of a set of games in the making: the games of a few pieces of files, kept until the whole is put together."""
+"""Importing game records into a dataset, by processes side by side, through any interruption.
+
+Each process makes *parts* of the dataset, the games of a few pieces of files, which are kept until the whole is put
+together.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +143,7 @@ def _list_moves(record: SgfGame, size: int) -> tuple[list[int], list[int], Cut |
     return moves, colors, None
 
 
-# Dataset parts
+# Parts of a dataset in the making.
 
 MOST_EXAMPLES: Final = 20
 
@@ -296,7 +300,7 @@ def place(games: NDArray[Any], endings: NDArray[Any]) -> None:
         rows[first] = np.cumsum(rows[count], dtype=np.uint64) - rows[count]
 
 
-# On disk
+# Parts on disk.
 
 
 def save_part(path: Path, part: Part) -> None:
@@ -437,14 +441,14 @@ def _write_array(path: Path, dtype: DTypeLike, length: int, blocks: Iterable[NDA
     temporary.replace(path)
 
 
-# Importing game records into a set that can be learned from, by processes side by side, through any interruption.
+# The import as a whole.
 #
 # ```
 # SET/import.json       which files, and how; written first
 # SET/parts/*.npz       the games of each part of the files, as it is done
 # ```
 #
-# When all parts are there, ``data/importing.py`` puts the set together. Whenever this is interrupted, the same command
+# When all parts are there, they are put together. Whenever this is interrupted, the same command
 # goes on with the parts that are missing.
 
 _PLAN: Final = "import.json"
@@ -544,7 +548,7 @@ def _clean(folder: Path) -> None:
     (folder / _PLAN).unlink(missing_ok=True)
 
 
-# Parts
+# Making parts.
 
 
 def _make_parts(files: Sequence[Path], folder: Path, jobs: int, watch: Watcher) -> list[SavedPart]:

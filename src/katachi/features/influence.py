@@ -1,8 +1,8 @@
-"""Influence: how far the stones of each color make themselves felt, by four rules, with their constants.
+"""Groups of chains, and influence: how far the stones of each color make themselves felt, by four rules.
 
 - ``exact`` and ``stringent`` (after Chen 2002, as Wu and Baldi 2006 use it): every stone emits an amount, which spreads
   over neighboring points and decays at every step; amounts add up. In the first any opponent stone blocks; in the
-  second an opponent stone blocks only what comes from weaker groups than its own (``features/influence.py`` says what
+  second an opponent stone blocks only what comes from weaker groups than its own (``find_groups`` says what
   is weaker).
 - ``bouzy`` (Bouzy 2003): dilations let every color grow where the other is not, erosions then take away what nothing
   surrounds.
@@ -60,7 +60,7 @@ from katachi.features.kernels.influence import GROUPS, fill_groups
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 
-# Chains
+# Groups of chains.
 
 GroupKind: TypeAlias = Literal["chain", "loose"]
 
@@ -111,7 +111,7 @@ def _read(board: Board, kind: GroupKind) -> NDArray[Any]:
     return record
 
 
-# Influence
+# The four rules.
 
 _FROZEN: Final = ConfigDict(extra="forbid", strict=True, frozen=True)
 _MOST_STEPS: Final = 100

@@ -1,19 +1,6 @@
-"""Planes: a position as a stack of boards of zeros and ones, one for each thing that a network is to see.
+"""What a set of planes is: a position as a stack of boards of zeros and ones, one for each thing that a network sees.
 
-- ``maddison-36``: those of Maddison, Huang, Sutskever and Silver (2014): absolute colors, and the rank of the player to
-  move. ``maddison-36-zero-bin`` counts the captures of a move from none, not from one.
-- ``maddison-9``: the reduced set of the paper's study of symmetric weights.
-- ``mover``: everything as the player to move sees it, without his rank.
-
-Legal is what simple ko and the ban on suicide allow. Planes about moves are 0 where the move is illegal; the
-opponent's moves are judged as if it were his turn. "3" means exactly 3, "4 or more" is the last bin of its kind.
-
->>> board = Board.parse(". X O / X O . / . . .")
->>> planes = PLANES["maddison-9"]
->>> planes.encode([board])[0, planes.names.index("liberties: 1")]
-array([[0, 1, 1],
-       [0, 0, 0],
-       [0, 0, 0]], dtype=uint8)
+The sets themselves belong to the systems that learn from them, such as ``policy.planes``.
 """
 
 from __future__ import annotations

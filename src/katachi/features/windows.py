@@ -27,7 +27,7 @@ def check_board_size(found: int, expected: int) -> None:
         raise ValueError(f"these are the shapes of {expected}×{expected} boards, not of {found}×{found}")
 
 
-# Shape windows
+# All windows of a size.
 
 
 class Windows(NamedTuple):

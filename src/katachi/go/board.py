@@ -241,7 +241,7 @@ class Board:
         return int(self.record["liberties"][0, head] & kernels.COUNT_MASK)
 
     def is_own_eye(self, point: int, color: int) -> bool:
-        """Whether an empty point is a simple eye of a color (``_kernels.is_own_eye`` says what that is)."""
+        """Whether an empty point is a simple eye of a color (``kernels.board.is_own_eye`` says what that is)."""
         if self[point] != EMPTY:
             return False
         return bool(kernels.own_eye_at(self.record, point, _check_color(color)))

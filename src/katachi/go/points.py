@@ -1,4 +1,4 @@
-"""Points, moves, colors, their text, and the eight symmetries.
+"""Points, moves, colors, results, their text, and the eight symmetries.
 
 A *point* is ``row * size + col`` counted from the top left, ``0 … size² − 1``. A *move* is a point or ``PASS``.
 Text exists at the edges only, and this file is the only place that converts it:
@@ -215,7 +215,7 @@ def _farthest(size: int, chosen: list[int]) -> int:
     return max(free, key=lambda point: (distance(point), -point))
 
 
-# Results
+# How a game ended.
 
 
 class Reason(Enum):

@@ -1,11 +1,12 @@
-"""Ladders: whether a chain that is put in atari again and again gets away.
+"""Reading without a search over all moves: ladders, and which chains live unconditionally (Benson).
 
-The attacker, with the chain at two liberties, fills one of them; the defender, always in atari, extends at his last
-liberty or takes an attacking chain in atari beside his own. The chain is captured when the defender has no move left
-that helps, and escapes when it has three liberties or the attacker has no legal move. Simple ko is respected, suicide
-is illegal, stones on the way (ladder breakers, ladder stones in atari) are read, not guessed.
+A ladder puts a chain in atari again and again. The attacker, with the chain at two liberties, fills one of them; the
+defender, always in atari, extends at his last liberty or takes an attacking chain in atari beside his own. The chain is
+captured when the defender has no move left that helps, and escapes when it has three liberties or the attacker has no
+legal move. Simple ko is respected, suicide is illegal, stones on the way (ladder breakers, ladder stones in atari) are
+read, not guessed.
 
-A reading is bounded (``_ladders.MAX_NODES`` positions, ``MAX_PLIES`` moves deep); what is undecided then neither
+A reading is bounded (``kernels.ladders.MAX_NODES`` positions, ``MAX_PLIES`` moves deep); what is undecided then neither
 captures nor escapes.
 
 >>> from katachi.go.points import parse_vertex
@@ -104,7 +105,7 @@ def _is_playable(board: Board, move: int, color: int | None) -> bool:
     return move != PASS and board.is_legal(move, color)
 
 
-# Life
+# Unconditional life: Benson's algorithm.
 
 
 class Life(NamedTuple):

@@ -1,7 +1,7 @@
-"""Counting a finished game, by area or by territory, once it is known which stones are dead.
+"""Counting a finished game, by area or by territory, and an estimate of which stones are dead.
 
 Area scoring is exact: stones, and empty regions that touch one color only. Territory scoring counts surrounded points
-and prisoners, and is as good as the dead stones and the sekis that it is given; ``go/scoring.py`` estimates both. A
+and prisoners, and is as good as the dead stones and the sekis that it is given; ``estimate_status`` finds both. A
 chain lives or dies as a whole: one of its points is enough to name it.
 
 >>> board = Board.parse('. X . O / X X O O / . X O . / O X O .')
@@ -10,12 +10,11 @@ chain lives or dies as a whole: one of its points is enough to name it.
 >>> score(board, Rules(komi=7.5))
 -9.5
 
-Which stones are dead, alive or in seki when a game has ended: an estimate.
-
-Benson's theorem decides what it can, exactly: unconditionally alive chains are alive, opponent stones in their vital
-regions are dead. Playouts decide the rest (``go/kernels/playouts.py`` says how they keep from breaking a seki): a
-chain is dead if its points end up as the opponent's more often than not, and in seki if it mostly survives without two
-eyes beside points that neither side can take. Bent four in the corner looks like a seki and is dead by convention.
+The status of chains when a game has ended, dead, alive or in seki, is an estimate. Benson's theorem decides what it
+can, exactly: unconditionally alive chains are alive, opponent stones in their vital regions are dead. Playouts decide
+the rest (``go/kernels/playouts.py`` says how they keep from breaking a seki): a chain is dead if its points end up as
+the opponent's more often than not, and in seki if it mostly survives without two eyes beside points that neither side
+can take. Bent four in the corner looks like a seki and is dead by convention.
 
 >>> board = Board.parse('''
 ... . X O . O
@@ -114,7 +113,7 @@ def _mask(board: Board, points: list[int]) -> NDArray[np.bool_]:
     return mask
 
 
-# Status
+# Which stones are dead, alive or in seki: an estimate.
 
 DEFAULT_PLAYOUTS: Final = 400
 

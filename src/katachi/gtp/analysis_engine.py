@@ -448,7 +448,7 @@ def _plain(values: NDArray[Any]) -> list[float]:
     return [round(float(value), 6) + 0.0 for value in values]
 
 
-# Analysis engine
+# The engine: it reads lines, analyses in threads, and writes answers.
 
 MAX_LINE: Final = 1 << 22  # bytes
 

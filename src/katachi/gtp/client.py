@@ -229,7 +229,7 @@ def _put(lines: queue.Queue[str | None], line: str | None) -> None:
     lines.put_nowait(line)
 
 
-# Client
+# The program as a player.
 
 _COLORS: Final = {BLACK: "black", WHITE: "white"}
 _KGS_RULES: Final = {

@@ -1,6 +1,7 @@
 """What a GTP session holds: the player, the game, the clocks, the folder for files. Players hold none of it.
 
-Also the reading of arguments that commands share. Their errors begin as GTP has it: ``syntax error``.
+Also what commands share: the reading of arguments, and the text of boards and analyses. Their errors begin as GTP has
+it: ``syntax error``.
 """
 
 from __future__ import annotations
@@ -216,7 +217,7 @@ def _numbers(values: Iterable[float]) -> Iterator[str]:
     return (f"{float(value) + 0.0:.6g}" for value in values)
 
 
-# Session
+# The session itself.
 
 SIZES: Final = range(2, 20)
 

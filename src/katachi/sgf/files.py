@@ -1,4 +1,4 @@
-"""Where records come from: files, folders of files, gzip and zip, as one stream of games.
+"""Where records come from: files, folders of files, gzip and zip, as one stream of games; and counts over them.
 
 What a file is, its first bytes tell, not its name. In folders, only names that promise records are opened.
 """
@@ -57,7 +57,7 @@ GZIP_MAGIC: Final = b"\x1f\x8b"
 ZIP_MAGICS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 RECORD_SUFFIXES: Final = (".sgf", ".mgt")
 
-_SLACK: Final = 1 << 20  # so much may come out whatever went in: a short file of spaces is no bomb
+_SLACK: Final = 1 << 20  # so much may come out whatever went in: a short file of spaces is not a bomb
 _ENTRY_SIZE: Final = 46 + 128  # of an entry of the directory with a long name
 _COMMENT_SIZE: Final = 1 << 16
 _END: Final = struct.Struct("<4s8xLLH")  # signature, -, size of the directory, -, length of the comment
@@ -153,7 +153,7 @@ def _too_many_entries(limits: Limits) -> SgfError:
     return SgfError(f"the archive has more than {limits.entries} entries")
 
 
-# Files
+# Files and folders as a stream of pieces.
 
 FOLDER_SUFFIXES: Final = (*RECORD_SUFFIXES, *(suffix + ".gz" for suffix in RECORD_SUFFIXES), ".zip")
 

@@ -178,7 +178,7 @@ def _sample(data: bytes) -> bytes:
     return data[start : start + _SAMPLE]
 
 
-# Parsing
+# From text to trees.
 
 _VALUE: Final = r"[^\]\\]*+(?:\\.[^\]\\]*+)*+"
 # The groups, by number: whole properties are by far the most frequent, so one match takes a semicolon, a name and a

@@ -36,7 +36,7 @@ from katachi.go.rules import DEFAULT_KOMI, KoRule, Rules, RulesError, parse_rule
 from katachi.sgf.repairs import Repair, RepairKind, RepairLog, Report, SgfError, ignore, shorten
 from katachi.sgf.tree import Node, move_table, read_move, read_points
 
-# Ranks
+# Ranks as people write them.
 
 UNKNOWN: Final = -128
 MOST_DAN: Final = 9
@@ -497,7 +497,7 @@ class _Replay:
         self.game.setup(black, white, empty, to_play)
 
 
-# Record
+# The record itself.
 
 
 @dataclass(slots=True)

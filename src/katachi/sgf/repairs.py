@@ -1,4 +1,4 @@
-"""What had to be repaired while a record was read: nothing is mended in silence.
+"""Errors and limits of the SGF layer, and what had to be repaired while a record was read: nothing in silence.
 
 A reader calls ``report(kind, where, what)``; ``RepairLog`` is the usual receiver, ``ignore`` the other one.
 """
@@ -31,7 +31,7 @@ class Limits:
 DEFAULT_LIMITS: Final = Limits()
 
 
-# Repairs
+# What was repaired.
 
 MOST_REPAIRS: Final = 200  # kept for one game; a hostile file could ask for millions
 

@@ -1,4 +1,4 @@
-r"""The tree of a record: nodes with properties, in the order in which they were written.
+r"""The tree of a record: nodes with properties, in the order in which they were written, and the text of their values.
 
 Nothing here recurses, so that a record may be as deep as its writer liked.
 
@@ -29,7 +29,7 @@ from typing import Final
 from katachi.go.points import PASS, format_sgf_point, parse_vertex
 from katachi.sgf.repairs import RepairKind, Report, ignore, shorten
 
-# Escaping
+# Text inside of values.
 
 _ESCAPE: Final = re.compile(r"\\(?:\n|(.))", re.DOTALL)
 _LINE_BREAK: Final = re.compile(r"\r\n|\n\r|\r")
@@ -67,11 +67,11 @@ def mend_raw(value: str) -> str:
     return mended if is_raw(mended) else mended[:-1]
 
 
-# Tree
+# Nodes.
 
 
 class Node:
-    """A node: properties by name, each a list of *raw* values (see ``sgf/tree.py``), and the nodes that follow."""
+    """A node: properties by name, each a list of *raw* values (see the top of this file), and the nodes that follow."""
 
     __slots__ = ("children", "parent", "properties")
 
@@ -155,7 +155,7 @@ class Node:
         return f"<Node {self.properties} with {len(self.children)} children>"
 
 
-# Vertices
+# Values that name points.
 
 
 @cache

@@ -1,4 +1,4 @@
-"""About the engine itself: who it is, what it can do, how much processor time it took, and the end."""
+"""About the engine itself: who it is, what it can do, its parameters, records on disk, and the end."""
 
 # ruff: noqa: ARG001 - a command takes the session and all arguments, whether or not it looks at them
 
@@ -90,7 +90,7 @@ def chat(session: Session, kind: str, user: str, *words: str) -> str:
     return f"I am {session.player.name}, a program that plays Go with katachi. I do not chat."
 
 
-# Records on disk. Only regular files in the session's folder can be named (see ``confinement.py``).
+# Records on disk. Only regular files in the session's folder can be named (see ``session``).
 
 
 @table.command("loadsgf")

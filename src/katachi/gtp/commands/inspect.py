@@ -129,7 +129,7 @@ def _raw(evaluator: Evaluator, board: Board, number: int) -> str:
     return "\n".join(lines)
 
 
-# Inspect
+# What is on the board.
 
 
 @table.command("showboard")
@@ -193,7 +193,7 @@ def format_points(session: Session, points: Iterable[int]) -> str:
     return " ".join(format_vertex(int(point), session.game.size) for point in points)
 
 
-# Who has won, and which stones are dead: an estimate by playouts, as ``go.status`` makes it.
+# Who has won, and which stones are dead: an estimate by playouts, as ``go.scoring`` makes it.
 
 _OWNERS = {"black_territory": BLACK, "white_territory": WHITE, "dame": EMPTY}
 

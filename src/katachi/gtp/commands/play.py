@@ -1,4 +1,4 @@
-"""The board, the moves and the player's own moves."""
+"""The board, its rules and clocks, the moves and the player's own moves."""
 
 # ruff: noqa: ARG001 - a command takes the session and all arguments, whether or not it looks at them
 
@@ -92,7 +92,7 @@ def _control(kind: str, **values: float) -> TimeControl:
         raise GtpError(f"syntax error: {error}") from None
 
 
-# Play
+# Moves.
 
 
 @table.command("boardsize")
