@@ -1,22 +1,52 @@
-"""Every player that ships, and GNU Go, keeps the contract of a player."""
+"""Every bundled player, and GNU Go, keeps the contract of a player."""
 
 from __future__ import annotations
+
+import gc
+import weakref
 
 import pytest
 
 from katachi.core.conformance import check_player, sample_games
 from katachi.core.contracts import ClosingPlayer, Limit
-from katachi.players.specs import bundled_players, load_player
+from katachi.go.game import Game
+from katachi.players.specs import PlayerSpec, SearchSpec, bundled_players, load_player, parse_spec, read_spec
+
+NAMES = [player.name for player in bundled_players()]
 
 
-@pytest.mark.parametrize("name", [player.name for player in bundled_players()])
-def test_shipped(name):
-    """A name that ends in a number, but for levels, plays on boards of that size; searches get little time."""
-    kind, _, size = name.rpartition("-")
-    games = sample_games(sizes=(int(size),)) if size.isdigit() and kind != "level" else sample_games()
-    is_timed = "alphabeta" in name or kind == "strong"  # and a clock does not repeat itself
+def spec_of(name: str) -> PlayerSpec:
+    return parse_spec(*read_spec(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bundled(name):
+    """Each on the boards that it plays on; searches get little time."""
+    spec = spec_of(name)
+    games = sample_games() if spec.board_size is None else sample_games(sizes=(spec.board_size,))
+    is_timed = isinstance(spec, SearchSpec) and spec.limit.seconds is not None  # and a clock does not repeat itself
     limit = Limit(seconds=0.02) if is_timed else Limit(simulations=20)
-    check_player(load_player(name, seed=1), None if is_timed else load_player(name, seed=1), games=games, limit=limit)
+    check_player(spec.build(1), None if is_timed else spec.build(1), games=games, limit=limit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_player_holds_no_game(name):
+    spec = spec_of(name)
+    player = spec.build(1)
+    game = Game(spec.board_size or 9)
+    handed, board = weakref.ref(game), game.board.record.copy()
+    player.decide(game, Limit(simulations=20, seconds=0.05))
+    assert not game.steps
+    assert game.board.record == board
+    del game
+    gc.collect()
+    assert handed() is None, "nobody else keeps it"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_spec_goes_out_and_comes_back(name):
+    spec = spec_of(name)
+    assert type(spec).model_validate(spec.model_dump(exclude_unset=True)) == spec
 
 
 def test_gnugo(gnugo):
