@@ -221,6 +221,10 @@ class WithoutSweep(WithoutKernel):
         self.kernel, self.parameters = model.kernel, model.parameters
 
 
+def new_tree(game, **settings):
+    return CompiledTree(CompiledHashEvaluator(), game, np.random.default_rng(1), AlphaBetaSettings(**settings))
+
+
 def test_node_limit_is_kept_and_repeats():
     game = Game(9)
     results = [
@@ -230,16 +234,16 @@ def test_node_limit_is_kept_and_repeats():
         for _ in range(2)
     ]
     assert results[0].variation == results[1].variation
-    tree = CompiledTree(CompiledHashEvaluator(), game, np.random.default_rng(1), 0, 10)
+    tree = new_tree(game, table_bits=10)
     assert not tree.run(8, 300, lambda: False)
     assert tree.nodes == 300
 
 
 def test_slices_do_not_change_the_result():
     game = random_game(5, 8, np.random.default_rng(4))
-    whole = CompiledTree(CompiledHashEvaluator(), game, np.random.default_rng(1), 1, 12)
+    whole = new_tree(game, quiescence=1, table_bits=12)
     assert whole.run(3, None, lambda: False)
-    cut = CompiledTree(CompiledHashEvaluator(), game, np.random.default_rng(1), 1, 12)
+    cut = new_tree(game, quiescence=1, table_bits=12)
     cut._slice = 1
     assert cut.run(3, None, lambda: (time.sleep(0.0001), False)[1])
     assert (cut.line, cut.black_wins, cut.nodes) == (whole.line, whole.black_wins, whole.nodes)
@@ -258,7 +262,7 @@ def test_a_small_tree_can_be_searched_to_any_depth():
     rows = ". X X O .", "X X O O O", ". X X O .", "X X O O O", "X . X O ."
     board = Board.parse("/".join(rows))
     game.setup(np.flatnonzero(board.stones == BLACK).tolist(), np.flatnonzero(board.stones == WHITE).tolist())
-    tree = CompiledTree(CompiledHashEvaluator(), game, np.random.default_rng(1), AlphaBetaSettings(table_bits=12))
+    tree = new_tree(game, table_bits=12)
     for depth in range(1, 41):
         assert tree.run(depth, None, lambda: False)
     assert tree._slice < 1 << 40
