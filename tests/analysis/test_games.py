@@ -10,10 +10,16 @@ import pytest
 
 from katachi.analysis.batches import analyze_game
 from katachi.analysis.explaining import link_turns
-from katachi.analysis.positions import analyze_position
-from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord, count_losses, find_mistakes
+from katachi.analysis.records import (
+    CandidateRecord,
+    MoveRecord,
+    PositionRecord,
+    analyze_position,
+    count_losses,
+    find_mistakes,
+)
 from katachi.analysis.report import describe_game, describe_position, draw_graph
-from katachi.core.layers import draw_layer
+from katachi.core.drawing import draw_layer
 from katachi.go.game import Game
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from katachi.analysis.layers import LAYERS, LayerKind, layers_of
 from katachi.core.contracts import Analysis, Candidate
+from katachi.core.drawing import Layer
 from katachi.core.evaluators import ValueEvaluator, WrongBoardSize
-from katachi.core.layers import Layer
 from katachi.go.game import Game
 from katachi.go.points import PASS
 

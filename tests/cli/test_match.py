@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from katachi.core.statistics import wilson_interval
+from katachi.core.cards import wilson_interval
 
 Match = Callable[..., dict[str, Any]]
 RunKatachi = Callable[..., tuple[int, str, str]]

@@ -28,9 +28,8 @@ from katachi.core.conformance import (
 from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Limit, Metrics, SearchResult
 from katachi.core.evaluators import after, moves_of
 from katachi.core.linear import FeatureCard
-from katachi.core.models import save_model
+from katachi.core.models import WEIGHTS, save_model
 from katachi.core.registry import System
-from katachi.core.weights import WEIGHTS
 from katachi.go.board import Board, Illegality
 from katachi.go.game import Game, Setup
 from katachi.go.points import PASS

@@ -41,7 +41,7 @@ import numpy as np
 from katachi.core.cards import Metric, ModelCard, Strict, Training, digest_file
 from katachi.core.evaluators import ValueEvaluator
 from katachi.core.models import save_model
-from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.core.models import WEIGHTS, format_tensors, parse_tensors
 
 
 class ToyOptions(Strict):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.core.statistics import wilson_interval
+from katachi.core.cards import wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from katachi.core.layers import Layer, describe_layer, format_board
+from katachi.core.drawing import Layer, describe_layer, format_board
 from katachi.go.board import Board
 
 

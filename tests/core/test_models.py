@@ -17,8 +17,7 @@ from safetensors.numpy import save
 from katachi.core import models as saving
 from katachi.core.cards import Metric, ModelError, Training
 from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
-from katachi.core.models import CARD, find_model
-from katachi.core.weights import MAX_HEADER_BYTES, WEIGHTS, format_weights, parse_weights
+from katachi.core.models import CARD, MAX_HEADER_BYTES, WEIGHTS, find_model, format_weights, parse_weights
 from katachi.go.board import Board
 from katachi.go.rules import Rules
 from katachi.shapes.features import LocalShapes

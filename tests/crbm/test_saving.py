@@ -12,8 +12,7 @@ from helpers.positions import random_board
 from helpers.random_crbms import KINDS, random_weights
 from katachi.core.cards import Metric, ModelError, Training
 from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
-from katachi.core.models import CARD, add_metrics, load_model, open_model
-from katachi.core.weights import WEIGHTS
+from katachi.core.models import CARD, WEIGHTS, add_metrics, load_model, open_model
 from katachi.crbm.evaluator import SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
 from katachi.go.board import Board

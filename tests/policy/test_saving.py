@@ -11,8 +11,17 @@ import pytest
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.cards import Metric, ModelError, Training
 from katachi.core.linear import load_linear
-from katachi.core.models import CARD, add_metrics, find_model, load_model, load_weights, open_model
-from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.core.models import (
+    CARD,
+    WEIGHTS,
+    add_metrics,
+    find_model,
+    format_tensors,
+    load_model,
+    load_weights,
+    open_model,
+    parse_tensors,
+)
 from katachi.go.board import Board
 from katachi.policy.evaluator import INT8, ONNX, save_policy
 

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from katachi.core.contracts import Limit
-from katachi.core.lessons import list_pupils
 from katachi.core.linear import load_linear
+from katachi.core.training import list_pupils
 from katachi.go.game import Game
 from katachi.players.specs import load_player
 from katachi.shapes.lesson import LESSON, LessonSettings, teach

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from katachi.core.layers import Layer
+from katachi.core.drawing import Layer
 from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.scoring import estimate_status
 from katachi.sgf import parse_sgf

@@ -47,10 +47,9 @@ from katachi.analysis.records import (
 from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
 from katachi.core.cards import provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
-from katachi.core.disk import DirectoryLock, temporary_path, write_atomically
+from katachi.core.disk import DirectoryLock, end_with_parent, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import find_model, load_model, pretrained_models
-from katachi.core.processes import end_with_parent
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.players.specs import load_player

@@ -26,7 +26,7 @@ from katachi.core.contracts import (
     PlacedFeatures,
     RankedEvaluator,
 )
-from katachi.core.layers import OWNERSHIP_LEGEND, Layer, Style, ownership_layer
+from katachi.core.drawing import OWNERSHIP_LEGEND, Layer, Style, ownership_layer
 from katachi.features.influence import ChenInfluence, map_influence
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, format_color

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from katachi.arena.match import Ending
 from katachi.arena.records import GameRecord, Pairing, find_duplicates, game_id, pairings
 from katachi.arena.settings import TournamentSettings
-from katachi.core.statistics import CONFIDENCE, wilson_interval
+from katachi.core.cards import CONFIDENCE, wilson_interval
 from katachi.go.points import BLACK, WHITE
 
 Array = NDArray[np.float64]

@@ -42,8 +42,8 @@ from katachi.arena.records import (
 from katachi.arena.report import format_html
 from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings
 from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Player
+from katachi.core.disk import end_with_parent
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.processes import end_with_parent
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, GameResult

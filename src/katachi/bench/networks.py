@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 
 from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, measure
 from katachi.bench.shapes import random_positions
-from katachi.core.cards import ModelError
+from katachi.core.cards import CONFIDENCE, ModelError
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.core.models import SavedModel, find_model, open_model, pretrained_models
-from katachi.core.statistics import CONFIDENCE
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import GAME, SPLITS, Dataset, DatasetCard, encode_moves
 from katachi.features.planes import HIGHEST_RANK, Planes

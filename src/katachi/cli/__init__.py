@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.arena:tournament", "Let many players play, and rate them."),
     "data": LazyCommand("katachi.cli.data:app", "Look through game records, and import them."),
-    "show": LazyCommand("katachi.cli.show:show", "Draw what a model has learned.", compiles=False),
+    "show": LazyCommand("katachi.cli.analyze:show", "Draw what a model has learned.", compiles=False),
     "models": LazyCommand("katachi.cli.models:app", "List the bundled models.", compiles=False),
     "players": LazyCommand("katachi.cli.models:players_app", "List the bundled players.", compiles=False),
     "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure papers' results, and our own."),

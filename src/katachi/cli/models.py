@@ -115,7 +115,7 @@ def _play(opponent: str, model: SavedModel, komi: float, request: Request) -> Me
     from katachi.cli.arena import RUNS, play_and_watch
     from katachi.core.cards import Metric
     from katachi.core.disk import write_atomically
-    from katachi.core.weights import WEIGHTS
+    from katachi.core.models import WEIGHTS
 
     folder = RUNS / f"{request.name}-against-{opponent}-{model.card.files[WEIGHTS][:8]}"
     player = folder.with_suffix(".toml")

@@ -19,7 +19,7 @@ from katachi.analysis.judges import Judges
 from katachi.analysis.layers import LAYERS
 from katachi.core.contracts import Candidate, ClosingPlayer, Decision, Limit, Player
 from katachi.core.disk import write_atomically
-from katachi.core.layers import Layer, describe_layer, format_board
+from katachi.core.drawing import Layer, describe_layer, format_board
 from katachi.go.board import Illegality
 from katachi.go.game import Game
 from katachi.go.points import (

@@ -30,11 +30,10 @@ from katachi.core.evaluators import (
     moves_of,
     softmax_policy,
 )
-from katachi.core.models import blaming, open_model, save_model
+from katachi.core.models import WEIGHTS, blaming, format_weights, open_model, parse_weights, save_model
 from katachi.core.registry import references, resolve
-from katachi.core.weights import WEIGHTS, format_weights, parse_weights
-from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.go.board import Board
+from katachi.go.kernels.values import logistic, make_shares
 from katachi.go.points import MAX_SIZE, MIN_SIZE
 from katachi.go.rules import Rules
 

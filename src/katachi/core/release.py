@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.cards import Metric, ModelCard, ModelError, Training
 from katachi.core.disk import write_atomically
-from katachi.core.models import PRETRAINED, ModelCard, SavedModel, find_model, open_model
+from katachi.core.models import PRETRAINED, SavedModel, find_model, open_model
 from katachi.core.registry import find
 from katachi.core.training import METRICS, RUNS, Machine, TrainingCommand, read_values, require_torch
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import re
 import shutil
 import time
 import tomllib
@@ -37,6 +38,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -48,6 +50,53 @@ from safetensors.numpy import load, load_file, save
 
 from katachi.core.cards import Training, provenance
 from katachi.core.disk import DirectoryLock, write_atomically
+from katachi.core.drawing import Figure
+
+# Lessons: a pupil learns from nothing while somebody watches, and can be played against while it learns.
+#
+# A system may offer one (``System.lessons``); the page in the browser shows its choices as sliders, its progress, and
+# the pupil. After every piece of a lesson the pupil is on disk as a player ``player-GAMES.toml`` with files of its own,
+# because somebody may just be playing against the one before.
+
+_PLAYER: Final = re.compile(r"player-(\d+)\.toml")
+
+Choices = Mapping[str, float]  # a value of each choice, by name
+
+
+class Choice(NamedTuple):
+    """Something that a teacher may choose."""
+
+    name: str
+    text: str  # with {value}
+    values: tuple[float, ...]
+    default: float
+
+
+class LessonProgress(NamedTuple):
+    """How far a lesson is: games played, the share won against the average liberty player, what was learned so far."""
+
+    games: int
+    wins: float
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What is taught. ``teach(choices, folder, report, stop)`` works until it is through or soon after ``stop``."""
+
+    lead: str
+    size: int  # of the board
+    choices: tuple[Choice, ...]
+    teach: Callable[[Choices, Path, Callable[[LessonProgress], None], Event], LessonProgress]
+
+
+def list_pupils(folder: Path) -> list[Path]:
+    """The players of a lesson, the latest last."""
+    found = [(int(match[1]), path) for path in folder.glob("player-*.toml") if (match := _PLAYER.fullmatch(path.name))]
+    return [path for _, path in sorted(found)]
+
+
+# Training
 
 RUNS: Final = Path("runs")  # where runs go if nobody says
 CONFIG: Final = "config.toml"

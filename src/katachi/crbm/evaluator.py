@@ -24,8 +24,7 @@ from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Str
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize
 from katachi.core.linear import LinearModel
-from katachi.core.models import blaming, open_model, save_model
-from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.core.models import WEIGHTS, blaming, format_tensors, open_model, parse_tensors, save_model
 from katachi.crbm.config import LAYERS, CrbmConfig, LayerShape, Weights, check_weights, edge_planes, orient
 from katachi.crbm.kernels import network as kernels
 from katachi.go.board import Board

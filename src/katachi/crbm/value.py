@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.cards import Metric, ModelCard, ModelError, Training
 from katachi.core.contracts import Evaluator, FeatureSet, Floats, Limit, Metrics
 from katachi.core.linear import LinearModel, describe_linear, save_linear
-from katachi.core.models import ModelCard, SavedModel, find_model, load_model
+from katachi.core.models import SavedModel, find_model, load_model
 from katachi.core.release import Release, Request, check_recipe
 from katachi.core.training import (
     DATA,
@@ -43,7 +43,7 @@ from katachi.crbm.config import TRAINING as CRBM_TRAINING
 from katachi.crbm.config import CrbmTraining
 from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
-from katachi.crbm.kernels.value import LAST, learn_game
+from katachi.crbm.kernels.features import LAST, learn_game
 from katachi.data.dataset import RESULTS, Dataset, DatasetError
 from katachi.data.ordering import Permutation
 from katachi.go.board import Board

@@ -22,8 +22,7 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from katachi.core.disk import LOCK_NAME, DirectoryLock, sync_folder, temporary_path, write_atomically
-from katachi.core.processes import end_with_parent
+from katachi.core.disk import LOCK_NAME, DirectoryLock, end_with_parent, sync_folder, temporary_path, write_atomically
 from katachi.data.dataset import (
     BONUSES,
     CARD,

@@ -114,7 +114,7 @@ def ownership_by_status(final: FinalGame, dead: Collection[int], seki: Collectio
 
 
 # Who says which stones are dead at the end of a game: the players themselves, our own playouts, or a GTP program
-# (``katachi.gtp.labels``).
+# (``katachi.gtp.client``).
 
 _FEW: Final = 8  # the part of all playouts that is tried first
 

@@ -19,9 +19,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.cards import format_program
+from katachi.core.cards import CONFIDENCE, format_program, mean_interval, wilson_interval
 from katachi.core.disk import write_atomically
-from katachi.core.statistics import CONFIDENCE, mean_interval, wilson_interval
 from katachi.papers.experiment import Experiment, ExperimentError, Json, Row, Table, Value, keep_results, read_results
 
 # Means over independent runs, with bootstrap intervals, and shares, with Wilson's.

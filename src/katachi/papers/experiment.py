@@ -23,8 +23,7 @@ from typing import Any, ClassVar, Final
 
 from katachi import papers
 from katachi.core.cards import provenance
-from katachi.core.disk import DirectoryLock, write_atomically
-from katachi.core.processes import end_with_parent
+from katachi.core.disk import DirectoryLock, end_with_parent, write_atomically
 
 # What can go wrong before or between the runs of an experiment.
 

@@ -26,8 +26,8 @@ from katachi.arena.ratings import Anchor, pair_scores, rate
 from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
+from katachi.core.cards import wilson_interval
 from katachi.core.disk import write_atomically
-from katachi.core.statistics import wilson_interval
 from katachi.data.dataset import Dataset
 from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
 from katachi.players.specs import RatingTable, read_spec

@@ -20,8 +20,7 @@ from pydantic import Field
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
 from katachi.core.contracts import Evaluation, Floats
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.models import save_model
-from katachi.core.weights import WEIGHTS, format_tensors
+from katachi.core.models import WEIGHTS, format_tensors, save_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board
 from katachi.go.points import BLACK, Symmetry

@@ -13,12 +13,10 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.cards import Metric, ModelError
+from katachi.core.cards import Metric, ModelError, wilson_interval
 from katachi.core.contracts import Floats
-from katachi.core.models import SavedModel, load_weights, open_model
+from katachi.core.models import WEIGHTS, SavedModel, load_weights, open_model
 from katachi.core.release import Release, Request, describe_network
-from katachi.core.statistics import wilson_interval
-from katachi.core.weights import WEIGHTS
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import Dataset
 from katachi.features.planes import PlaneSet

@@ -13,19 +13,10 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from katachi.core.cards import Metric
+from katachi.core.cards import Metric, wilson_interval
 from katachi.core.contracts import Floats
 from katachi.core.models import load_weights
-from katachi.core.statistics import wilson_interval
-from katachi.core.training import (
-    Machine,
-    MetricLine,
-    TrainingError,
-    TrainingRun,
-    Watcher,
-    ignore,
-    load_first_weights,
-)
+from katachi.core.training import Machine, MetricLine, TrainingError, TrainingRun, Watcher, ignore, load_first_weights
 from katachi.data.batches import AnyBatches, Batch, Batches, MixedBatches
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from katachi.core.contracts import CompiledEvaluator, Doubles, Evaluator, Ints, Limit, SearchResult
 from katachi.core.evaluators import after, moves_of, sweep_afterstates
-from katachi.features.kernels.signatures import SWEEP, VALUE
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.kernels import board as board_kernels
+from katachi.go.kernels.values import SWEEP, VALUE
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
 from katachi.search.kernels import alphabeta as kernels

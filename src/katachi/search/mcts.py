@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 
 from katachi.core.contracts import Ban, CompiledEvaluator, Doubles, Evaluator, Floats, Ints, Limit
 from katachi.core.evaluators import moves_of
-from katachi.features.kernels.signatures import VALUE
 from katachi.go.game import Game
 from katachi.go.kernels.board import OFF
 from katachi.go.kernels.ladders import new_stack
 from katachi.go.kernels.playouts import random_state
+from katachi.go.kernels.values import VALUE
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree

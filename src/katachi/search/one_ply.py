@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from katachi.core.contracts import Doubles, Evaluator, Floats, Limit, LogOddsEvaluator, SearchResult
 from katachi.core.evaluators import softmax_policy, sweep_afterstates
-from katachi.features.kernels.logistic import make_shares
 from katachi.go.board import Board
 from katachi.go.game import Game
+from katachi.go.kernels.values import make_shares
 from katachi.go.points import EMPTY, PASS
 from katachi.go.scoring import area, estimate_status
 from katachi.search.kernels.one_ply import fill_captures, fill_sensible

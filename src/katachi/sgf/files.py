@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from katachi.core.processes import end_with_parent
+from katachi.core.disk import end_with_parent
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame

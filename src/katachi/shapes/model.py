@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.contracts import Doubles, FeatureSet, Floats, WindowValues
-from katachi.core.evaluators import (
-    DEFAULT_TEMPERATURE,
-)
+from katachi.core.evaluators import DEFAULT_TEMPERATURE
 from katachi.core.linear import LinearModel
 from katachi.features.windows import CODES
 from katachi.go.board import Board

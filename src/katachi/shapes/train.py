@@ -16,12 +16,11 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from katachi.core.cards import Metric
+from katachi.core.cards import Metric, wilson_interval
 from katachi.core.disk import write_atomically
 from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
 from katachi.core.models import SavedModel
 from katachi.core.release import Release, Request
-from katachi.core.statistics import wilson_interval
 from katachi.core.training import (
     SEED,
     Machine,

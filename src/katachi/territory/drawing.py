@@ -13,11 +13,13 @@ from katachi.core.drawing import (
     Figure,
     Picture,
     Section,
+    draw_layer,
     draw_sheet,
     evaluate_position,
+    ownership_layer,
+    show_layer,
     show_moves,
 )
-from katachi.core.layers import draw_layer, ownership_layer, show_layer
 from katachi.features.influence import INFLUENCES, AnyInfluence, GroupKind, map_influence
 from katachi.go.board import Board
 from katachi.territory.inputs import PointInputs

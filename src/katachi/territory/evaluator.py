@@ -28,8 +28,7 @@ from pydantic import Field
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
 from katachi.core.contracts import Doubles, Evaluation, Floats
 from katachi.core.evaluators import after, check_temperature, moves_of, softmax_policy
-from katachi.core.models import blaming, open_model, save_model
-from katachi.core.weights import WEIGHTS, format_tensors, parse_tensors
+from katachi.core.models import WEIGHTS, blaming, format_tensors, open_model, parse_tensors, save_model
 from katachi.go.board import Board
 from katachi.go.points import BLACK
 from katachi.go.rules import DEFAULT_KOMI

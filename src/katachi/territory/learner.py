@@ -27,7 +27,7 @@ from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, Symmetry
 from katachi.sgf.files import Split
 from katachi.territory.inputs import PointInputs, Propensity
-from katachi.territory.kernels.learner import fill_examples
+from katachi.territory.kernels.gradient import fill_examples
 from katachi.territory.network import DIAGONAL, DagRnn, DagRnnConfig, Gradient
 
 # Positions to learn territory from: random positions of random games, and who owned their points in the end.

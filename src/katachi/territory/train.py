@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from katachi.core.cards import Metric
+from katachi.core.cards import Metric, mean_interval, wilson_interval
 from katachi.core.contracts import Doubles, Floats
 from katachi.core.evaluators import after, moves_of
 from katachi.core.models import SavedModel, load_weights
 from katachi.core.release import Release, Request, describe_network
-from katachi.core.statistics import mean_interval, wilson_interval
 from katachi.core.training import (
     DATA,
     FIRST_RUN,

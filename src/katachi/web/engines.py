@@ -28,7 +28,7 @@ from katachi.analysis.layers import layers_of
 from katachi.analysis.records import GameRecord, PositionRecord
 from katachi.analysis.report import strip
 from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer, RankedEvaluator
-from katachi.core.layers import Layer
+from katachi.core.drawing import Layer
 from katachi.core.models import open_model, pretrained_models
 from katachi.go.game import Game, Play, Step
 from katachi.go.rules import Rules

@@ -17,7 +17,7 @@ from katachi.analysis.layers import LAYERS, LayerKind
 from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes
 from katachi.analysis.report import describe_position, describe_value
 from katachi.core.contracts import Analysis, Candidate, Limit
-from katachi.core.layers import Layer, Style
+from katachi.core.drawing import Layer, Style
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
 from katachi.sgf import Node, SgfError, format_sgf
 from katachi.web import table as editing

@@ -11,7 +11,7 @@ from nicegui import ui
 from starlette.requests import Request
 
 from katachi.core.drawing import Figure
-from katachi.core.lessons import Choice
+from katachi.core.training import Choice
 from katachi.go.diagrams import draw_svg
 from katachi.web import texts
 from katachi.web.sessions import PUPIL, App, describe_model, draw_learned, find_lesson, model_names

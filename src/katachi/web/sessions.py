@@ -17,9 +17,9 @@ from typing import Final, NamedTuple
 
 from katachi.core.contracts import Analysis, Decision, Limit
 from katachi.core.drawing import DrawRequest, Figure, Section, draw_model
-from katachi.core.lessons import Choices, Lesson, LessonProgress, list_pupils
 from katachi.core.models import describe_card, open_model, pretrained_models
 from katachi.core.registry import find, references
+from katachi.core.training import Choices, Lesson, LessonProgress, list_pupils
 from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
 from katachi.sgf import SgfGame

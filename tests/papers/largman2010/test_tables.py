@@ -5,25 +5,12 @@ import pytest
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document, format_section
 from katachi.papers.experiment import Budget, ExperimentError
-from katachi.papers.largman2010 import (
-    EXPERIMENT,
-    play,
-)
-from katachi.papers.largman2010 import (
-    features as counts,
-)
-from katachi.papers.largman2010 import (
-    features as kernels,
-)
-from katachi.papers.largman2010 import (
-    features as winners,
-)
-from katachi.papers.largman2010 import (
-    play as former,
-)
-from katachi.papers.largman2010 import (
-    play as tournament,
-)
+from katachi.papers.largman2010 import EXPERIMENT, play
+from katachi.papers.largman2010 import features as counts
+from katachi.papers.largman2010 import features as kernels
+from katachi.papers.largman2010 import features as winners
+from katachi.papers.largman2010 import play as former
+from katachi.papers.largman2010 import play as tournament
 from katachi.papers.largman2010.play import Kind, crbm_training
 from katachi.papers.largman2010.play import LearnedPlan as Plan
 

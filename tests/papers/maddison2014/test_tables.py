@@ -6,27 +6,13 @@ from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document, format_section
 from katachi.papers.experiment import Budget
 from katachi.papers.maddison2014 import EXPERIMENT
-from katachi.papers.maddison2014 import (
-    figures as curve,
-)
-from katachi.papers.maddison2014 import (
-    figures as figure1,
-)
-from katachi.papers.maddison2014 import (
-    figures as trend,
-)
-from katachi.papers.maddison2014 import (
-    tables as table1,
-)
-from katachi.papers.maddison2014 import (
-    tables as table2,
-)
-from katachi.papers.maddison2014 import (
-    tables as table3,
-)
-from katachi.papers.maddison2014 import (
-    tables as table5,
-)
+from katachi.papers.maddison2014 import figures as curve
+from katachi.papers.maddison2014 import figures as figure1
+from katachi.papers.maddison2014 import figures as trend
+from katachi.papers.maddison2014 import tables as table1
+from katachi.papers.maddison2014 import tables as table2
+from katachi.papers.maddison2014 import tables as table3
+from katachi.papers.maddison2014 import tables as table5
 from katachi.papers.maddison2014.nets import MAIN, Net
 from katachi.policy.config import PolicyConfig
 

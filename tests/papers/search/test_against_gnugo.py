@@ -8,10 +8,7 @@ from katachi.core.contracts import Limit
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget
 from katachi.papers.search import strength as against_gnugo
-from katachi.papers.search.strength import (
-    MATCHES,
-    AgainstGnugo,
-)
+from katachi.papers.search.strength import MATCHES, AgainstGnugo
 from katachi.players.specs import load_player
 
 TABLE = AgainstGnugo()

@@ -5,14 +5,8 @@ import pytest
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.search import strength as doubling
-from katachi.papers.search.strength import (
-    BARS,
-    POINTS,
-    Doubling,
-)
-from katachi.papers.search.strength import (
-    DOUBLING_GAMES as GAMES,
-)
+from katachi.papers.search.strength import BARS, POINTS, Doubling
+from katachi.papers.search.strength import DOUBLING_GAMES as GAMES
 from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
 

@@ -8,12 +8,7 @@ import pytest
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.search import strength as ladder
-from katachi.papers.search.strength import (
-    LEVELS,
-    RUNGS,
-    Ladder,
-    write_cards,
-)
+from katachi.papers.search.strength import LEVELS, RUNGS, Ladder, write_cards
 from katachi.players import specs
 from katachi.players.specs import bundled_players, parse_spec
 

@@ -11,15 +11,7 @@ import pytest
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, Scope, Workers
 from katachi.papers.silver2007 import figure4
-from katachi.papers.silver2007.figure4 import (
-    ALL_SETS,
-    CUMULATIVE,
-    LEARNERS,
-    Figure4,
-    Protocol,
-    learning_time,
-    sum_up,
-)
+from katachi.papers.silver2007.figure4 import ALL_SETS, CUMULATIVE, LEARNERS, Figure4, Protocol, learning_time, sum_up
 
 TABLE = Figure4()
 

@@ -7,12 +7,7 @@ import pytest
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, Progress, Scope, Workers
 from katachi.papers.silver2007 import figures as figure5
-from katachi.papers.silver2007.figures import (
-    CONTESTANTS,
-    GROUPS,
-    Contestant,
-    Figure5,
-)
+from katachi.papers.silver2007.figures import CONTESTANTS, GROUPS, Contestant, Figure5
 
 TABLE = Figure5()
 

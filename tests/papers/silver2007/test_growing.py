@@ -3,12 +3,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from katachi.papers.documents import format_section
-from katachi.papers.silver2007.extras import (
-    STARTS,
-    Growing,
-    Plan,
-    grow,
-)
+from katachi.papers.silver2007.extras import STARTS, Growing, Plan, grow
 
 TABLE = Growing()
 

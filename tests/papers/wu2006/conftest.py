@@ -7,27 +7,13 @@ import pytest
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.papers.experiment import Budget, Scope, Workers
-from katachi.papers.wu2006 import (
-    figures as bootstrap,
-)
-from katachi.papers.wu2006 import (
-    figures as figure2,
-)
-from katachi.papers.wu2006 import (
-    figures as figure3,
-)
-from katachi.papers.wu2006 import (
-    nets,
-)
-from katachi.papers.wu2006 import (
-    tables as moves,
-)
-from katachi.papers.wu2006 import (
-    tables as points,
-)
-from katachi.papers.wu2006 import (
-    tables as table2,
-)
+from katachi.papers.wu2006 import figures as bootstrap
+from katachi.papers.wu2006 import figures as figure2
+from katachi.papers.wu2006 import figures as figure3
+from katachi.papers.wu2006 import nets
+from katachi.papers.wu2006 import tables as moves
+from katachi.papers.wu2006 import tables as points
+from katachi.papers.wu2006 import tables as table2
 from katachi.papers.wu2006.tables import Question
 
 MakeScope = Callable[..., Scope]

@@ -14,27 +14,13 @@ from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.papers.documents import format_document, format_section
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.wu2006 import EXPERIMENT
-from katachi.papers.wu2006 import (
-    figures as bootstrap,
-)
-from katachi.papers.wu2006 import (
-    figures as figure2,
-)
-from katachi.papers.wu2006 import (
-    figures as figure3,
-)
-from katachi.papers.wu2006 import (
-    tables as moves,
-)
-from katachi.papers.wu2006 import (
-    tables as points,
-)
-from katachi.papers.wu2006 import (
-    tables as status,
-)
-from katachi.papers.wu2006 import (
-    tables as table2,
-)
+from katachi.papers.wu2006 import figures as bootstrap
+from katachi.papers.wu2006 import figures as figure2
+from katachi.papers.wu2006 import figures as figure3
+from katachi.papers.wu2006 import tables as moves
+from katachi.papers.wu2006 import tables as points
+from katachi.papers.wu2006 import tables as status
+from katachi.papers.wu2006 import tables as table2
 from katachi.papers.wu2006.nets import even_games, learn, require_sets
 from katachi.papers.wu2006.tables import Question
 from katachi.sgf.files import Split

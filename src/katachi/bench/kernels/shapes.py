@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from katachi.features.kernels.signatures import PARAMETERS, RECORDS, SWEEP, VALUE
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, illegality, play_stone
+from katachi.go.kernels.values import PARAMETERS, RECORDS, SWEEP, VALUE
 from katachi.go.points import MAX_POINTS
 
 

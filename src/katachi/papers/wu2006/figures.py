@@ -14,8 +14,8 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.disk import write_atomically
+from katachi.core.drawing import Layer, draw_layer
 from katachi.core.evaluators import after
-from katachi.core.layers import Layer, draw_layer
 from katachi.go.board import Board
 from katachi.go.points import BLACK, PASS, format_color, format_vertex
 from katachi.papers.documents import (

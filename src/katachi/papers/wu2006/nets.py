@@ -16,9 +16,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from katachi.core.contracts import Ints
-from katachi.core.models import open_model, pretrained_models
+from katachi.core.models import WEIGHTS, open_model, pretrained_models
 from katachi.core.training import Machine, MetricLine
-from katachi.core.weights import WEIGHTS
 from katachi.data.dataset import LABELS, Dataset
 from katachi.papers.experiment import Budget, ExperimentError, Json, Progress, Scope
 from katachi.sgf.files import Split

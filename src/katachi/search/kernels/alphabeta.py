@@ -18,10 +18,10 @@ from typing import Final
 import numpy as np
 from numba import from_dtype, types
 
-from katachi.features.kernels.signatures import PARAMETERS, RECORDS, SWEEP, VALUE
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import OFF, captures, is_sensible, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import count_area
+from katachi.go.kernels.values import PARAMETERS, RECORDS, SWEEP, VALUE
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.search.kernels.mcts_nodes import node_key
 

@@ -26,7 +26,6 @@ from typing import Final
 import numpy as np
 from numba import from_dtype, types
 
-from katachi.features.kernels.signatures import PARAMETERS, RECORDS, VALUE
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
     LEGAL,
@@ -42,6 +41,7 @@ from katachi.go.kernels.board import (
 )
 from katachi.go.kernels.ladders import FRAME, new_stack
 from katachi.go.kernels.scoring import fill_owner
+from katachi.go.kernels.values import PARAMETERS, RECORDS, VALUE
 from katachi.go.points import BLACK, MAX_POINTS
 from katachi.search.kernels.mcts_nodes import (
     DEFAULT,

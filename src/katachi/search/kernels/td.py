@@ -18,7 +18,6 @@ from typing import Final
 
 import numpy as np
 
-from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.features.windows import MAX_WINDOWS
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import (
@@ -34,6 +33,7 @@ from katachi.go.kernels.board import (
 )
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.kernels.scoring import fill_owner
+from katachi.go.kernels.values import logistic, make_shares
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.search.kernels.playouts import learn_replies, play_out
 

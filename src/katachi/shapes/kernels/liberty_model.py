@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import BOARD, LEGAL, illegality
+from katachi.go.kernels.values import logistic, make_shares
 from katachi.go.points import MAX_POINTS
 from katachi.shapes.kernels.liberty_windows import POSITION, gain_of_capture, gain_of_stone, read_position
 from katachi.shapes.kernels.model import (

@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from katachi.features.kernels.logistic import logistic, make_shares
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import LEGAL, NEIGHBORS, illegality, is_atari
+from katachi.go.kernels.values import logistic, make_shares
 from katachi.go.points import EMPTY, MAX_POINTS, MAX_SIZE
 
 CELLS: Final = 9  # of a window
