@@ -162,11 +162,13 @@ def train_and_show(
     Several are threads: compiled games let other threads run, and one display can follow them all.
     """
     with ExitStack() as stack:
-        boards = [stack.enter_context(closing(TensorBoard(path / "tensorboard"))) for path in runs if tensorboard]
+        boards: list[TensorBoard | None] = [None] * len(runs)
+        if tensorboard:
+            boards = [stack.enter_context(closing(TensorBoard(path / "tensorboard"))) for path in runs]
         progress = stack.enter_context(TrainingProgress(training.unit))
         shown = [
             RunDisplay(progress, training, settings, board)
-            for settings, board in zip(runs.values(), boards or [None] * len(runs), strict=True)
+            for settings, board in zip(runs.values(), boards, strict=True)
         ]
         work = [
             (settings, path, command, machine, run) for (path, settings), run in zip(runs.items(), shown, strict=True)

@@ -109,7 +109,7 @@ def _tools() -> Tools:
     return Tools(train, _play, bar, lambda text: typer.echo(f"katachi: {text}", err=True))
 
 
-def _play(opponent: str, model: SavedModel, komi: float, request: Request) -> Metric:
+def _play(opponent: str, model: SavedModel[Any], komi: float, request: Request) -> Metric:
     """The share of distinct games from two random plies that it wins one ply deep; the games are kept in ``runs/``."""
     from katachi.arena.settings import parse_settings
     from katachi.cli.arena import RUNS, play_and_watch

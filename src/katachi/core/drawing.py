@@ -111,10 +111,10 @@ class DrawRequest:
         return Game(board_size or self.board_size) if self.game is None else self.game
 
 
-def draw_model(saved: SavedModel, request: DrawRequest) -> Drawing:
+def draw_model(saved: SavedModel[Any], request: DrawRequest) -> Drawing:
     """Draw what a model has learned, as its system does; raises DrawingError if that cannot be."""
     own = system_of_card(saved.card.kind).draw
-    draw: Callable[[SavedModel, DrawRequest], Drawing] = draw_moves if own is None else resolve(own)
+    draw: Callable[[SavedModel[Any], DrawRequest], Drawing] = draw_moves if own is None else resolve(own)
     return draw(saved, request)
 
 
@@ -196,7 +196,7 @@ def evaluate_position(evaluator: Evaluator, game: Game) -> PositionPolicy:
     return PositionPolicy(game, policy[0], float(black_wins[0]))
 
 
-def draw_moves(saved: SavedModel, request: DrawRequest) -> Drawing:
+def draw_moves(saved: SavedModel[Any], request: DrawRequest) -> Drawing:
     """What a model of any kind would play."""
     game = request.position(saved.card.board_size)
     position = evaluate_position(saved.load(), game)

@@ -35,7 +35,7 @@ class Tools(NamedTuple):
     """What a release needs of the layers above the systems."""
 
     train: Callable[[TrainingCommand, Any, Path, str, Machine], object]  # with a display
-    play: Callable[[str, SavedModel, float, Any], Metric]  # the share of wins: opponent, model, komi, request
+    play: Callable[[str, SavedModel[Any], float, Any], Metric]  # the share of wins: opponent, model, komi, request
     bar: Callable[[str, int], AbstractContextManager[Callable[[int], None]]]  # a bar of so many, to be set
     note: Callable[[str], None]
 
@@ -83,13 +83,11 @@ class Release(ABC):
         check_recipe(name, settings, card.training.settings)
 
     @abstractmethod
-    def measure(self, settings: Any, model: SavedModel, request: Request) -> Mapping[str, Metric]:
+    def measure(self, settings: Any, model: SavedModel[Any], request: Request) -> Mapping[str, Metric]:
         """How well a model does."""
 
     @abstractmethod
-    def save(
-        self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], request: Request, tools: Tools
-    ) -> None:
+    def save(self, path: Path, model: SavedModel[Any], metrics: Mapping[str, Metric], request: Request) -> None:
         """Save what players need of a model."""
 
     def describe_player(self, settings: Any) -> str | None:  # noqa: ARG002

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -126,7 +126,7 @@ _LEAD: Final = (
 )
 
 
-def draw(saved: SavedModel, request: DrawRequest) -> Drawing:
+def draw(saved: SavedModel[Any], request: DrawRequest) -> Drawing:
     """The kernels of a CRBM, beside those of others; in a game what its value would play."""
     if request.game is not None:
         return draw_moves(saved, request)

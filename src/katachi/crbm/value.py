@@ -619,7 +619,7 @@ class CrbmRelease(Release):
         check_recipe(name, value.model_copy(update={"features": made_with.get("features")}), made_with)
 
     def measure(
-        self, settings: tuple[CrbmTraining, ValueTraining], model: SavedModel, request: Request
+        self, settings: tuple[CrbmTraining, ValueTraining], model: SavedModel[Any], request: Request
     ) -> dict[str, Metric]:
         _, value = settings
         played = {
@@ -628,7 +628,7 @@ class CrbmRelease(Release):
         }
         return {**model.card.metrics, **played}
 
-    def save(self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], request: Request) -> None:
+    def save(self, path: Path, model: SavedModel[Any], metrics: Mapping[str, Metric], request: Request) -> None:
         name = request.name
         crbm, card = load_crbm(model.path)
         features = _without_folder(name, card.training, "data")

@@ -7,7 +7,7 @@ player who has just moved, and a weight is what one occurrence of the shape adds
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -44,7 +44,7 @@ _LEAD: Final = (
 _LIBERTIES: Final = " A number on a stone says how many liberties its chain has outside of the shape."
 
 
-def draw(saved: SavedModel, request: DrawRequest) -> Drawing:
+def draw(saved: SavedModel[Any], request: DrawRequest) -> Drawing:
     """The largest weights of every set; in a game what the model would play."""
     if request.game is not None:
         return draw_moves(saved, request)

@@ -272,10 +272,10 @@ class ShapeRelease(Release):
 
     training = TRAINING
 
-    def measure(self, settings: ShapeTraining, model: SavedModel, request: Request) -> Mapping[str, Metric]:
+    def measure(self, settings: ShapeTraining, model: SavedModel[Any], request: Request) -> Mapping[str, Metric]:
         return {_AGAINST_ALP: request.tools.play("alp", model, settings.komi, request)}
 
-    def save(self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], _: Request) -> None:
+    def save(self, path: Path, model: SavedModel[Any], metrics: Mapping[str, Metric], request: Request) -> None:  # noqa: ARG002
         linear, card = load_linear(model.path)
         save_linear(path, linear, card.model_copy(update={"metrics": dict(metrics)}), replace=True)
 

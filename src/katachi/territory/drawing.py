@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from katachi.core.contracts import Floats, OwnershipEvaluator
 from katachi.core.drawing import (
@@ -33,7 +33,7 @@ _LEAD: Final = (
 )
 
 
-def draw(saved: SavedModel, request: DrawRequest) -> Drawing:
+def draw(saved: SavedModel[Any], request: DrawRequest) -> Drawing:
     """Whose each point will be, and the moves that promise most."""
     game = request.position(saved.card.board_size)
     evaluator = saved.load()

@@ -392,7 +392,7 @@ class TerritoryRelease(Release):
 
     training = TRAINING
 
-    def measure(self, settings: TerritoryTraining, model: SavedModel, request: Request) -> dict[str, Metric]:
+    def measure(self, settings: TerritoryTraining, model: SavedModel[Any], request: Request) -> dict[str, Metric]:
         territory, _ = load_territory(model.path)
         dataset = Dataset.open(settings.data)
         with request.tools.bar("measuring", request.positions) as tick:
@@ -406,7 +406,7 @@ class TerritoryRelease(Release):
         }
         return metrics | {f"test points known, {phase}": _accuracy(known) for phase, known in every.by_phase().items()}
 
-    def save(self, path: Path, model: SavedModel, metrics: Mapping[str, Metric], request: Request) -> None:
+    def save(self, path: Path, model: SavedModel[Any], metrics: Mapping[str, Metric], request: Request) -> None:
         territory, card = load_territory(model.path)
         training = describe_network(request.name, card.training)
         save_territory(path, territory, card.points, card.temperature, training, metrics, replace=True)
