@@ -111,7 +111,7 @@ def test_describe():
     assert turned == "kernel 2, turn 90, its upper left at A5\n. X\n. O"
     stacked = CrbmFeatures(KINDS["stacked"], random_weights(KINDS["stacked"]))
     assert stacked.describe(6) == "second layer: kernel 2, its upper left at B5"
-    with pytest.raises(ValueError, match="no feature"):
+    with pytest.raises(ValueError, match="not a feature"):
         features.describe(features.size)
 
 

@@ -41,7 +41,7 @@ def test_describe():
     board.play(7)  # White has just moved: his stone is X
     indices, _ = templates.active(board)
     assert templates.describe(int(indices[1])) == "template, its upper left at B5\n. .\nO X"
-    with pytest.raises(ValueError, match="no template"):
+    with pytest.raises(ValueError, match="not a template"):
         templates.describe(templates.size)
 
 

@@ -59,6 +59,15 @@ def test_round_trip(saved):
     assert all(np.array_equal(weights[name], array) for name, array in WEIGHTS_BY_NAME.items())
 
 
+def test_the_former_kind_is_read(saved):
+    rewrite(saved, kind="cnn")
+    model, card = load_model(saved)
+    assert card.kind == "policy"
+    assert model.evaluate([Board(5)]).policy.shape == (1, 26)
+    add_metrics(saved, METRICS)
+    assert json.loads((saved / CARD).read_text())["kind"] == "policy"
+
+
 def test_options_reach_the_network(saved):
     board = Board(5)
     board.play(12)

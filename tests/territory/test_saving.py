@@ -9,7 +9,7 @@ import pytest
 from katachi.core.cards import ModelError, Training
 from katachi.core.conformance import check_evaluator, sample_games
 from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_model, open_model
+from katachi.core.models import load_model, open_model, parse_card
 from katachi.go.board import Board
 from katachi.territory.evaluator import Territory, load_territory, save_territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
@@ -59,6 +59,7 @@ def test_what_does_not_match_is_refused(saved: tuple[Path, Territory], tmp_path:
     with pytest.raises(ModelError, match="komi"):
         load_model(path, {"komi": "high"})
     card = json.loads((path / "model.json").read_text())
+    assert parse_card(json.dumps(card | {"kind": "dag_rnn"}).encode()) == open_model(path).card  # its former kind
     for change, why in (
         ({"inputs_digest": "0"}, "its inputs have the digest 0"),
         ({"config": {**card["config"], "sweeps": 2}}, "not those of this network"),
