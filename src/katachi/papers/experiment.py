@@ -19,7 +19,7 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from katachi import papers
 from katachi.core.cards import provenance
@@ -47,6 +47,13 @@ class Row:
     ours: Value  # None where it could not be measured
     interval: tuple[float, float] | None
     run: str = ""  # PAPER/TABLE, which ``Experiment.rows`` fills in
+
+    @classmethod
+    def measured(
+        cls, name: str, what: str, published: Value, found: tuple[float, tuple[float, float] | None] | None
+    ) -> Self:
+        """A row of an estimate, rounded to one digit; None if there is none."""
+        return cls(name, what, published, *((None, None) if found is None else (round(found[0], 1), found[1])))
 
     def to_json(self) -> dict[str, Any]:
         """The row as ``katachi reproduce --json`` prints it."""

@@ -29,6 +29,7 @@ from katachi.arena.tournament import play_tournament
 from katachi.core.cards import wilson_interval
 from katachi.core.disk import write_atomically
 from katachi.data.dataset import Dataset
+from katachi.papers.documents import Estimate, format_rounded
 from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
 from katachi.players.specs import RatingTable, read_spec
 from katachi.sgf.files import Split
@@ -202,6 +203,16 @@ class Pair:
     def percent_interval(self) -> tuple[float, float]:
         low, high = wilson_interval(self.points, self.games)
         return 100 * low, 100 * high
+
+    @property
+    def won(self) -> Estimate:
+        """What the first won, in percent."""
+        return Estimate(self.percent, self.percent_interval)
+
+
+def format_won(pair: Pair | None) -> str:
+    """``86.7 (79.4 … 91.6) of 100``, or nothing."""
+    return "" if pair is None else f"{format_rounded(pair.won)} of {pair.games}"
 
 
 def play_rounds(

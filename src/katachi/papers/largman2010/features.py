@@ -247,9 +247,8 @@ class Winners(Table):
     def _rows(self, results: Json) -> Iterator[Row]:
         for stage, sets in results["stages"].items():
             for number, found in enumerate(accuracies(sets), start=1):
-                mean, interval = self._percent(found)
                 what = f"{stage} board, {found.name}: winner told, %"
-                yield Row(f"{self.name}/{stage}/{number}", what, None, round(mean, 1), interval)
+                yield Row.measured(f"{self.name}/{stage}/{number}", what, None, self._percent(found))
 
     def section(self, results: Json) -> str:
         """How it was asked, both tables, and the differences."""

@@ -35,6 +35,7 @@ from katachi.papers.tournaments import (
     Pair,
     describe_games,
     distinct_games,
+    format_won,
     gnugo_referee,
     has_gnugo,
     play_rounds,
@@ -328,10 +329,9 @@ class Former(Table):
         reached = [float(games) for games in needed if games is not None]
         mean, interval = estimate(reached) if reached else (None, None)
         what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
-        won, won_interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
         return [
             Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, mean, interval),
-            Row(f"{self.name}/won", f"won against it after {plan.games:,} games, %", None, won, won_interval),
+            Row.measured(f"{self.name}/won", f"won against it after {plan.games:,} games, %", None, found),
         ]
 
     def section(self, results: Json) -> str:
@@ -480,12 +480,11 @@ class Play(Table):
         paper = round(100 * PUBLISHED_WON / PLAY_PUBLISHED_GAMES, 1) if is_published else None
         name = f"{self.name}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
         what = f"{first.value} against {second.value}, {eyes}"
-        ours, interval = (None, None) if found is None else (round(found.mean, 1), found.interval)
-        yield Row(f"{name}/won", f"{what}: won of games with a winner, %", paper, ours, interval)
+        yield Row.measured(f"{name}/won", f"{what}: won of games with a winner, %", paper, found)
         games = sum(score["games"] for score in scores)
         if games:
             none = share(games - sum(score["decided"] for score in scores), games)
-            yield Row(f"{name}/no-winner", f"{what}: no winner, %", None, round(none.mean, 1), none.interval)
+            yield Row.measured(f"{name}/no-winner", f"{what}: no winner, %", None, none)
 
     def section(self, results: Json) -> str:
         """How it was played, the scores of every seed, the paper's, and the differences."""
@@ -564,7 +563,7 @@ class Tournament(Table):
 
     def _row(self, pair: Pair) -> Row:
         what = f"{pair.first} against {pair.second}: won, %"
-        return Row(f"{self.name}/{pair.first}/{pair.second}", what, None, round(pair.percent, 1), pair.percent_interval)
+        return Row.measured(f"{self.name}/{pair.first}/{pair.second}", what, None, pair.won)
 
     def section(self, results: Json) -> str:
         """Ratings, and who won how much against whom."""
@@ -574,7 +573,7 @@ class Tournament(Table):
             (
                 pair.first,
                 pair.second,
-                f"{format_rounded(Estimate(pair.percent, pair.percent_interval))} of {pair.games}",
+                format_won(pair),
             )
             for pair in pairs
         ]

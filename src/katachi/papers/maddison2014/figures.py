@@ -222,7 +222,7 @@ class Figure1(LearnedTable):
         found = share(net["tested"]["top"][places - 1], net["tested"]["positions"])
         what = f"{net['title']}: among the {places} likeliest, %" if places > 1 else f"{net['title']}: the likeliest, %"
         name = f"{self.name}/{net['title'].strip('`').replace('×', 'x')}/top-{places}"
-        return Row(name, what, FIGURE1_PUBLISHED.get(places), round(found.mean, 1), found.interval)
+        return Row.measured(name, what, FIGURE1_PUBLISHED.get(places), found)
 
     def section(self, results: Json) -> str:
         """The curve, its points, and what was foretold by phase and by rank."""
@@ -306,9 +306,7 @@ class Trend(LearnedTable):
     def _row(self, net: Json, size: int) -> Row:
         found = top_1(net["tested"])
         what = f"{net['title']} after {net['positions']:,} positions of {size}×{size}: moves foretold, %"
-        return Row(
-            f"{self.name}/{self._shape(net).replace('×', 'x')}", what, None, round(found.mean, 1), found.interval
-        )
+        return Row.measured(f"{self.name}/{self._shape(net).replace('×', 'x')}", what, None, found)
 
     def _shape(self, net: Json) -> str:
         return str(net["title"]).partition(", ")[0]

@@ -25,6 +25,7 @@ from katachi.papers.tournaments import (
     describe_games,
     describe_set,
     distinct_games,
+    format_won,
     gnugo,
     gnugo_name,
     gnugo_referee,
@@ -113,16 +114,6 @@ def scores(results: Json) -> dict[tuple[str, str], Pair]:
     return {(pair["first"], pair["second"]): Pair(**pair) for pair in results["pairs"]}
 
 
-def won(pair: Pair) -> Estimate:
-    """What the first of a pair won, in percent."""
-    return Estimate(pair.percent, pair.percent_interval)
-
-
-def format_won(pair: Pair | None) -> str:
-    """``86.7 (79.4 … 91.6) of 100``, or nothing."""
-    return "" if pair is None else f"{format_rounded(won(pair))} of {pair.games}"
-
-
 # Table 1: whether it helps that all filters are symmetric, with nine planes and the same positions for both.
 
 PLANES: Final = "maddison-9"
@@ -160,7 +151,7 @@ class Table1(LearnedTable):
     def _row(self, kind: str, net: Json) -> Row:
         found = top_1(net["tested"])
         what = f"{net['title']}, {kind} filters, after {net['positions']:,} positions: moves foretold, %"
-        return Row(f"{self.name}/{kind}", what, self._published(kind, net), round(found.mean, 1), found.interval)
+        return Row.measured(f"{self.name}/{kind}", what, self._published(kind, net), found)
 
     def _published(self, kind: str, net: Json) -> float | None:
         return TABLE1_PUBLISHED.get(net["title"], {}).get(kind)
@@ -299,7 +290,7 @@ class Table2(LearnedTable):
         pair = scores(results).get((name, OPPONENT))
         if pair is not None:
             what += f" against {OPPONENT}: won, %"
-            yield Row(f"{self.name}/{name}/won", what, paper and paper.won, round(pair.percent, 1), won(pair).interval)
+            yield Row.measured(f"{self.name}/{name}/won", what, paper and paper.won, pair.won)
 
     def section(self, results: Json) -> str:
         """How it was learned and played, ours, the paper's others, and the differences."""
@@ -468,9 +459,7 @@ class Table3(LearnedTable):
         for (first, second), pair in scores(results).items():
             what = f"told {first} against told {second}: won, % (paper: by the scores of both)"
             paper = implied(int(first.split()[0]))
-            yield Row(
-                f"{self.name}/{first.replace(' ', '-')}/won", what, paper, round(pair.percent, 1), won(pair).interval
-            )
+            yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, paper, pair.won)
 
     def section(self, results: Json) -> str:
         """The likelihoods by rank, the games, the paper's, and the differences."""
@@ -630,9 +619,7 @@ class Table5(Table):
         paper = _PAPER.get(limit) if second == ALONE else None
         opponent = "network" if second == ALONE else "search"
         what = f"{first} a move against the {opponent} alone: won, %"
-        return Row(
-            f"{self.name}/{self._slug(limit)}/{opponent}", what, paper, round(pair.percent, 1), won(pair).interval
-        )
+        return Row.measured(f"{self.name}/{self._slug(limit)}/{opponent}", what, paper, pair.won)
 
     def section(self, results: Json) -> str:
         """How it was played, the scores, the paper's, and the differences."""

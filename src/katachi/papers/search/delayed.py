@@ -121,7 +121,7 @@ class LatePriors(Table):
         dropped = sum(results["kinds"][_key(threads, delay)]["dropped"])
         share = "simulations/s, % of those without"
         return [
-            Row(f"{where}/rate", f"{what}: {share}", f"≥ {LEAST_RATIO}", round(found.mean, 1), found.interval),
+            Row.measured(f"{where}/rate", f"{what}: {share}", f"≥ {LEAST_RATIO}", found),
             Row(f"{where}/dropped", f"{what}: evaluations dropped", 0, dropped, None),
         ]
 

@@ -15,7 +15,7 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import LimitSettings, OpeningSettings, TournamentSettings
 from katachi.core.contracts import Limit
-from katachi.papers.documents import COLORS, format_estimate, format_value, label_axes, plot, table
+from katachi.papers.documents import COLORS, format_estimate, format_rounded, format_value, label_axes, plot, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.tournaments import (
     Pair,
@@ -164,7 +164,7 @@ shapes are those of `{MODEL}`. Time is what the other took for a move, as a mult
         for name in self._measured(results):
             part, pair = PARTS[name], pairs[name]
             value, *interval = worth(results, name)
-            won = format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval])
+            won = format_rounded(pair.won)
             time = results["seconds"][name] / max(results["seconds"][FULL.player], 1e-9)
             lines.append(
                 (f"{part.sign} {part.title}", str(pair.games), won, format_estimate(value, interval), f"{time:.2f}")
@@ -280,8 +280,7 @@ class AgainstGnugo(Table):
     def _row(self, match: Match, results: Json) -> Row:
         pair = self._pair(match, results)
         what = f"{match.player} at {match.limit_in_words} a move against {gnugo_name(match.level)}: won, %"
-        won, interval = (None, None) if pair is None else (round(pair.percent, 1), pair.percent_interval)
-        return Row(f"{self.name}/{match.name}", what, match.bar, won, interval)
+        return Row.measured(f"{self.name}/{match.name}", what, match.bar, pair and pair.won)
 
     def _pair(self, match: Match, results: Json) -> Pair | None:
         found = results["matches"].get(match.name, {"games": 0})
@@ -313,7 +312,7 @@ a network come while the search goes on, on a busy machine later, so that such g
                         format_value(round(found["seconds"][match.name], 2)),
                         str(pair.games),
                         str(found["distinct"]),
-                        format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval]),
+                        format_rounded(pair.won),
                         format_estimate(rating, interval),
                     )
                 )
@@ -382,13 +381,7 @@ class Doubling(Table):
         rating, low, high = results["ratings"][pair.first]
         what = f"{simulations:,} simulations against {OPPONENT.player}"
         return [
-            Row(
-                f"{self.name}/{simulations}/won",
-                f"{what}: won, %",
-                self._bar(simulations),
-                round(pair.percent, 1),
-                pair.percent_interval,
-            ),
+            Row.measured(f"{self.name}/{simulations}/won", f"{what}: won, %", self._bar(simulations), pair.won),
             Row(f"{self.name}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high)),
         ]
 
@@ -412,7 +405,7 @@ to move, and a search ends early where its move can no longer change.
         lines = []
         for simulations, pair in scores(results).items():
             rating, *interval = results["ratings"][pair.first]
-            won = format_estimate(round(pair.percent, 1), [round(bound, 1) for bound in pair.percent_interval])
+            won = format_rounded(pair.won)
             elo, seconds = format_estimate(rating, interval), f"{results['seconds'][pair.first]:.2f}"
             lines.append((f"{simulations:,}", str(pair.games), won, elo, seconds))
         return table(header, lines)

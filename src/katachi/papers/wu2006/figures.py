@@ -30,7 +30,7 @@ from katachi.papers.documents import (
     table,
 )
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
-from katachi.papers.tournaments import Pair, distinct_games, play_tournaments, rate_games, write_players
+from katachi.papers.tournaments import Pair, distinct_games, format_won, play_tournaments, rate_games, write_players
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
     LARGE,
@@ -122,7 +122,7 @@ class Bootstrap(Table):
             for pair in (Pair(**pair) for pair in board["pairs"]):
                 what = f"bootstrap on {size}×{size} against {pair.second}: won, %"
                 name = f"{self.name}/{size}/{pair.second}"
-                found.append(Row(name, what, None, round(pair.percent, 1), pair.percent_interval))
+                found.append(Row.measured(name, what, None, pair.won))
             if "known" in board:
                 asked = results["data"]["size"]
                 what = f"bootstrap on {size}×{size}: points known on {asked}×{asked}, %"
@@ -150,12 +150,7 @@ larger boards. Games begin after {_RANDOM_PLIES} random moves, and those that ca
 
     def _line(self, size: str, board: Json) -> tuple[str, ...]:
         won = {pair["second"]: Pair(**pair) for pair in board["pairs"]}
-        shares = (
-            f"{format_rounded(Estimate(won[name].percent, won[name].percent_interval))} of {won[name].games}"
-            if name in won
-            else ""
-            for name in OPPONENTS
-        )
+        shares = (format_won(won.get(name)) for name in OPPONENTS)
         known = board.get("known")
         told = "" if known is None else format_rounded(Estimate(known["mean"], tuple(known["interval"])))
         return f"{size}×{size}", format_value(board["positions"]), *shares, told
@@ -196,7 +191,7 @@ class Figure2a(Table):
             for phase in self._phases(net):
                 what = f"{net['title']} after {line['epochs']:.2g} epochs: error, boards {name_phase(phase)}"
                 found = round(line[f"validation_loss_{phase}"], 2)
-                yield Row(f"{self.name}/{net['title']}/{when}/{phase}", what, None, found, None, f"wu2006/{self.name}")
+                yield Row(f"{self.name}/{net['title']}/{when}/{phase}", what, None, found, None)
 
     def _phases(self, net: Json) -> list[int]:
         return [phase for phase in range(len(PHASES) + 1) if f"validation_loss_{phase}" in net["lines"][-1]]
@@ -274,7 +269,7 @@ class Figure2b(Table):
         published = PUBLISHED.get((int(first), top)) if is_the_papers(net) else None
         what = f"{net['title']}: moves {first} to {int(first) + 3} among the {top} best, %"
         name = f"{self.name}/{net['title']}/{first}/top-{top}"
-        return Row(name, what, published, round(found.mean, 1), found.interval, f"wu2006/{self.name}")
+        return Row.measured(name, what, published, found)
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the places of every network."""

@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -127,7 +127,7 @@ def _judge(
     asked = _question(question).pick(games, Split.TEST, count)
     block = Asked(asked.games[first : first + _BLOCK], asked.plies[first : first + _BLOCK])
     judged = evaluate_moves(load_territory(Path(model))[0], games, block, _PROMISES[by_policy])
-    return _moves_tell(judged, temperatures)
+    return _describe_moves(judged, temperatures)
 
 
 def _question(values: list[int | None]) -> Question:
@@ -135,7 +135,7 @@ def _question(values: list[int | None]) -> Question:
     return Question(size or 0, first or 1, last)
 
 
-def _moves_tell(judged: JudgedMoves, temperatures: list[float]) -> Json:
+def _describe_moves(judged: JudgedMoves, temperatures: list[float]) -> Json:
     logs, others = (judged.log_likelihoods(temperature) for temperature in temperatures)
     return {
         "log_likelihoods": logs.round(4).tolist(),
@@ -176,13 +176,23 @@ def _measure(model: str, data: str, count: int) -> Json:
     every = measure_territory(territory, games, count)
     ended = measure_territory(territory, games, count, ended=True)
     return {
-        "all": _points_tell(every),
-        "end": _points_tell(ended),
-        "phases": {phase: _points_tell(known) for phase, known in every.by_phase().items()},
+        "all": _describe(every),
+        "end": _describe(ended),
+        "phases": {phase: _describe(known) for phase, known in every.by_phase().items()},
     }
 
 
-def _points_tell(known: Known) -> Json:
+def _ask_all(
+    nets: Sequence[Learned], games: Dataset, work: Callable[..., Json], count: int, scope: Scope
+) -> list[Json]:
+    """What all networks say of so many positions or games of a set."""
+    about = {"data": str(games.path), "count": count}
+    names = [f"{net.key}-{games.digest[:8]}-of-{count}" for net in nets]
+    runs = [Run(name, work, {"model": str(net.model)} | about, count) for name, net in zip(names, nets, strict=True)]
+    return do_runs(runs, scope.folder, scope.workers, scope.watch)
+
+
+def _describe(known: Known) -> Json:
     found = mean_of_many(100 * known.shares)
     return {"mean": found.mean, "interval": found.interval, "positions": int(known.shares.size)}
 
@@ -201,16 +211,7 @@ class Points(Table):
         for games in sets.labeled_sets():
             if not games.select(split=Split.TEST, labeled=True).size:
                 continue
-            runs = [
-                Run(
-                    f"{net.key}-{games.digest[:8]}-of-{count}",
-                    _measure,
-                    {"model": str(net.model), "data": str(games.path), "count": count},
-                    count,
-                )
-                for net in nets
-            ]
-            found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+            found = _ask_all(nets, games, _measure, count, scope)
             results["sets"].append({"name": games.path.name, "size": games.only_size(), "known": found})
             scope.keep(results)
         return results
@@ -233,7 +234,7 @@ class Points(Table):
         at = "over all phases" if when == "all" else "at the end"
         what = f"{net['title']} on {games['size']}×{games['size']}: points known {at}, %"
         name = f"{self.name}/{games['name']}/{net['title'].strip('`')}/{when}"
-        return Row(name, what, published, round(found.mean, 1), found.interval)
+        return Row.measured(name, what, published, found)
 
     def section(self, results: Json) -> str:
         """A table for every set."""
@@ -312,16 +313,11 @@ class Status(Table):
         count = scope.runs or GAMES[scope.budget]
         results: Json = {"data": sets.describe(), "sets": []}
         for games in sets.labeled_sets():
-            runs = [self._run(net, games, count) for net in nets]
-            found = do_runs(runs, scope.folder, scope.workers, scope.watch)
+            found = _ask_all(nets, games, _compare, count, scope)
             asked = [net.to_json() | counts for net, counts in zip(nets, found, strict=True)]
             results["sets"].append({"name": games.path.name, "size": games.only_size(), "asked": asked})
             scope.keep(results)
         return results
-
-    def _run(self, net: Learned, games: Dataset, count: int) -> Run:
-        arguments = {"model": str(net.model), "data": str(games.path), "count": count}
-        return Run(f"{net.key}-{games.digest[:8]}-of-{count}", _compare, arguments, count)
 
     def rows(self, results: Json) -> list[Row]:
         """Of the chains about which they disagree, how many the network judges right."""
@@ -331,7 +327,7 @@ class Status(Table):
         found = share(asked["network of these"], asked["disagree"])
         what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains judged right, %"
         name = f"{self.name}/{games['name']}/{asked['title'].strip('`')}"
-        return Row(name, what, None, round(found.mean, 1), found.interval)
+        return Row.measured(name, what, None, found)
 
     def section(self, results: Json) -> str:
         """A table for every set."""
@@ -458,7 +454,7 @@ class Table2(Table):
             among = self._among_best(asked)
             known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
             what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
-            yield Row(f"{self.name}/{size}/{name}/top-{BEST}", what, known, round(among.mean, 1), among.interval)
+            yield Row.measured(f"{self.name}/{size}/{name}/top-{BEST}", what, known, among)
 
     def _among_best(self, asked: Json) -> Estimate:
         return share(asked["top"][BEST - 1], asked["moves"])
