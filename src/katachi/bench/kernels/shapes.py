@@ -1,4 +1,4 @@
-"""The compiled part of ``bench/shapes.py``: candidates of many boards, so that no call from Python is measured."""
+"""Candidate moves of many boards in one call, so that no call from Python is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled part of ``data/ordering.py``: a Feistel network over the numbers below a power of four."""
+"""A random order that is computed: a Feistel network over the numbers below a power of four."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled part of ``features/influence.py``: how far stones make themselves felt, by four rules.
+"""Groups of a board, and how far stones make themselves felt, by four rules.
 
 Chen's two rules spread sets: every point knows the stones of a color that have reached it, a bit for each, so that
 one step for all stones together is a union over neighbors. Bouzy's and Zobrist's spread numbers, positive where they
@@ -16,8 +16,7 @@ from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, OFF, OFF_COLOR, is_own_eye, record_dtype
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE, WHITE
 
-# The compiled part of ``features/influence.py``: groups of a board, their eyes, liberties near and far, and their
-# weakest opponents.
+# Groups: their eyes, liberties near and far, and their weakest opponents.
 #
 # Sets of points are rows of bits, one row of the board in a word, with an empty row above and one below; so the points
 # that touch a set are a few shifts, whatever the size of the board. A group is known by the head of one of its chains.
@@ -277,7 +276,7 @@ def fill_groups(boards, work, loose):
     read_groups(boards[0], work[0], loose)
 
 
-# Influence
+# Influence.
 
 EXACT: Final = 0
 STRINGENT: Final = 1

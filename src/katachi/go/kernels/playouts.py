@@ -1,6 +1,6 @@
-"""The compiled part of ``go/scoring.py``: playouts that settle a finished position instead of wandering off.
+"""Playouts: uniformly random ones, and those that settle a finished position instead of wandering off.
 
-Uniformly random playouts fill the shared liberties of a seki and tear up what is settled. These ones do not play
+Uniform playouts fill the shared liberties of a seki and tear up what is settled. The others do not play
 where Benson's theorem has decided, answer atari and take vital points near the last move, and put a chain of their
 own in atari only as a throw-in or as a *nakade*: a shape that, once captured, leaves the opponent one eye. So a seki is
 still there at the end, and a big eye that is dead is not.
@@ -133,7 +133,7 @@ def vital_point(b, start, color, region):
     return best if count == 3 or (count > 3 and _is_one_eye(count, largest, contacts)) else OFF
 
 
-# The playout kernel: uniformly random games to the end in which nobody fills his own simple eyes.
+# The playout kernel: uniformly random games to the end in which nobody fills their own simple eyes.
 
 # Playouts on n² points end after about 1.3 n² plies; the cap stops the rare endless ko fight.
 PLIES_PER_POINT: Final = 3
@@ -268,7 +268,7 @@ def add_playouts(boards, work, playouts, statistics, count, komi, first_plays):
             count_first_plays(playouts[0], boards[0].to_play, win, total)
 
 
-# Status
+# Playouts that settle a finished position.
 
 TALLY: Final = record_dtype(
     [

@@ -1,4 +1,4 @@
-"""The compiled part of ``data/batches.py``: boards of chosen positions, each replayed from the start of its game."""
+"""Boards of chosen positions of recorded games, each replayed from the start of its game."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from katachi.go.points import BLACK, WHITE
 PASS_CODE: Final = int(OFF)
 POINT_MASK: Final = (1 << 9) - 1
 WHITE_BIT: Final = 1 << 9
-
-
-# Positions
 
 
 @kernel

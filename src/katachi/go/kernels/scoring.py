@@ -1,4 +1,4 @@
-"""The compiled part of ``go/reading.py``: Benson's algorithm."""
+"""Regions of a board, whose points they are, and unconditional life by Benson's algorithm."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from katachi.go.kernels import kernel
 from katachi.go.kernels.board import NEIGHBORS, OFF, OFF_COLOR
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, WHITE
 
-# The compiled part of scoring: regions, and whose points they are.
-#
 # Kernels trust their arguments. ``stones`` is the ``stone`` field of a board's record, with the point OFF at its end. A
 # region is a connected set of points; a label is the number of its region, counted from 0, and −1 outside of all.
 
@@ -83,7 +81,7 @@ def fill_owner(stones, size, seki, owner):
                 owner[p] = WHITE
 
 
-# Life
+# Benson's algorithm.
 
 
 @kernel
