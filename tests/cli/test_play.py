@@ -71,8 +71,8 @@ def test_the_player_begins_if_it_has_black(play):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("foo", "'foo' is no vertex; help lists what you can say."),
-        ("D3 E3", "'D3 E3' is no vertex; help lists what you can say."),
+        ("foo", "'foo' is not a vertex; help lists what you can say."),
+        ("D3 E3", "'D3 E3' is not a vertex; help lists what you can say."),
         ("F1", "F1 is off the 5×5 board; help lists what you can say."),
         ("D4", "You cannot play D4: there is a stone already."),
         ("save a\0b", "That cannot be written: embedded null byte."),

@@ -145,7 +145,7 @@ def test_counts_and_words() -> None:
     assert all(len(set(planes.names)) == planes.count for planes in SETS)
     assert MADDISON.describe(9) == "liberties after: 3 (a move here leaves its chain this many liberties)"
     assert PLANES["maddison-36-zero-bin"].names[19:26] == (*(f"captures: {n}" for n in range(6)), "captures: 6 or more")
-    with pytest.raises(ValueError, match="36 is no plane of maddison-36: there are 36"):
+    with pytest.raises(ValueError, match="36 is not a plane of maddison-36: there are 36"):
         MADDISON.describe(36)
 
 

@@ -8,7 +8,7 @@
   surrounds.
 - ``zobrist`` (Zobrist 1970): every point adds the signs of its neighbors to its own number, again and again.
 
-Chen's paper gives no numbers that could be found; his constants here are ours. Black's map and White's are both from
+Chen's paper gives no numbers that could be found; the constants here are ours. Black's map and White's are both from
 0 to 1: divided by what a point reaches in practice, and cut there.
 
 >>> board = Board(5)

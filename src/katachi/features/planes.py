@@ -62,7 +62,7 @@ class PlaneSet:
     def describe(self, plane: int) -> str:
         """A plane in words: its name, and what a one in it means."""
         if not 0 <= plane < self.count:
-            raise ValueError(f"{plane} is no plane of {self.name}: there are {self.count}")
+            raise ValueError(f"{plane} is not a plane of {self.name}: there are {self.count}")
         kind = [kind for kind in self.kinds for _ in kind.bins][plane]
         return f"{self.names[plane]} ({kind.meaning})"
 

@@ -1,6 +1,6 @@
 """A board: the stones, whose turn it is, and the simple ko. It knows neither the game's past nor its rules.
 
-(Of the past it remembers the last few moves, which networks like to look at; they are no part of what it is equal
+(Of the past it remembers the last few moves, which networks like to look at; they are not part of what it is equal
 to.) The state is one structured record (see ``go/kernels/board.py``); ``board.record`` is what compiled code takes.
 Undo keeps copies of the record, so that it restores every array exactly.
 
@@ -74,7 +74,7 @@ class NothingToUndo(ValueError):
 
 
 class Board:
-    """Stones on a square board; every method that plays takes the color to move unless told another."""
+    """Stones on a square board; every method that plays takes the color to move unless given another."""
 
     __slots__ = ("_past", "record")
 
@@ -91,7 +91,7 @@ class Board:
 
     @classmethod
     def parse(cls, text: str) -> Board:
-        """Read a diagram (see ``diagrams.parse_diagram``); raises ValueError if it is no board."""
+        """Read a diagram (see ``diagrams.parse_diagram``); raises ValueError if it is not a board."""
         diagram = parse_diagram(text)
         board = cls(diagram.size)
         board._fill(diagram.stones)
@@ -111,7 +111,7 @@ class Board:
     @to_play.setter
     def to_play(self, color: int) -> None:
         if _check_color(color) != self.to_play:
-            self.record["ko"] = kernels.OFF  # it binds him whose stone was taken, at once or not at all
+            self.record["ko"] = kernels.OFF  # it binds whoever lost the stone, at once or not at all
         self.record["to_play"] = color
 
     @property
@@ -296,7 +296,7 @@ class Board:
 
     def _check_point(self, point: int) -> int:
         if not 0 <= point < self.size**2:
-            raise ValueError(f"{point} is no point of a {self.size}×{self.size} board")
+            raise ValueError(f"{point} is not a point of a {self.size}×{self.size} board")
         return point
 
     def _check_stone(self, point: int) -> int:
@@ -307,5 +307,5 @@ class Board:
 
 def _check_color(color: int) -> int:
     if color not in (BLACK, WHITE):
-        raise ValueError(f"{color} is no color to play")
+        raise ValueError(f"{color} is not a color to play")
     return color

@@ -62,7 +62,7 @@ def parse_diagram(text: str) -> Diagram:
     """Read rows of ``.`` ``X`` (or ``#``) and ``O``, apart or together, each on a line or separated by ``/``.
 
     Coordinates around the board are passed over, and so is a mark of the last move; a line such as
-    ``White to play, ko at C3`` tells the turn. Raises ValueError if what is left is no square.
+    ``White to play, ko at C3`` gives the turn. Raises ValueError if what is left is not a square.
     """
     turn = _TURN.search(text)
     lines = (text[: turn.start()] if turn else text).replace("/", "\n").splitlines()
@@ -72,9 +72,9 @@ def parse_diagram(text: str) -> Diagram:
     strange = {letter for row in rows for letter in row} - _STONES.keys()
     if strange or any(len(row) != size for row in rows):
         what = (
-            f"{strange.pop()!r} is no stone" if strange else f"{size} rows of {sorted({len(r) for r in rows})} points"
+            f"{strange.pop()!r} is not a stone" if strange else f"{size} rows of {sorted({len(r) for r in rows})} points"
         )
-        raise ValueError(f"this diagram is no board: {what}")
+        raise ValueError(f"this diagram is not a board: {what}")
     stones = np.array([_STONES[letter] for row in rows for letter in row], dtype=np.int8)
     to_play = parse_color(turn[1]) if turn else BLACK
     return Diagram(size, stones, to_play, parse_vertex(turn[2], size) if turn and turn[2] else None)

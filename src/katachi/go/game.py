@@ -215,7 +215,7 @@ class Game:
         return scoring.score(self.board, self.rules, dead=dead, handicap=self.handicap, seki=seki)
 
     def result(self, dead: Iterable[int] = (), seki: Iterable[int] = ()) -> GameResult | None:
-        """How the game ended, None while it goes on."""
+        """How the game ended, None before its end."""
         if self._resigned is not None:
             return GameResult(-self._resigned, None, Reason.RESIGNATION)
         return GameResult.by_score(self.score(dead, seki)) if self.is_over else None

@@ -59,7 +59,7 @@ def parse_color(text: str) -> int:
     try:
         return _COLOR_NAMES[text.lower()]
     except KeyError:
-        raise ValueError(f"{text!r} is no color: say black or white") from None
+        raise ValueError(f"{text!r} is not a color: say black or white") from None
 
 
 def format_color(color: int) -> str:
@@ -75,7 +75,7 @@ def parse_vertex(text: str, size: int) -> int:
     column = COLUMN_LETTERS.find(word[:1]) if word else -1
     digits = word[1:]
     if column < 0 or not (digits.isascii() and digits.isdigit() and len(digits) <= 2):
-        raise ValueError(f"{text!r} is no vertex")
+        raise ValueError(f"{text!r} is not a vertex")
     row = size - int(digits)
     if column >= size or not 0 <= row < size:
         raise ValueError(f"{text} is off the {size}×{size} board")
@@ -94,7 +94,7 @@ def parse_sgf_point(text: str, size: int) -> int:
     """An SGF point; raises ValueError if it is not on the board. Whether ``""`` and ``tt`` pass, the caller knows."""
     column, row = (_SGF_LETTERS.find(letter) for letter in text) if len(text) == 2 else (-1, -1)
     if not (0 <= column < size and 0 <= row < size):
-        raise ValueError(f"{text!r} is no point of a {size}×{size} board")
+        raise ValueError(f"{text!r} is not a point of a {size}×{size} board")
     return row * size + column
 
 

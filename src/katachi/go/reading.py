@@ -1,7 +1,7 @@
 """Reading without a search over all moves: ladders, and which chains live unconditionally (Benson).
 
 A ladder puts a chain in atari again and again. The attacker, with the chain at two liberties, fills one of them; the
-defender, always in atari, extends at his last liberty or takes an attacking chain in atari beside his own. The chain is
+defender, always in atari, extends at its last liberty or takes an attacking chain in atari beside it. The chain is
 captured when the defender has no move left that helps, and escapes when it has three liberties or the attacker has no
 legal move. Simple ko is respected, suicide is illegal, stones on the way (ladder breakers, ladder stones in atari) are
 read, not guessed.

@@ -152,7 +152,7 @@ def _rules_from_json(text: str) -> Rules:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RulesError(f"these rules are no JSON: {error}") from None
+        raise RulesError(f"these rules are not JSON: {error}") from None
     if values.pop("hasButton", False):
         raise RulesError(_REFUSED["aga-button"])
     return replace(Rules(), **dict(map(_parse_field, values.items())))
@@ -161,7 +161,7 @@ def _rules_from_json(text: str) -> Rules:
 def _parse_field(item: tuple[str, Any]) -> tuple[str, Any]:
     key, value = item
     if key not in _JSON_FIELDS:
-        raise RulesError(f"{key!r} is no rule; known are {', '.join(_JSON_FIELDS)}")
+        raise RulesError(f"{key!r} is not a rule; known are {', '.join(_JSON_FIELDS)}")
     field = _JSON_FIELDS[key]
     if field in _FIELD_TYPES:
         try:

@@ -80,7 +80,7 @@ class _Meter:
     def count(self, size: int) -> None:
         self._out += size
         if self._out > _SLACK + self._ratio * self._compressed():
-            raise SgfError(f"the archive expands more than {self._ratio} times: this is no collection of records")
+            raise SgfError(f"the archive expands more than {self._ratio} times: this is not a collection of records")
 
 
 class _MeteredReader:
@@ -283,7 +283,7 @@ def _read_pieces(
 # Counts over many records: how many there are, of what size, by whom, how they ended, and what was wrong with them.
 
 MOST_EXAMPLES: Final = 20
-NOT_TOLD: Final = "?"
+UNKNOWN_RANK: Final = "?"
 _BATCH_BYTES: Final = 1 << 19  # of records that one process counts at a time
 _WORTH_A_PROCESS: Final = 1 << 20  # bytes on disk; for less, starting another takes longer than the work
 
@@ -321,7 +321,7 @@ class Summary:
         self.games += 1
         self.moves += ending.moves
         self.by_size[ending.board.size] += 1
-        self.by_rank.update(rank or NOT_TOLD for rank in (game.black_rank, game.white_rank))
+        self.by_rank.update(rank or UNKNOWN_RANK for rank in (game.black_rank, game.white_rank))
         self.by_result[_kind_of_result(game.result)] += 1
         self.repairs.update(repair.kind.value for repair in game.repairs)
         self.repaired_games += bool(game.repairs)
@@ -413,7 +413,7 @@ def _in_order(counts: Counter[str]) -> dict[str, int]:
 def _kind_of_result(result: GameResult | None) -> str:
     """``B+score``, ``W+R``, ``B+T``, ``0`` …; the margin left out."""
     if result is None:
-        return NOT_TOLD
+        return UNKNOWN_RANK
     if result.winner == EMPTY:
         return "0"
     letter = "B" if result.winner == BLACK else "W"

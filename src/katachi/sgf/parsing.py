@@ -156,7 +156,7 @@ def _detect(data: bytes, report: Report) -> Decoded:
 
 
 def _rank(data: bytes) -> str:
-    """The likeliest of the encodings that these bytes can be."""
+    """The most probable of the encodings that these bytes can be."""
     possible = {name: text for name in _CANDIDATES if (text := _try(data, name)) is not None}
     if not possible:
         return "latin-1"

@@ -9,7 +9,7 @@
 >>> len(record.replay().moves)
 2
 
-Ranks as numbers: grades, in which every rank has its place, and the nine dan ranks that networks are told.
+Ranks as numbers: grades, in which every rank has its place, and the nine dan ranks that networks are given.
 
 >>> grade_of("3k"), grade_of("1k"), grade_of("1d"), grade_of("2p"), grade_of(None)
 (-2, 0, 1, 11, -128)
@@ -63,7 +63,7 @@ def format_grade(grade: int) -> str:
 
 
 def dans(grades: NDArray[np.int8]) -> NDArray[np.int8]:
-    """What networks are told: 1 to 9 dan, 0 if unknown. Weaker players count as 1 dan, professionals as 9."""
+    """What networks are given: 1 to 9 dan, 0 if unknown. Weaker players count as 1 dan, professionals as 9."""
     return np.where(grades == UNKNOWN, 0, np.clip(grades, 1, MOST_DAN)).astype(np.int8)
 
 
@@ -186,7 +186,7 @@ def read_result(root: Node) -> GameResult | None:
 
 
 def read_rank(root: Node, name: str) -> str | None:
-    """The rank in ``BR`` or ``WR`` as ``3k``, ``6d`` or ``9p``, None if it is not told or not understood."""
+    """The rank in ``BR`` or ``WR`` as ``3k``, ``6d`` or ``9p``, None if it is missing or not understood."""
     found = _RANK.match(root.simple_text(name))
     if not found:
         return None
@@ -278,7 +278,7 @@ def replay(
 
 
 def replay_nodes(nodes: Sequence[Node], report: Report = ignore) -> Iterator[Game]:
-    """The game after each node of a path from the root: one game, which goes on when the next node is asked for."""
+    """The game after each node of a path from the root: one game, played on when the next node is asked for."""
     replaying = _Replay(nodes, None, report)
     for node in nodes:
         replaying.follow(node)
@@ -382,7 +382,7 @@ class _Replay:
         self.size = read_size(root)
         self.game = Game(self.size, read_rules(root, report) if rules is None else rules)
         self._steps = 0
-        self.moves = 0  # told by the record so far, readable or not
+        self.moves = 0  # in the record so far, readable or not
         self._root = root
         self._nodes = nodes
         self._handicap = read_handicap(root)
@@ -567,7 +567,7 @@ class SgfGame:
         return game
 
     def positions(self) -> Iterator[tuple[Node, Game]]:
-        """Every node of the main line with the game after it: one game, which goes on; copy it to keep it."""
+        """Every node of the main line with the game after it: one game, played on; copy it to keep it."""
         log = RepairLog()
         nodes = list(self.main_line())
         yield from zip(nodes, replay_nodes(nodes, log), strict=True)

@@ -76,7 +76,7 @@ class Node:
     __slots__ = ("children", "parent", "properties")
 
     def __init__(self, properties: dict[str, list[str]] | None = None, parent: Node | None = None) -> None:
-        """The node keeps ``properties`` itself, not a copy. A parent must be told of its child; see ``add_child``."""
+        """The node keeps ``properties`` itself, not a copy. A parent must know its child; see ``add_child``."""
         self.properties = {} if properties is None else properties
         self.children: list[Node] = []
         self.parent = parent
@@ -171,7 +171,7 @@ def read_move(value: str, size: int, report: Report = ignore, where: str = "") -
         return table[value]
     text = unescape_simple(value)
     move = table.get(text.lower(), _read_vertex(text, size))
-    what = f"{shorten(text)} is no point of a {size}×{size} board and was left out"
+    what = f"{shorten(text)} is not a point of a {size}×{size} board and was left out"
     if move is not None:
         what = f"{shorten(text)} read as {shorten(format_sgf_point(move, size))}"
     report(RepairKind.POINT, where, what)
@@ -205,7 +205,7 @@ def _read_rectangle(value: str, size: int, report: Report, where: str) -> list[i
     corners = [read_move(corner, size, report, where) for corner in value.split(":", 1)]
     points = [corner for corner in corners if corner is not None and corner != PASS]
     if len(points) < 2:
-        report(RepairKind.POINT, where, f"{shorten(value)} is no rectangle and was left out")
+        report(RepairKind.POINT, where, f"{shorten(value)} is not a rectangle and was left out")
         return []
     top, bottom = sorted(point // size for point in points)
     left, right = sorted(point % size for point in points)

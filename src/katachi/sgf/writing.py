@@ -102,7 +102,7 @@ def _format_node(node: Node) -> str:
 
 def _format_property(name: str, values: list[str]) -> str:
     if not _NAME.fullmatch(name):
-        raise SgfError(f"{name!r} is no property name")
+        raise SgfError(f"{name!r} is not a property name")
     if not values or not all(map(is_raw, values)):
         raise SgfError(f"{name} has no value, or one that is not escaped")
     return f"{name}[{']['.join(values)}]"

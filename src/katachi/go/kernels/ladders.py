@@ -71,7 +71,7 @@ def _expand_attack(b, frame, stone):
 
 @kernel
 def expand_defense(b, frame, stone):
-    """List the defender's moves: extend, or take a chain in atari beside his own. Decided if none is legal."""
+    """List the defender's moves: extend, or take a chain in atari beside its own. Decided if none is legal."""
     color = b.stone[stone]
     frame.moves[0] = atari_point(b.liberties[b.head[stone]])
     count = 1

@@ -37,7 +37,7 @@ def set_up(b, codes, turned, to_play):
 
 @kernel
 def _replay(b, codes, plays, turned):
-    """Play until so many moves that are no passes have been made and another is next; returns its ply.
+    """Play until so many moves other than passes have been made and another is next; returns its ply.
 
     Returns −1 if there is no such move, or one on the way is illegal: what comes from a file is not trusted.
     """
@@ -54,7 +54,7 @@ def _replay(b, codes, plays, turned):
         if played == plays:
             if color != b.to_play:
                 b.to_play = color
-                b.ko = OFF  # it binds him whose stone was taken, at once or not at all
+                b.ko = OFF  # it binds whoever lost the stone, at once or not at all
             return ply
         play_stone(b, turned[p], color)
         played += 1
@@ -65,7 +65,7 @@ def _replay(b, codes, plays, turned):
 def fill_positions(boards, games, moves, stones, plays, symmetries, tables, targets, plies):
     """Make of ``boards``, which are empty, the positions before chosen moves, and write these moves and their plies.
 
-    ``plays[i]`` counts the moves of ``games[i]`` that are no passes; ``tables[symmetries[i]]`` turns the whole game.
+    ``plays[i]`` counts the moves of ``games[i]`` without passes; ``tables[symmetries[i]]`` turns the whole game.
     A move's code is written with its point turned. Returns how many could be made before one that cannot be.
     """
     for i in range(games.size):
