@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from katachi.analysis.layers import LAYERS, LayerKind
 from katachi.cli import play as _terminal
 from katachi.core.contracts import Decision
 from katachi.go.game import Play
@@ -139,6 +141,22 @@ def test_hint_and_score_and_help(play):
     assert "As it stands: W+7.5." in ran.out
     assert "take back your move" in ran.out
     assert len(moves()) == 2
+
+
+def test_a_kind_of_layer_that_is_defined_can_be_shown(play, monkeypatch):
+    class Everywhere(LayerKind):
+        name = "everywhere"
+        title = button = "Everywhere"
+        legend = "One on every point."
+
+        def of_game(self, game):
+            return self._numbers(np.ones(game.size**2), 0.0, 1.0)
+
+    monkeypatch.setitem(LAYERS, "everywhere", LAYERS.pop("everywhere"))  # it goes with the test
+    ran = play("layer everywhere", "help", "layer nowhere", "quit")
+    assert "Everywhere: A5 1" in ran.out
+    assert "influence, shapes or everywhere" in ran.out
+    assert "shapes, everywhere, or off." in ran.out
 
 
 def test_save(play):

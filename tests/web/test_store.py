@@ -1,4 +1,4 @@
-"""What is kept on disk, and what visitors bring."""
+"""What is kept on disk, and what users upload."""
 
 from __future__ import annotations
 
