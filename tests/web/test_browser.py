@@ -103,9 +103,9 @@ def test_layers_show_what_the_players_say(visit, pictures):
         if layer.labels is not None:
             shown = page.locator("[data-heat] text").all_text_contents()
             assert sorted(shown) == sorted(label for label in layer.labels if label)
-        point = next(point for point in range(81) if layer.tell(point) and abs(layer.values[point]) > 0)
+        point = next(point for point in range(81) if layer.describe(point) and abs(layer.values[point]) > 0)
         point_at(page, point)
-        assert layer.tell(point) in page.get_by_test_id("hover-note").inner_text()
+        assert layer.describe(point) in page.get_by_test_id("hover-note").inner_text()
     assert {layer.name for layer in seen.layers} >= {"wins", "policy", "territory", "influence", "shapes"}
     page.locator("[data-layer=shapes]").click()
     page.locator("[data-heat]").first.wait_for(state="detached")
@@ -135,12 +135,12 @@ def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
     slider.wait_for()
     policies = {rank: policy_of(page, rank) for rank in (9, 1)}
     point = int(np.nanargmax(abs(policies[9].values - policies[1].values)))
-    assert policies[9].tell(point) != policies[1].tell(point)
+    assert policies[9].describe(point) != policies[1].describe(point)
     for rank, place in ((9, 1.0), (1, 0.0)):
         slider.click(position={"x": place * (slider.bounding_box()["width"] - 1), "y": 12})
         page.get_by_text(f"What {rank}-dan players would play").wait_for()
         point_at(page, point)
-        page.get_by_test_id("hover-note").get_by_text(policies[rank].tell(point)).wait_for()
+        page.get_by_test_id("hover-note").get_by_text(policies[rank].describe(point)).wait_for()
         keep(page, pictures / f"rank-{rank}.png")
 
 
