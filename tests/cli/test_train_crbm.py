@@ -71,7 +71,7 @@ def test_divergence_is_one_sentence(run_katachi, games, tmp_path):
     wild = ["--set", "visible=real", "--set", "step_size=50.0"]
     ran = run_katachi("train", "crbm", "--data", str(games), *TINY, *wild, "--run", str(tmp_path / "run"))
     assert ran.code == 2
-    assert "begin another run with --set step_size=17" in ran.err
+    assert "start another run with --set step_size=17" in ran.err
 
 
 def test_bench(run_katachi):

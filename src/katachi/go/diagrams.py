@@ -72,7 +72,9 @@ def parse_diagram(text: str) -> Diagram:
     strange = {letter for row in rows for letter in row} - _STONES.keys()
     if strange or any(len(row) != size for row in rows):
         what = (
-            f"{strange.pop()!r} is not a stone" if strange else f"{size} rows of {sorted({len(r) for r in rows})} points"
+            f"{strange.pop()!r} is not a stone"
+            if strange
+            else f"{size} rows of {sorted({len(r) for r in rows})} points"
         )
         raise ValueError(f"this diagram is not a board: {what}")
     stones = np.array([_STONES[letter] for row in rows for letter in row], dtype=np.int8)
