@@ -5,7 +5,7 @@ def test_a_rank_that_is_none_is_one_sentence(run_katachi, tmp_path):
     (tmp_path / "game.sgf").write_text("(;SZ[5];B[aa];W[bb])")
     ran = run_katachi("train", "patterns", str(tmp_path), "--weakest", "strong")
     assert ran.code == 2
-    assert ran.err == "katachi: strong is no rank: say 5k, 1d or 9p\n"
+    assert ran.err == "katachi: strong is not a rank: say 5k, 1d or 9p\n"
 
 
 def test_learning_from_a_folder_of_games(run_katachi, tmp_path):

@@ -169,7 +169,7 @@ class Counting:
         if self.asked == self._dies_after:
             raise KeyboardInterrupt
         self.asked += 1
-        return self._inner.judge(final)
+        return self._inner.label(final)
 
     def describe(self) -> str:
         return "counting"

@@ -142,7 +142,7 @@ def test_what_a_run_leaves(games: Path, trained: Path) -> None:
     assert 'kind = "policy"' in (trained / "player.toml").read_text()
     examples = (trained / "examples.txt").read_text()
     assert examples.startswith("after 96 positions")
-    assert examples.count("likeliest: ") == 6
+    assert examples.count("most probable: ") == 6
 
 
 def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path, trained: Path, tmp_path: Path) -> None:

@@ -185,14 +185,14 @@ def test_no_control_sets_no_limit():
 
 @pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, 1e12])
 def test_impossible_times(seconds):
-    with pytest.raises(ValueError, match=re.escape(f"{seconds:g} is no time")):
+    with pytest.raises(ValueError, match=re.escape(f"{seconds:g} is not a time")):
         TimeControl("absolute", main=seconds)
-    with pytest.raises(ValueError, match="is no time"):
+    with pytest.raises(ValueError, match="is not a time"):
         Clock().set_left(BLACK, seconds)
 
 
 def test_impossible_controls():
-    with pytest.raises(ValueError, match="'hourglass' is no time control"):
+    with pytest.raises(ValueError, match="'hourglass' is not a time control"):
         TimeControl("hourglass", main=10)
     with pytest.raises(ValueError, match="a cap must not be less"):
         TimeControl("fischer-capped", main=10, increment=1, most=9)

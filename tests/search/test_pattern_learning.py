@@ -14,9 +14,9 @@ from katachi.search.kernels.playouts import TAKES
 from katachi.search.pattern_learning import (
     Choices,
     PatternTraining,
-    judge,
     learn_weights,
     list_choices,
+    measure_fit,
     train_patterns,
     uniform_weights,
 )
@@ -74,21 +74,21 @@ def test_the_learned_weights_are_those_of_the_greatest_likelihood() -> None:
     assert penalized_loss(learned, choices) < best.fun + 0.05
     for group in (slice(0, 4), slice(4, 7)):  # a factor common to a group hardly matters, and converges slowly
         np.testing.assert_allclose(learned[group] - learned[group][0], best.x[group] - best.x[group][0], atol=0.02)
-    assert judge(weights, choices).log_likelihood > judge(uniform_weights(), choices).log_likelihood
+    assert measure_fit(weights, choices).log_likelihood > measure_fit(uniform_weights(), choices).log_likelihood
     assert (weights.pattern[4:] == 1).all()
 
 
 def test_more_iterations_fit_better_and_are_heard_of() -> None:
     choices = random_choices(300, seed=2)
     heard: list[float] = []
-    fits = [judge(learn_weights(choices, n, heard.append), choices).log_likelihood for n in (1, 2, 4, 8)]
+    fits = [measure_fit(learn_weights(choices, n, heard.append), choices).log_likelihood for n in (1, 2, 4, 8)]
     assert fits == sorted(fits)
     assert heard[:3] == [1, 0.5, 1]
 
 
 def test_judging_counts_ties_by_their_share() -> None:
     choices = Choices(np.zeros((4, 4), dtype=np.uint16), np.array([0, 4]))
-    fit = judge(uniform_weights(), choices)
+    fit = measure_fit(uniform_weights(), choices)
     assert fit.top_1 == 0.25
     assert fit.log_likelihood == pytest.approx(np.log(0.25))
 

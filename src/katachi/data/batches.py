@@ -35,7 +35,7 @@ from katachi.sgf.record import dans
 # Computing ahead: what will be needed next is made by other threads, in order, and never more than a few of it.
 #
 # Threads, not processes: what is worth computing ahead is compiled and holds no interpreter lock, so that threads run
-# side by side with the caller, hand over their results without a copy, and end with him however he ends.
+# side by side with the caller, hand over their results without a copy, and end with it however it ends.
 
 T = TypeVar("T")
 
@@ -66,13 +66,13 @@ _SYMMETRIES: Final = 1
 
 
 class Batch(NamedTuple):
-    """B positions on boards of size n, what was played there, by whom, and how it went for him."""
+    """B positions on boards of size n, what was played there, by whom, and whether they won."""
 
     planes: NDArray[np.uint8]  # [B, C, n, n]
     moves: NDArray[np.int64]  # [B], points
     ranks: NDArray[np.int8]  # [B], the mover's dan, 1 to 9, 0 if unknown
     colors: NDArray[np.int8]  # [B], who moves
-    won: NDArray[np.int8]  # [B], +1 if the mover won, −1 if he lost, 0 for a draw or if it is not known
+    won: NDArray[np.int8]  # [B], +1 if the mover won, −1 if the mover lost, 0 for a draw or if it is not known
     plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
     owners: NDArray[
         np.int8

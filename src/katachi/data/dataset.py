@@ -182,7 +182,7 @@ GAME: Final = record_dtype(
         ("first_stone", np.uint32),
         ("komi", np.float32),  # NaN if the record does not tell
         ("moves", np.uint16),
-        ("plays", np.uint16),  # moves that are no passes
+        ("plays", np.uint16),  # moves but for passes
         ("stones", np.uint16),  # set up before the first move
         ("source", np.uint16),  # which of the card's files it is from
         ("lines", np.uint8),  # the size of the board
@@ -209,7 +209,7 @@ MAX_SOURCES: Final = 1 << 16
 
 
 class DatasetError(ValueError):
-    """A set of games that cannot be read, or has not what is asked of it, and why."""
+    """A dataset that cannot be read, or has not what is asked of it, and why."""
 
 
 class Source(BaseModel):
@@ -232,7 +232,7 @@ class Checksum(BaseModel):
 
 
 class DatasetCard(BaseModel):
-    """What a set of games is."""
+    """What a dataset is."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -258,7 +258,7 @@ class GameMoves(NamedTuple):
 
 
 class Dataset:
-    """A set of games, opened for reading; its arrays are mapped from disk and cannot be written to."""
+    """A dataset, opened for reading; its arrays are mapped from disk and cannot be written to."""
 
     def __init__(
         self, path: Path, card: DatasetCard, games: NDArray[Any], moves: NDArray[np.uint16], stones: NDArray[np.uint16]
@@ -418,7 +418,7 @@ def _read_card(path: Path) -> DatasetCard:
         reason = "was not imported to its end: repeat the command that began it" if path.is_dir() else "does not exist"
         raise DatasetError(f"{path} {reason}") from None
     except OSError as error:
-        raise DatasetError(f"{path} is no set of games: {error.strerror}") from None
+        raise DatasetError(f"{path} is not a dataset: {error.strerror}") from None
     except ValidationError as error:
         raise DatasetError(f"{path / CARD} is damaged: {error.errors()[0]['msg']}") from None
 
@@ -445,7 +445,7 @@ def checksum(path: Path) -> Checksum:
     return Checksum(bytes=length, crc32=crc)
 
 
-# Counts over a set of games: sizes, splits, ranks, results, sources, and what is not in it.
+# Counts over a dataset: sizes, splits, ranks, results, sources, and what is not in it.
 
 
 def count_games(dataset: Dataset) -> dict[str, Any]:

@@ -76,10 +76,10 @@ def read_ending(record: SgfGame, size: int) -> RecordedEnding:
     black, white = (set(read_points(last.properties.get(name, ()), size)) for name in ("TB", "TW"))
     points = np.array(sorted(black ^ white), dtype=np.int64)
     owners = np.array([BLACK if point in black else WHITE for point in points.tolist()], dtype=np.int8)
-    return RecordedEnding(margin, _told_rules(record.root), points, owners)
+    return RecordedEnding(margin, _named_rules(record.root), points, owners)
 
 
-def _told_rules(root: Node) -> Rules | None:
+def _named_rules(root: Node) -> Rules | None:
     if not root.simple_text("RU"):
         return None
     log = RepairLog()
@@ -250,9 +250,9 @@ def _make_entry(record: SgfGame, line: RecordedMoves, content: bytes, source: in
     row["lines"] = line.start.size
     row["to_play"] = line.start.to_play
     _describe(record, row)
-    told = read_ending(record, line.start.size)
-    ending = _describe_ending(told, whole=line.cut is None)
-    marks = encode_moves(told.points, told.owners)
+    recorded = read_ending(record, line.start.size)
+    ending = _describe_ending(recorded, whole=line.cut is None)
+    marks = encode_moves(recorded.points, recorded.owners)
     return _Entry(row, game_key(line.start.size, stones, moves), len(content), ending, moves, stones, marks)
 
 
@@ -266,13 +266,13 @@ def _describe(record: SgfGame, row: NDArray[Any]) -> None:
     row["result"] = RESULTS.index(None if result is None else result.reason)
 
 
-def _describe_ending(told: RecordedEnding, *, whole: bool) -> NDArray[Any]:
+def _describe_ending(recorded: RecordedEnding, *, whole: bool) -> NDArray[Any]:
     ending = np.zeros(1, dtype=ENDING)
-    ending["margin"] = told.margin if whole and told.margin is not None else np.nan
-    ending["marks"] = told.points.size
-    if told.rules is not None:
-        ending["scoring"] = SCORINGS.index(told.rules.scoring)
-        ending["tax"], ending["bonus"] = TAXES.index(told.rules.tax), BONUSES.index(told.rules.handicap_bonus)
+    ending["margin"] = recorded.margin if whole and recorded.margin is not None else np.nan
+    ending["marks"] = recorded.points.size
+    if recorded.rules is not None:
+        ending["scoring"] = SCORINGS.index(recorded.rules.scoring)
+        ending["tax"], ending["bonus"] = TAXES.index(recorded.rules.tax), BONUSES.index(recorded.rules.handicap_bonus)
     return ending
 
 
@@ -340,7 +340,7 @@ class SavedPart:
             raise DatasetError(f"{self._path} is damaged: delete it and repeat the command") from None
 
 
-# Putting a set of games together from its parts; its card comes last, so that nothing unfinished looks whole.
+# Putting a dataset together from its parts; its card comes last, so that nothing unfinished looks whole.
 #
 # Games that come more than once, with the same stones set up and the same moves, are all of one split, whichever files
 # they are in: that of their shortest record, since the longer ones are the same with something added.
@@ -448,7 +448,7 @@ def _write_array(path: Path, dtype: DTypeLike, length: int, blocks: Iterable[NDA
 # ```
 #
 # When all parts are there, they are put together. Whenever this is interrupted, the same command
-# goes on with the parts that are missing.
+# resumes with the parts that are missing.
 
 _PLAN: Final = "import.json"
 _PARTS: Final = "parts"
@@ -529,11 +529,11 @@ def _begin(folder: Path, plan: ImportPlan) -> None:
     """Write the plan, or see that it is the one that is being followed."""
     if (folder / _PLAN).exists():
         try:
-            begun = ImportPlan.model_validate_json((folder / _PLAN).read_bytes())
+            started = ImportPlan.model_validate_json((folder / _PLAN).read_bytes())
         except ValidationError:
             raise DatasetError(f"{folder / _PLAN} is damaged: give a new folder") from None
-        if begun != plan:
-            raise DatasetError(f"{folder} was begun with other files or settings: repeat those, or give a new folder")
+        if started != plan:
+            raise DatasetError(f"{folder} was started with other files or settings: repeat those, or give a new folder")
     elif any(file.name not in (LOCK_NAME, temporary_path(Path(_PLAN)).name) for file in folder.iterdir()):
         raise DatasetError(f"{folder} holds other files: give a new folder")
     else:

@@ -61,10 +61,10 @@ class FinalGame(NamedTuple):
 def final_game(dataset: Dataset, game: int) -> FinalGame:
     """The end of a game of a set that was counted with a komi that the record tells."""
     row, ending = dataset.games[game], dataset.endings[game]
-    told = SCORINGS[ending["scoring"]]
+    named = SCORINGS[ending["scoring"]]
     rules: tuple[Rules, ...] = _ANY_RULES
-    if told is not None:
-        rules = (Rules(scoring=told, tax=TAXES[ending["tax"]], handicap_bonus=BONUSES[ending["bonus"]]),)
+    if named is not None:
+        rules = (Rules(scoring=named, tax=TAXES[ending["tax"]], handicap_bonus=BONUSES[ending["bonus"]]),)
     return FinalGame(
         dataset.end(game),
         dataset.marks_of(game),
@@ -119,7 +119,7 @@ def ownership_by_status(final: FinalGame, dead: Collection[int], seki: Collectio
 _FEW: Final = 8  # the part of all playouts that is tried first
 
 
-class Judgment(NamedTuple):
+class CheckedLabel(NamedTuple):
     """What a source says of a game; an ownership only if the game, counted like that, ends as it did."""
 
     answer: Answer
@@ -127,11 +127,11 @@ class Judgment(NamedTuple):
 
 
 class LabelSource(Protocol):
-    """Judges the ends of games, in several threads at once."""
+    """Labels the ends of games, in several threads at once."""
 
     source: AnswerSource
 
-    def judge(self, final: FinalGame) -> Judgment: ...
+    def label(self, final: FinalGame) -> CheckedLabel: ...
 
     def describe(self) -> str:
         """Who this is, in words."""
@@ -143,9 +143,9 @@ class Marks:
 
     source = AnswerSource.MARKS
 
-    def judge(self, final: FinalGame) -> Judgment:
+    def label(self, final: FinalGame) -> CheckedLabel:
         if not final.marks.any():
-            return Judgment(Answer.NOTHING)
+            return CheckedLabel(Answer.NOTHING)
         return check_ownership(final, ownership_by_marks(final))
 
     def describe(self) -> str:
@@ -160,23 +160,23 @@ class Playouts:
     def __init__(self, playouts: int = DEFAULT_PLAYOUTS) -> None:
         self._playouts = playouts
 
-    def judge(self, final: FinalGame) -> Judgment:
-        judgment = self._estimate(final, max(1, self._playouts // _FEW))
-        return judgment if judgment.answer is Answer.AGREES else self._estimate(final, self._playouts)
+    def label(self, final: FinalGame) -> CheckedLabel:
+        found = self._estimate(final, max(1, self._playouts // _FEW))
+        return found if found.answer is Answer.AGREES else self._estimate(final, self._playouts)
 
-    def _estimate(self, final: FinalGame, playouts: int) -> Judgment:
+    def _estimate(self, final: FinalGame, playouts: int) -> CheckedLabel:
         status = estimate_status(final.board, playouts)
         return check_ownership(final, ownership_by_status(final, status.dead_stones, status.seki_stones))
 
     def describe(self) -> str:
-        return f"{self._playouts} playouts a game at most"
+        return f"{self._playouts} playouts per game at most"
 
 
-def check_ownership(final: FinalGame, ownership: Ownership) -> Judgment:
+def check_ownership(final: FinalGame, ownership: Ownership) -> CheckedLabel:
     """What is to be said of a game of which somebody says who owns what."""
     if reproduces(final, ownership):
-        return Judgment(Answer.AGREES, ownership)
-    return Judgment(Answer.DISAGREES)
+        return CheckedLabel(Answer.AGREES, ownership)
+    return CheckedLabel(Answer.DISAGREES)
 
 
 # Asking about all games of a set, and keeping what was answered.
@@ -188,7 +188,7 @@ _WAITING: Final = 2  # games for each thread that are handed out ahead
 Watcher = Callable[[int, int, int], None]  # hears how many games are done, how many there are, how many have a label
 
 
-class _Judged(NamedTuple):
+class _Labeled(NamedTuple):
     """A game, what each source that was asked answered, and the label if one agreed."""
 
     game: int
@@ -240,7 +240,7 @@ def _unanswered(labels: Labels, counted: NDArray[np.bool_], sources: Sequence[La
 def _label(
     dataset: Dataset, labels: Labels, todo: NDArray[np.int64], sources: Sequence[LabelSource], jobs: int, watch: Watcher
 ) -> None:
-    """Judge games and write what is known every minute, and at the end however it comes."""
+    """Label games and write what is known every minute, and at the end however it comes."""
     before = labels.card
     asked = list(dict.fromkeys([*before.asked, *(source.describe() for source in sources)]))
     begin = written = monotonic()
@@ -249,13 +249,13 @@ def _label(
     def card() -> LabelCard:
         return LabelCard(dataset=dataset.digest, asked=asked, seconds=round(before.seconds + monotonic() - begin, 1))
 
-    def judge(game: int) -> _Judged:
-        return _judge(game, final_game(dataset, game), labels.answers[game], sources)
+    def label(game: int) -> _Labeled:
+        return _ask(game, final_game(dataset, game), labels.answers[game], sources)
 
     try:
-        for done, judged in enumerate(_in_threads(judge, todo.tolist(), jobs), 1):
-            _take(labels, judged)
-            found += judged.ownership is not None
+        for done, labeled in enumerate(_in_threads(label, todo.tolist(), jobs), 1):
+            _take(labels, labeled)
+            found += labeled.ownership is not None
             watch(done, todo.size, found)
             if monotonic() - written > _SECONDS_BETWEEN_WRITES:
                 labels.save(card())
@@ -264,33 +264,33 @@ def _label(
         labels.save(card())
 
 
-def _judge(game: int, final: FinalGame, answered: NDArray[np.uint8], sources: Sequence[LabelSource]) -> _Judged:
+def _ask(game: int, final: FinalGame, answered: NDArray[np.uint8], sources: Sequence[LabelSource]) -> _Labeled:
     answers: dict[AnswerSource, Answer] = {}
     for source in sources:
         if answered[SOURCES.index(source.source)] == Answer.NOT_ASKED:
-            judgment: Judgment = source.judge(final)
-            answers[source.source] = judgment.answer
-            if judgment.ownership is not None:
-                return _Judged(game, answers, judgment.ownership)
-    return _Judged(game, answers, None)
+            found = source.label(final)
+            answers[source.source] = found.answer
+            if found.ownership is not None:
+                return _Labeled(game, answers, found.ownership)
+    return _Labeled(game, answers, None)
 
 
-def _take(labels: Labels, judged: _Judged) -> None:
-    for source, answer in judged.answers.items():
-        labels.answers[judged.game, SOURCES.index(source)] = answer
-    if judged.ownership is not None:
-        labels.labels[judged.game] = judged.ownership
+def _take(labels: Labels, labeled: _Labeled) -> None:
+    for source, answer in labeled.answers.items():
+        labels.answers[labeled.game, SOURCES.index(source)] = answer
+    if labeled.ownership is not None:
+        labels.labels[labeled.game] = labeled.ownership
 
 
-def _in_threads(judge: Callable[[int], _Judged], games: Iterable[int], jobs: int) -> Iterator[_Judged]:
-    """Judgments as they come; a game that takes long holds up nobody but its own thread."""
+def _in_threads(label: Callable[[int], _Labeled], games: Iterable[int], jobs: int) -> Iterator[_Labeled]:
+    """Answers as they come; a game that takes long holds up nobody but its own thread."""
     numbers = iter(games)
     pool = ThreadPoolExecutor(jobs, "labeling")
     try:
-        pending: set[Future[_Judged]] = {pool.submit(judge, game) for game in islice(numbers, _WAITING * jobs)}
+        pending: set[Future[_Labeled]] = {pool.submit(label, game) for game in islice(numbers, _WAITING * jobs)}
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            pending |= {pool.submit(judge, game) for game in islice(numbers, len(done))}
+            pending |= {pool.submit(label, game) for game in islice(numbers, len(done))}
             yield from (future.result() for future in done)
     finally:
         pool.shutdown(cancel_futures=True)

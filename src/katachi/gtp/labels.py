@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from katachi.data.dataset import Answer, AnswerSource
-from katachi.data.labeling import FinalGame, Judgment, check_ownership, ownership_by_status
+from katachi.data.labeling import CheckedLabel, FinalGame, check_ownership, ownership_by_status
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE
@@ -45,18 +45,18 @@ class Engines:
         except GtpError as error:
             raise EngineFailure(f"{self._command} does not say which stones are dead: {error}") from None
 
-    def judge(self, final: FinalGame) -> Judgment:
+    def label(self, final: FinalGame) -> CheckedLabel:
         engine = self._engine()
         game = _as_set_up(final.board)
         try:
             dead = engine.final_status_list(game, "dead")
-            judgment = check_ownership(final, ownership_by_status(final, dead, ()))
-            if judgment.answer is Answer.DISAGREES:
+            label = check_ownership(final, ownership_by_status(final, dead, ()))
+            if label.answer is Answer.DISAGREES:
                 seki = engine.final_status_list(game, "seki")
-                judgment = check_ownership(final, ownership_by_status(final, dead, seki))
+                label = check_ownership(final, ownership_by_status(final, dead, seki))
         except ValueError:  # a GtpError, or points where no stone is
-            return Judgment(Answer.FAILED)
-        return judgment
+            return CheckedLabel(Answer.FAILED)
+        return label
 
     def describe(self) -> str:
         return f"{self._command}, at most {self._seconds:g} s for an answer"

@@ -1,4 +1,4 @@
-"""A convolutional network that foretells moves, for training: `policy/config.py` made of torch tensors.
+"""A convolutional network that predicts moves, for training: `policy/config.py` made of torch tensors.
 
 Its weights are a dictionary of tensors by name, and nothing else changes. Players do not need torch: they use what
 `policy/export.py` writes.
@@ -170,12 +170,12 @@ def _begin(config: PolicyConfig, name: str, random: torch.Generator) -> Tensor:
     if kind not in ("weight", "hidden"):
         return torch.zeros(shape)
     if config.kind == "plain" and not config.normalized:
-        begun = torch.empty(shape).uniform_(-_PAPER_SPREAD, _PAPER_SPREAD, generator=random)
+        first = torch.empty(shape).uniform_(-_PAPER_SPREAD, _PAPER_SPREAD, generator=random)
     elif name in ("policy.weight", "ownership.weight") or (not config.normalized and _ends_block(config, name)):
-        begun = torch.zeros(shape)
+        first = torch.zeros(shape)
     else:
-        begun = torch.randn(shape, generator=random) * math.sqrt(2 / math.prod(shape[1:]))
-    return first_of_orbits(begun) if config.symmetric and begun.ndim == 4 else begun
+        first = torch.randn(shape, generator=random) * math.sqrt(2 / math.prod(shape[1:]))
+    return first_of_orbits(first) if config.symmetric and first.ndim == 4 else first
 
 
 def _ends_block(config: PolicyConfig, name: str) -> bool:

@@ -3,10 +3,10 @@
 - ``maddison-36``: those of Maddison, Huang, Sutskever and Silver (2014): absolute colors, and the rank of the player to
   move. ``maddison-36-zero-bin`` counts the captures of a move from none, not from one.
 - ``maddison-9``: the reduced set of the paper's study of symmetric weights.
-- ``mover``: everything as the player to move sees it, without his rank.
+- ``mover``: everything as the player to move sees it, without the rank.
 
-Legal is what simple ko and the ban on suicide allow. Planes about moves are 0 where the move is illegal; the
-opponent's moves are judged as if it were his turn. "3" means exactly 3, "4 or more" is the last bin of its kind.
+Legal is what simple ko and the ban on suicide allow. Planes about moves are 0 where the move is illegal; a
+move of the opponent is valued as if it were the opponent's turn. "3" means exactly 3, "4 or more" is the last bin of its kind.
 
 >>> board = Board.parse(". X O / X O . / . . .")
 >>> planes = PLANES["maddison-9"]
@@ -60,9 +60,9 @@ def _reduced_kinds() -> tuple[PlaneKind, ...]:
 def _mover_kinds() -> Iterator[PlaneKind]:
     yield PlaneKind("ones", "the board is here; convolutions see its edge")
     yield PlaneKind("own", "a stone of the player to move is here")
-    yield PlaneKind("enemy", "a stone of the enemy is here")
+    yield PlaneKind("enemy", "a stone of the opponent is here")
     yield PlaneKind("own liberties", "the own chain here has this many liberties", _up_to(4))
-    yield PlaneKind("enemy liberties", "the enemy chain here has this many liberties", _up_to(4))
+    yield PlaneKind("enemy liberties", "the opponent's chain here has this many liberties", _up_to(4))
     turns = tuple(str(ago) for ago in range(1, 9))
     yield PlaneKind("turns since", "the stone here was played so many turns ago", turns)
     yield PlaneKind("ko", "simple ko forbids a move here")
@@ -71,12 +71,12 @@ def _mover_kinds() -> Iterator[PlaneKind]:
     yield PlaneKind("liberties after", "a move here leaves its chain this many liberties", _up_to(6))
     yield PlaneKind("captures", "a move here takes this many stones", _up_to(4))
     yield PlaneKind("self-atari", "a move here leaves its chain of this many stones in atari", _up_to(4))
-    yield PlaneKind("enemy liberties after", "a move of the enemy leaves its chain this many liberties", _up_to(4))
-    yield PlaneKind("enemy captures", "a move of the enemy takes this many stones", _up_to(4))
+    yield PlaneKind("enemy liberties after", "a move of the opponent leaves its chain this many liberties", _up_to(4))
+    yield PlaneKind("enemy captures", "a move of the opponent takes this many stones", _up_to(4))
     yield _CATCHES
     yield PlaneKind("ladder escape", "a move here saves a chain in atari, and no ladder catches it")
     yield PlaneKind("ladder in vain", "a move here extends a chain in atari, and it is caught all the same")
-    yield PlaneKind("enemy ladder capture", "a move of the enemy catches a chain of two liberties in a ladder")
+    yield PlaneKind("enemy ladder capture", "a move of the opponent catches a chain of two liberties in a ladder")
 
 
 _LEGAL: Final = PlaneKind("legal", "the player to move may play here")

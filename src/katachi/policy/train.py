@@ -185,11 +185,11 @@ def draw_positions(learner: Learner, held_out: Batch, count: int) -> str:
 
 def _draw(batch: Batch, names: tuple[str, ...], number: int, shares: Floats) -> str:
     board = _board(batch, names, number)
-    likeliest = np.argsort(-shares, kind="stable")[:_SHOWN_MOVES]
-    predicted = ", ".join(f"{format_vertex(int(point), board.size)} {shares[point]:.1%}" for point in likeliest)
+    best = np.argsort(-shares, kind="stable")[:_SHOWN_MOVES]
+    predicted = ", ".join(f"{format_vertex(int(point), board.size)} {shares[point]:.1%}" for point in best)
     move = int(batch.moves[number])
     played = f"{format_color(int(batch.colors[number]))} played {format_vertex(move, board.size)} ({shares[move]:.1%})"
-    return f"{board}\n{played}; likeliest: {predicted}"
+    return f"{board}\n{played}; most probable: {predicted}"
 
 
 def _board(batch: Batch, names: tuple[str, ...], number: int) -> Board:

@@ -45,11 +45,11 @@ class TimeControl:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"{self.kind!r} is no time control; known are {', '.join(KINDS)}")
+            raise ValueError(f"{self.kind!r} is not a time control; known are {', '.join(KINDS)}")
         for seconds in (self.main, self.period, self.increment):
             check_seconds(seconds)
         if self.stones < 0:
-            raise ValueError(f"{self.stones} is no number of stones or periods")
+            raise ValueError(f"{self.stones} is not a number of stones or periods")
         if self.kind in ("canadian", "byoyomi") and (self.stones == 0 or self.period == 0):
             raise ValueError(f"{self.kind} needs a period longer than 0 and at least one stone or period")
         if not (self.main <= self.most and self.most_per_move > 0):
@@ -59,7 +59,7 @@ class TimeControl:
 def check_seconds(seconds: float) -> float:
     """Return a time that a clock can show, else raise ValueError (negative, nan, infinite, absurd)."""
     if not 0 <= seconds <= MAX_SECONDS:
-        raise ValueError(f"{seconds:g} is no time: say seconds from 0 to {MAX_SECONDS:.0f}")
+        raise ValueError(f"{seconds:g} is not a time: say seconds from 0 to {MAX_SECONDS:.0f}")
     return seconds
 
 
@@ -87,7 +87,7 @@ class Clock:
     def set_left(self, color: int, seconds: float, stones: int = 0) -> None:
         """Believe the controller."""
         if stones < 0:
-            raise ValueError(f"{stones} is no number of stones")
+            raise ValueError(f"{stones} is not a number of stones")
         self._left[color] = TimeLeft(check_seconds(seconds), stones)
 
     def left(self, color: int) -> TimeLeft:

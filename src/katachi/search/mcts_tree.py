@@ -303,7 +303,7 @@ def _last_points(game: Game) -> tuple[int, int]:
 
 
 def _hash_table(situations: Sequence[int]) -> NDArray[np.uint64]:
-    """The situations as a table with open addressing, at most half full; 0, the empty board, is no entry."""
+    """The situations as a table with open addressing, at most half full; 0, the empty board, is not an entry."""
     size = 1 << (2 * len(situations) + 1).bit_length()
     table = np.zeros(size, dtype=np.uint64)
     for situation in situations:

@@ -88,10 +88,10 @@ def _split(game: Game) -> tuple[Board, list[Play]]:
     return board, moves
 
 
-def judge(weights: MoveWeights, choices: Choices) -> Fit:
+def measure_fit(weights: MoveWeights, choices: Choices) -> Fit:
     """How well weights predict these choices."""
     gammas, offsets = _flatten(weights)
-    return Fit(*kernels.judge(choices.features, choices.starts, gammas, offsets))
+    return Fit(*kernels.measure_fit(choices.features, choices.starts, gammas, offsets))
 
 
 def uniform_weights() -> MoveWeights:
@@ -158,7 +158,7 @@ Watcher = Callable[[float], None]
 def parse_rank(text: str) -> str:
     """A rank such as 5k, 1d or 9p; raises TrainingError."""
     if not _RANK.match(text):
-        raise TrainingError(f"{text} is no rank: say 5k, 1d or 9p")
+        raise TrainingError(f"{text} is not a rank: say 5k, 1d or 9p")
     return text
 
 
@@ -207,7 +207,7 @@ def _read_splits(paths: list[Path], settings: PatternTraining, watch: Watcher) -
 
 
 def _strong_games(path: Path, settings: PatternTraining) -> Iterator[tuple[Split, SgfGame]]:
-    """The games of a file that are no test, by players who are strong enough."""
+    """The games of a file outside the test split, by players who are strong enough."""
     count = 0
     for piece in iter_pieces([path]):
         try:
@@ -230,7 +230,7 @@ def _is_strong(record: SgfGame, weakest: str | None) -> bool:
 
 
 def _measure(weights: MoveWeights, held_out: Choices) -> dict[str, Metric]:
-    learned, uniform = judge(weights, held_out), judge(uniform_weights(), held_out)
+    learned, uniform = measure_fit(weights, held_out), measure_fit(uniform_weights(), held_out)
     return {
         "log likelihood": Metric(value=learned.log_likelihood, unit="nats a move, held out"),
         "log likelihood of uniform moves": Metric(value=uniform.log_likelihood, unit="nats a move, held out"),
@@ -245,4 +245,4 @@ def warmup() -> None:
     run_informed_playouts(board, settings, 1, seed=0)
     fill_pattern_prior(board.record, new_playouts(settings, 1, seed=0), np.zeros(25))
     choices = list_choices(parse_sgf("(;SZ[5];B[aa];W[bb];B[cc])")[0], step=1, first=0)
-    judge(learn_weights(choices, iterations=1), choices)
+    measure_fit(learn_weights(choices, iterations=1), choices)

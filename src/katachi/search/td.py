@@ -60,7 +60,7 @@ class TdMemory:
     def __init__(self, board_size: int, sizes: Sequence[Size], long_term: WindowValues | None = None) -> None:
         if long_term is not None and long_term.board_size != board_size:
             size = long_term.board_size
-            raise WrongBoardSize(f"this model judges {size}×{size} boards, not {board_size}×{board_size}")
+            raise WrongBoardSize(f"this model evaluates {size}×{size} boards, not {board_size}×{board_size}")
         self.board_size = board_size
         learned = [size for size in TABLE_SIZES if size in sizes and max(size) <= board_size]
         if not learned:

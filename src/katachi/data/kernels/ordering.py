@@ -31,6 +31,6 @@ def permute(numbers, length, half, keys):
             for key in keys:
                 left, right = right, left ^ (_mix(right ^ key) & mask)
             number = (left << half) | right
-            if number < length:  # one that landed outside goes on until it is inside: still a permutation
+            if number < length:  # one that landed outside is permuted again until it is inside: still a permutation
                 break
         numbers[i] = number

@@ -1,7 +1,7 @@
-"""The compiled planes as the player to move sees them: what is his, what each move does for him, and for the opponent.
+"""The compiled planes as the player to move sees them: their stones, what each move does for them and for the opponent.
 
-The conventions are those of ``policy/kernels/maddison_planes.py``. A move of the opponent is judged as if it were his
-turn now.
+The conventions are those of ``policy/kernels/maddison_planes.py``. A move of the opponent is valued as if it were the
+opponent's turn now.
 """
 
 from __future__ import annotations

@@ -320,7 +320,7 @@ def _receive(frame, worth, child, child_length):
 def _remember(b, frame, table, tree):
     """Keep a node that is done in the table, and what cut it off among the killers and in the history.
 
-    But not the root: its moves are those that superko allows there, so that its worth is no truth about the position.
+    But not the root: its moves are those that superko allows there, so that its worth is not that of the position.
     """
     bound = EXACT
     if frame.best >= frame.beta:

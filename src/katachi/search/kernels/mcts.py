@@ -15,7 +15,7 @@ game by its area, all stones alive.
 
 A leaf is worth what a playout says, a compiled evaluator, or a mixture. Another evaluator's value comes to a node
 with its prior; a leaf takes that of the last node on its path that has one, so that branches which wait are not
-judged by playouts alone beside others that are not. Kernels trust their arguments; ``search/mcts_tree.py`` makes
+valued by playouts alone beside others that are not. Kernels trust their arguments; ``search/mcts_tree.py`` makes
 them.
 """
 
@@ -146,7 +146,7 @@ def _best_move(scores, points):
 
 @kernel
 def _hash_after(b, p, color):
-    """The hash of the stones after a legal move that is no suicide."""
+    """The hash of the stones after a legal move that is not suicide."""
     own = np.uint8(0) if color == BLACK else np.uint8(1)
     result = b.hash ^ ZOBRIST[own, p]
     for k in range(4):
@@ -381,12 +381,12 @@ def _value_leaf(tree, boards, nodes, worker, playout, value, parameters):
     share = tree.value_share
     if share == 0.0:
         return _play_out(tree, boards[0], worker, playout)
-    judged = _last_value(nodes, worker) if tree.values_come_with_priors else value(boards, parameters)
-    if np.isnan(judged):
+    evaluated = _last_value(nodes, worker) if tree.values_come_with_priors else value(boards, parameters)
+    if np.isnan(evaluated):
         return _play_out(tree, boards[0], worker, playout)
     if share == 1.0:
-        return judged
-    return (1.0 - share) * _play_out(tree, boards[0], worker, playout) + share * judged
+        return evaluated
+    return (1.0 - share) * _play_out(tree, boards[0], worker, playout) + share * evaluated
 
 
 @kernel
@@ -483,10 +483,10 @@ def run_simulations(
     value,
     parameters,
 ):
-    """Run a worker's simulations until it has done them, it is told to stop, or it needs something from outside.
+    """Run a worker's simulations until it has done them, it is to stop, or it needs something from outside.
 
     They are played on the first board; on the others, and the frames, ladders are read. One that waits for what the
-    evaluator says of its leaf goes on with the next call.
+    evaluator says of its leaf resumes with the next call.
     """
     tree, worker, playout = trees[0], workers[0], playouts[0]
     points = np.uint64(roots[0].lines) * np.uint64(roots[0].lines)

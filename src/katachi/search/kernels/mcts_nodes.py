@@ -9,7 +9,7 @@ moves.
     children[node, move]        int32, or NONE
     stones[node, point]         int8, so that an evaluator can be asked about the position later
 
-A prior below 0 marks what is no candidate. Threads work on these arrays without locks. A lost update does no harm; a
+A prior below 0 marks what is not a candidate. Threads work on these arrays without locks. A lost update does no harm; a
 node that is read half written does none either, as every move is checked on the board before it is played.
 """
 

@@ -41,7 +41,7 @@ def write_choices(boards, moves, colors, first, step, classes, out, counts):
     """Play a game on ``boards[0]`` and write every ``step``-th choice from ply ``first`` on.
 
     Choices follow each other in ``out`` [candidates, GROUPS], and ``counts``, all 0 before, says how long each is. A
-    pass and a move that fills an eye are no choices; an illegal move ends the game.
+    pass and a move that fills an eye are not choices; an illegal move ends the game.
     """
     b = boards[0]
     views = np.zeros(1, VIEWS)[0]
@@ -94,7 +94,7 @@ def add_shares(features, starts, gammas, offsets, group, shares):
 
 
 @kernel
-def judge(features, starts, gammas, offsets):
+def measure_fit(features, starts, gammas, offsets):
     """The mean log probability of what was chosen, and how often nothing was more probable (a tie counts its share)."""
     logs = 0.0
     hits = 0.0

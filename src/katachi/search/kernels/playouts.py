@@ -99,7 +99,7 @@ def _weigh_flight(b, boards, frames, stone, strengths):
 
 @kernel
 def weigh_ladders(b, boards, frames, strengths):
-    """Weigh the moves of the player to move, [n²], by all ladders; a strength of 0 marks what is no move.
+    """Weigh the moves of the player to move, [n²], by all ladders; a strength of 0 marks what is not a move.
 
     ``boards`` and ``frames`` are those of ``go._ladders.new_stack``.
     """

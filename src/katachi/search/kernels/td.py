@@ -2,7 +2,7 @@
 
 Silver, Sutton and Müller 2012. A simulation begins at the root. For so many plies both sides play ε-greedily by the
 memory (``search/kernels/td.py``); a playout ends the game. Then the memory learns from its plies. Symbols: s_t is the
-board after a side's own move number t, V the chance of the player who has just moved, r what he got in the end.
+board after a side's own move number t, V the chance of the player who has just moved, r their result in the end.
 
     δ_t = V(s_t+1) − V(s_t), of the last one r − V(s_t)
     Δθ = α δ_t / n   for the n weights that are in use in s_t
@@ -106,7 +106,7 @@ def sum_entries(ints, weights, entries, view):
 
 @kernel
 def gain_of_stone(ints, weights, entries, view, p):
-    """What a stone of the mover adds to his logit if it takes nothing."""
+    """What a stone of the mover adds to their logit if it takes nothing."""
     gain = 0.0
     contacts = np.uint64(ints[CONTACTS_AT])
     starts = np.uint64(ints[STARTS_AT]) + np.uint64(p)
@@ -119,7 +119,7 @@ def gain_of_stone(ints, weights, entries, view, p):
 
 @kernel
 def logit_after(boards, spare, parameters, entries, work, total, p):
-    """The mover's logit after a move on ``boards[0]``, where all windows sum to ``total`` for him."""
+    """The mover's logit after a move on ``boards[0]``, where all windows sum to ``total`` for the mover."""
     ints, weights = parameters
     color = boards[0].to_play
     if not captures(boards[0], p, color):
