@@ -8,8 +8,7 @@ import pytest
 
 from katachi.core.drawing import CORNER_CELL, MARGIN
 from katachi.go.board import Board
-from katachi.policy.drawing import draw_planes
-from katachi.policy.planes import PLANES
+from katachi.policy.planes import PLANES, draw_planes
 
 SVG = "{http://www.w3.org/2000/svg}"
 BOARD = Board.parse(". X O / X O . / . . .")

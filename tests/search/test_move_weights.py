@@ -13,18 +13,17 @@ from helpers.positions import random_board
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.points import BLACK, parse_vertex
-from katachi.search.kernels.playouts import (
+from katachi.search.kernels.patterns import (
     ATARI,
     DISTANCES,
     SAVES,
     SELF_ATARI,
     TAKES,
     TAKES_LAST,
-    fill_pattern_prior,
     move_distance,
     move_tactic,
 )
-from katachi.search.patterns import number_patterns
+from katachi.search.kernels.playouts import fill_pattern_prior
 from katachi.search.playouts import (
     WEIGHTS,
     MoveWeights,
@@ -32,6 +31,7 @@ from katachi.search.playouts import (
     group_sizes,
     load_move_weights,
     new_playouts,
+    number_patterns,
     save_move_weights,
 )
 from katachi.search.settings import PlayoutSettings

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from katachi.core.training import TrainingError
-from katachi.search.kernels.playouts import TAKES
+from katachi.search.kernels.patterns import TAKES
 from katachi.search.pattern_learning import (
     Choices,
     PatternTraining,
@@ -20,8 +20,7 @@ from katachi.search.pattern_learning import (
     train_patterns,
     uniform_weights,
 )
-from katachi.search.patterns import count_patterns
-from katachi.search.playouts import load_move_weights
+from katachi.search.playouts import count_patterns, load_move_weights
 from katachi.sgf import parse_sgf
 from katachi.sgf.files import Split, split_of
 

@@ -18,7 +18,7 @@ from katachi.search.kernels.patterns import (
     touching_empty,
     touching_stones,
 )
-from katachi.search.patterns import NO_CLASS, count_patterns, number_patterns
+from katachi.search.playouts import NO_CLASS, count_patterns, number_patterns
 
 VIEWS = record_dtype([("seen", np.uint16, 362)])
 STEPS = ((-1, 0), (0, -1), (0, 1), (1, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))

@@ -44,8 +44,8 @@ from katachi.crbm.config import CrbmTraining
 from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm, load_crbm, save_crbm
 from katachi.crbm.features import Templates
 from katachi.crbm.kernels.features import LAST, learn_game
+from katachi.data.batches import Permutation
 from katachi.data.dataset import RESULTS, Dataset, DatasetError
-from katachi.data.ordering import Permutation
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, MAX_SIZE, WHITE, Symmetry

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.disk import DirectoryLock
+from katachi.data.batches import Permutation
 from katachi.data.dataset import (
     BONUSES,
     NO_LABEL,
@@ -31,7 +32,6 @@ from katachi.data.dataset import (
     LabelError,
     Labels,
 )
-from katachi.data.ordering import Permutation
 from katachi.go import scoring
 from katachi.go.board import Board
 from katachi.go.points import BLACK, EMPTY, WHITE

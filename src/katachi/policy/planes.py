@@ -6,7 +6,8 @@
 - ``mover``: everything as the player to move sees it, without the rank.
 
 Legal is what simple ko and the ban on suicide allow. Planes about moves are 0 where the move is illegal; a
-move of the opponent is valued as if it were the opponent's turn. "3" means exactly 3, "4 or more" is the last bin of its kind.
+move of the opponent is valued as if it were the opponent's turn. "3" means exactly 3, "4 or more" is the last bin of
+its kind.
 
 >>> board = Board.parse(". X O / X O . / . . .")
 >>> planes = PLANES["maddison-9"]
@@ -24,10 +25,10 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
+from katachi.core.drawing import Picture, draw_sheet
 from katachi.features.planes import HIGHEST_RANK, PlaneKind, Planes, PlaneSet, Ranks
 from katachi.go.board import Board
-from katachi.policy.kernels.maddison_planes import fill_full, fill_reduced
-from katachi.policy.kernels.mover_planes import fill_mover
+from katachi.policy.kernels.planes import fill_full, fill_mover, fill_reduced
 
 
 def _up_to(last: int, first: int = 1) -> tuple[str, ...]:
@@ -108,3 +109,13 @@ def warmup() -> None:
     """Compile all planes."""
     for planes in PLANES.values():
         planes.encode([Board(5)])
+
+
+def draw_planes(planes: PlaneSet, board: Board, rank: int = HIGHEST_RANK) -> str:
+    """All planes of a position as one SVG, each with its name below, and what it means for those who point at it."""
+    (encoded,) = planes.encode([board], rank)
+    pictures = [
+        Picture(f"{plane} {planes.names[plane]}", planes.describe(plane), encoded[plane])
+        for plane in range(planes.count)
+    ]
+    return draw_sheet(f"{planes.name}: {planes.count} planes", board, pictures)

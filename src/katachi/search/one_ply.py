@@ -21,7 +21,7 @@ from katachi.go.game import Game
 from katachi.go.kernels.values import make_shares
 from katachi.go.points import EMPTY, PASS
 from katachi.go.scoring import area, estimate_status
-from katachi.search.kernels.one_ply import fill_captures, fill_sensible
+from katachi.search.kernels.playouts import fill_captures, fill_sensible
 from katachi.search.settings import GreedySettings, PolicySettings
 
 _SURE: Final = 0.8  # ownership in an estimate: nine of ten playouts agree

@@ -21,10 +21,16 @@ from katachi.core.disk import write_atomically
 from katachi.core.training import TrainingError
 from katachi.go.board import Board
 from katachi.go.game import Game, Play
-from katachi.search.kernels import pattern_learning as kernels
+from katachi.search.kernels import patterns as kernels
 from katachi.search.kernels.playouts import fill_pattern_prior
-from katachi.search.patterns import number_patterns
-from katachi.search.playouts import MoveWeights, group_sizes, new_playouts, run_informed_playouts, save_move_weights
+from katachi.search.playouts import (
+    MoveWeights,
+    group_sizes,
+    new_playouts,
+    number_patterns,
+    run_informed_playouts,
+    save_move_weights,
+)
 from katachi.search.settings import PlayoutSettings
 from katachi.sgf.files import Split, find_files, iter_pieces, parse_piece, split_of
 from katachi.sgf.parsing import parse_sgf

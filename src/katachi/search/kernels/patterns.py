@@ -1,9 +1,11 @@
-"""The compiled part of ``search/patterns.py``: the 3×3 pattern around an empty point as a number of 20 bits.
+"""What a move is like, as one number in each of four groups, and how strong such moves are.
 
-Two bits for each of the eight neighbors, first the four that touch the point, then the diagonal ones, in the order of
-the tables in ``go/kernels/board.py``: 0 empty, 1 the viewer's stone, 2 the opponent's, 3 outside. Then a bit for each
-of the four that touch it: its chain is in atari. ``view`` keeps the first sixteen bits as Black sees them for all
-points.
+The groups are the 3×3 pattern around it, its tactics, and its distances to the last move and to the one before that.
+
+A pattern is a number of 20 bits. Two bits for each of the eight neighbors, first the four that touch the point, then
+the diagonal ones, in the order of the tables in ``go/kernels/board.py``: 0 empty, 1 the viewer's stone, 2 the
+opponent's, 3 outside. Then a bit for each of the four that touch it: its chain is in atari. The field ``seen`` of any
+record keeps the first sixteen bits of all points as Black sees them.
 """
 
 from __future__ import annotations
@@ -13,8 +15,24 @@ from typing import Final
 import numpy as np
 
 from katachi.go.kernels import kernel
-from katachi.go.kernels.board import DIAGONALS, NEIGHBORS, OFF_COLOR, is_atari
-from katachi.go.points import BLACK, EMPTY
+from katachi.go.kernels.board import (
+    DIAGONALS,
+    LEGAL,
+    NEIGHBORS,
+    OFF,
+    OFF_COLOR,
+    captures,
+    illegality,
+    is_atari,
+    is_sensible,
+    liberties_after,
+    liberty_word,
+    play_pass,
+    play_stone,
+    record_dtype,
+    self_atari_stones,
+)
+from katachi.go.points import BLACK, EMPTY, MAX_POINTS, PASS
 
 COLOR_BITS: Final = np.uint32(16)
 PATTERN_CODES: Final = 1 << 20
@@ -34,7 +52,7 @@ def _digit(stone):
 
 @kernel
 def fill_views(b, record):
-    """Set ``view`` of all points of a board."""
+    """Set ``seen`` of all points of a board."""
     near, corners = NEIGHBORS[b.lines], DIAGONALS[b.lines]
     for p in range(np.uint16(b.lines * b.lines)):
         code = np.uint16(0)
@@ -47,7 +65,7 @@ def fill_views(b, record):
 
 @kernel
 def change_views(lines, record, p, color):
-    """Tell the eight neighbors that a stone of a color has come to ``p``, or gone; ``view[OFF]`` takes what is lost."""
+    """Tell the eight neighbors that a stone of a color has come to ``p``, or gone; ``seen[OFF]`` takes what is lost."""
     digit = np.uint16(1) if color == BLACK else np.uint16(2)
     near, corners = NEIGHBORS[lines], DIAGONALS[lines]
     for k in range(np.uint16(4)):
@@ -96,3 +114,177 @@ def pattern_code(b, record, p, color):
         if s != EMPTY and s != OFF_COLOR and is_atari(b.liberties[b.head[q]]):
             code |= np.uint32(1) << (COLOR_BITS + k)
     return code
+
+
+# What a move does to chains is one of these, and ATARI is added if it leaves an opponent chain one liberty.
+TAKES: Final = 1
+TAKES_LAST: Final = 2  # the stone just played
+SAVES: Final = 3
+SELF_ATARI: Final = 4
+ATARI: Final = 5
+TACTICS: Final = 10
+
+DISTANCES: Final = 18
+
+
+@kernel
+def _saves(b, p, color):
+    """Whether a move that takes nothing gives a chain in atari two liberties."""
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == color and is_atari(b.liberties[b.head[q]]):
+            word, _ = liberties_after(b, p, color)
+            return not is_atari(word)
+    return False
+
+
+@kernel
+def gives_atari(b, p, color):
+    """Whether a move leaves an opponent chain that has more than one liberty with one."""
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] != -color or is_atari(b.liberties[b.head[q]]):
+            continue
+        word = b.liberties[b.head[q]]
+        for j in range(np.uint64(4)):
+            other = NEIGHBORS[b.lines, p, j]
+            if b.stone[other] == -color and b.head[other] == b.head[q]:
+                word -= liberty_word(p)
+        if is_atari(word):
+            return True
+    return False
+
+
+@kernel
+def _takes_last(b, p, color, last):
+    if last == OFF or b.stone[last] != -color or not is_atari(b.liberties[b.head[last]]):
+        return False
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == -color and b.head[q] == b.head[last]:
+            return True
+    return False
+
+
+@kernel
+def move_tactic(b, p, color, last):
+    """What a legal move does to chains, below TACTICS."""
+    tactic = 0
+    if captures(b, p, color):
+        tactic = TAKES_LAST if _takes_last(b, p, color, last) else TAKES
+    elif self_atari_stones(b, p, color) > 0:
+        tactic = SELF_ATARI
+    elif _saves(b, p, color):
+        tactic = SAVES
+    return tactic + (ATARI if gives_atari(b, p, color) else 0)
+
+
+@kernel
+def move_distance(lines, p, other):
+    """The distance dx + dy + max(dx, dy) (Coulom 2007), at most DISTANCES − 1; 0 if there is no other point."""
+    if other == OFF:
+        return 0
+    down = abs(np.int32(p // lines) - np.int32(other // lines))
+    right = abs(np.int32(p % lines) - np.int32(other % lines))
+    return min(down + right + max(down, right), DISTANCES - 1)
+
+
+# The choices in a game as lists of features, and passes over them for ``search/pattern_learning.py``.
+
+GROUPS: Final = 4  # pattern, tactic, distance to the last move, to the one before
+
+VIEWS: Final = record_dtype([("seen", np.uint16, MAX_POINTS + 1)])
+
+
+@kernel
+def _write_candidates(b, views, color, move, recent, classes, out):
+    """Write the features of all sensible moves, the one that was played first; returns how many."""
+    count = 1
+    for i in range(np.uint16(b.lines * b.lines)):
+        p = np.uint16(i)
+        if b.stone[p] != EMPTY or not is_sensible(b, p, color):
+            continue
+        row = 0 if p == move else count
+        out[row, 0] = classes[pattern_code(b, views, p, color)]
+        out[row, 1] = move_tactic(b, p, color, recent[0])
+        out[row, 2] = move_distance(b.lines, p, recent[0])
+        out[row, 3] = move_distance(b.lines, p, recent[1])
+        count += p != move
+    return count
+
+
+@kernel
+def write_choices(boards, moves, colors, first, step, classes, out, counts):
+    """Play a game on ``boards[0]`` and write every ``step``-th choice from ply ``first`` on.
+
+    Choices follow each other in ``out`` [candidates, GROUPS], and ``counts``, all 0 before, says how long each is. A
+    pass and a move that fills an eye are not choices; an illegal move ends the game.
+    """
+    b = boards[0]
+    views = np.zeros(1, VIEWS)[0]
+    recent = np.full(2, OFF, np.uint16)
+    choices = 0
+    used = 0
+    for ply in range(moves.size):
+        color = colors[ply]
+        move = OFF if moves[ply] == PASS else np.uint16(moves[ply])
+        if move == OFF:
+            play_pass(b, color)
+        else:
+            if illegality(b, move, color, False) != LEGAL:
+                break
+            if ply % step == first and is_sensible(b, move, color):
+                fill_views(b, views)
+                counts[choices] = _write_candidates(b, views, color, move, recent, classes, out[used:])
+                used += counts[choices]
+                choices += 1
+            play_stone(b, move, color)
+        recent[1] = recent[0]
+        recent[0] = move
+
+
+@kernel
+def _strength(features, gammas, offsets, i):
+    product = 1.0
+    for g in range(GROUPS):
+        product *= gammas[offsets[g] + features[i, g]]
+    return product
+
+
+@kernel
+def count_wins(features, starts, group, wins):
+    """Count how often each feature of a group was chosen."""
+    for choice in range(starts.size - 1):
+        wins[features[starts[choice], group]] += 1
+
+
+@kernel
+def add_shares(features, starts, gammas, offsets, group, shares):
+    """Add up for each feature of a group what stands beside its gamma in the likelihood (Coulom 2007, eq. 5)."""
+    for choice in range(starts.size - 1):
+        total = 0.0
+        for i in range(starts[choice], starts[choice + 1]):
+            total += _strength(features, gammas, offsets, i)
+        for i in range(starts[choice], starts[choice + 1]):
+            feature = features[i, group]
+            shares[feature] += _strength(features, gammas, offsets, i) / (gammas[offsets[group] + feature] * total)
+
+
+@kernel
+def measure_fit(features, starts, gammas, offsets):
+    """The mean log probability of what was chosen, and how often nothing was more probable (a tie counts its share)."""
+    logs = 0.0
+    hits = 0.0
+    for choice in range(starts.size - 1):
+        chosen = _strength(features, gammas, offsets, starts[choice])
+        total = 0.0
+        better = 0
+        equal = 0
+        for i in range(starts[choice], starts[choice + 1]):
+            strength = _strength(features, gammas, offsets, i)
+            total += strength
+            better += strength > chosen
+            equal += strength == chosen
+        logs += np.log(chosen / total)
+        hits += 1.0 / equal if better == 0 else 0.0
+    return logs / (starts.size - 1), hits / (starts.size - 1)

@@ -27,8 +27,6 @@ from katachi.go.kernels.board import (
     is_atari,
     is_own_eye,
     is_sensible,
-    liberties_after,
-    liberty_word,
     list_liberties,
     play_pass,
     play_stone,
@@ -49,10 +47,14 @@ from katachi.go.kernels.playouts import (
 from katachi.go.kernels.playouts import play_out as play_uniformly
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE
 from katachi.search.kernels.patterns import (
+    DISTANCES,
     PATTERN_CODES,
+    TACTICS,
     change_views,
     count_empty,
     fill_views,
+    move_distance,
+    move_tactic,
     pattern_code,
     touching_empty,
     touching_stones,
@@ -112,84 +114,6 @@ def weigh_ladders(b, boards, frames, strengths):
                 _weigh_flight(b, boards, frames, p, strengths)
         elif b.stone[p] != b.to_play and (b.liberties[p] & COUNT_MASK) <= _MOST_CONTACTS:
             _weigh_attack(b, boards, frames, p, strengths)
-
-
-# The compiled part of ``search/playouts.py``: what a move is like, as one number in each of four groups.
-#
-# The groups are the 3×3 pattern around it (its code), its tactics, and its distances to the last move and to the one
-# before that. Any record with a field ``seen`` that ``search/kernels/patterns.py`` has filled will do.
-
-# What a move does to chains is one of these, and ATARI is added if it leaves an opponent chain one liberty.
-TAKES: Final = 1
-TAKES_LAST: Final = 2  # the stone just played
-SAVES: Final = 3
-SELF_ATARI: Final = 4
-ATARI: Final = 5
-TACTICS: Final = 10
-
-DISTANCES: Final = 18
-
-
-@kernel
-def _saves(b, p, color):
-    """Whether a move that takes nothing gives a chain in atari two liberties."""
-    for k in range(np.uint64(4)):
-        q = NEIGHBORS[b.lines, p, k]
-        if b.stone[q] == color and is_atari(b.liberties[b.head[q]]):
-            word, _ = liberties_after(b, p, color)
-            return not is_atari(word)
-    return False
-
-
-@kernel
-def gives_atari(b, p, color):
-    """Whether a move leaves an opponent chain that has more than one liberty with one."""
-    for k in range(np.uint64(4)):
-        q = NEIGHBORS[b.lines, p, k]
-        if b.stone[q] != -color or is_atari(b.liberties[b.head[q]]):
-            continue
-        word = b.liberties[b.head[q]]
-        for j in range(np.uint64(4)):
-            other = NEIGHBORS[b.lines, p, j]
-            if b.stone[other] == -color and b.head[other] == b.head[q]:
-                word -= liberty_word(p)
-        if is_atari(word):
-            return True
-    return False
-
-
-@kernel
-def _takes_last(b, p, color, last):
-    if last == OFF or b.stone[last] != -color or not is_atari(b.liberties[b.head[last]]):
-        return False
-    for k in range(np.uint64(4)):
-        q = NEIGHBORS[b.lines, p, k]
-        if b.stone[q] == -color and b.head[q] == b.head[last]:
-            return True
-    return False
-
-
-@kernel
-def move_tactic(b, p, color, last):
-    """What a legal move does to chains, below TACTICS."""
-    tactic = 0
-    if captures(b, p, color):
-        tactic = TAKES_LAST if _takes_last(b, p, color, last) else TAKES
-    elif self_atari_stones(b, p, color) > 0:
-        tactic = SELF_ATARI
-    elif _saves(b, p, color):
-        tactic = SAVES
-    return tactic + (ATARI if gives_atari(b, p, color) else 0)
-
-
-@kernel
-def move_distance(lines, p, other):
-    """The distance dx + dy + max(dx, dy) (Coulom 2007), at most DISTANCES − 1; 0 if there is no other point."""
-    if other == OFF:
-        return 0
-    down = abs(np.int32(p // lines) - np.int32(other // lines))
-    right = abs(np.int32(p % lines) - np.int32(other % lines))
-    return min(down + right + max(down, right), DISTANCES - 1)
 
 
 # A prior for a tree search: the probability of each move by its learned weights, at the cost of part of a playout.
@@ -562,3 +486,22 @@ def add_informed_playouts(boards, work, playouts, statistics, count, komi):
             total.ownership[p] += playout.owner[p]
         if playout.replies and score != komi:
             learn_replies(playout, BLACK if score > komi else -BLACK)
+
+
+# Which moves a search considers, for ``search/one_ply.py``.
+
+
+@kernel
+def fill_sensible(boards, sensible):
+    """Set ``sensible[point]`` for the player to move."""
+    b = boards[0]
+    for p in range(np.uint16(b.lines * b.lines)):
+        sensible[p] = is_sensible(b, p, b.to_play)
+
+
+@kernel
+def fill_captures(boards, taking):
+    """Clear ``taking[point]`` wherever a stone of the player to move would take nothing."""
+    b = boards[0]
+    for p in range(np.uint16(b.lines * b.lines)):
+        taking[p] = taking[p] and captures(b, p, b.to_play)
