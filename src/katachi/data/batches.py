@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,6 +86,7 @@ class Permutation:
 # What seeds are drawn for, so that no two draws are alike.
 _ORDER: Final = 0
 _SYMMETRIES: Final = 1
+_SIZES: Final = 2
 
 
 class Batch(NamedTuple):
@@ -96,52 +98,42 @@ class Batch(NamedTuple):
     colors: NDArray[np.int8]  # [B], who moves
     won: NDArray[np.int8]  # [B], +1 if the mover won, −1 if the mover lost, 0 for a draw or if it is not known
     plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
-    owners: NDArray[
-        np.int8
-    ]  # [B, n²], +1 the mover's point, −1 the opponent's, 0 neither, or NO_LABEL; [B, 0] unless asked
+    # [B, n²], +1 the mover's point, −1 the opponent's, 0 neither, or NO_LABEL; [B, 0] unless asked
+    owners: NDArray[np.int8]
 
     def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
         """Some of the positions."""
         return Batch._make(array[chosen] for array in self)
 
 
+@dataclass(eq=False)
 class Batches:
-    """The endless sequence of batches from a split of a set; ``batches[k]`` is the k-th."""
+    """The endless sequence of batches from a split of a set; ``batches[k]`` is the k-th.
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        planes: PlaneSet,
-        batch: int,
-        seed: int = 0,
-        split: Split = Split.TRAINING,
-        *,
-        symmetries: bool = True,
-        size: int | None = None,
-        weakest: str | None = None,
-        ownership: bool = False,
-    ) -> None:
-        """Choose the games; raises DatasetError if there are none, or, with ``ownership``, none that is labeled.
+    Raises DatasetError if there are no such games, or, with ``ownership``, none that is labeled.
+    """
 
-        ``symmetries`` puts each position in one of the eight, at random. Without a ``size`` the set must have one
-        only. ``weakest``, a rank such as ``1d``, leaves out games with a weaker player or one of unknown rank.
-        """
-        self.dataset = dataset
-        self.planes = planes
-        self.batch = batch
-        self.seed = seed
-        self.split = split
-        self.symmetries = symmetries
-        self.size = dataset.only_size() if size is None else size
-        self.weakest = weakest
-        self.ownership = ownership
-        self._games = dataset.select(self.size, split, weakest)
+    dataset: Dataset
+    planes: PlaneSet
+    batch: int
+    seed: int = 0
+    split: Split = Split.TRAINING
+    _: KW_ONLY
+    symmetries: bool = True  # puts each position in one of the eight, at random
+    size: int = 0  # of the boards; without one the set must have one only
+    weakest: str | None = None  # a rank such as 1d: games with a weaker player or one of unknown rank are left out
+    ownership: bool = False
+
+    def __post_init__(self) -> None:
+        dataset, split = self.dataset, self.split
+        self.size = size = self.size or dataset.only_size()
+        self._games = dataset.select(size, split, self.weakest)
         self._ends = np.cumsum(dataset.games["plays"][self._games], dtype=np.int64)
-        self._tables = np.stack([symmetry.points(self.size) for symmetry in Symmetry]).astype(np.uint16)
+        self._tables = np.stack([symmetry.points(size) for symmetry in Symmetry]).astype(np.uint16)
         if not self._games.size:
-            strong = f" without players weaker than {weakest}" if weakest else ""
-            raise DatasetError(f"{dataset.path} has no {self.size}×{self.size} games for {split}{strong}")
-        if ownership and not dataset.select(self.size, split, weakest, labeled=True).size:
+            strong = f" without players weaker than {self.weakest}" if self.weakest else ""
+            raise DatasetError(f"{dataset.path} has no {size}×{size} games for {split}{strong}")
+        if self.ownership and not dataset.select(size, split, self.weakest, labeled=True).size:
             raise DatasetError(f"{dataset.path} does not say who owned what in games for {split}: label more of them")
 
     @property
@@ -171,17 +163,7 @@ class Batches:
 
     def positions(self, split: Split, count: int) -> Batch:
         """Held-out positions of the same kind of games: as many as there are, or so many of them drawn by the seed."""
-        held_out = Batches(
-            self.dataset,
-            self.planes,
-            count,
-            self.seed,
-            split,
-            symmetries=False,
-            size=self.size,
-            weakest=self.weakest,
-            ownership=self.ownership,
-        )
+        held_out = replace(self, batch=count, split=split, symmetries=False)
         held_out.batch = min(count, held_out.epoch)
         return held_out[0]
 
@@ -237,8 +219,6 @@ class Batches:
 # Sizes are drawn in proportion to their positions, so that all positions count alike. Batch ``k`` is the k-th of its
 # size, whatever the others before it were: so it still depends on the set, the settings and ``k`` alone.
 
-_SIZES: Final = 2  # what seeds are drawn for, beside the two above
-
 
 class MixedBatches:
     """The endless sequence of batches of several sizes; ``batches[k]`` is the k-th."""
@@ -247,21 +227,10 @@ class MixedBatches:
         """Mix batches of one set, a part for each size."""
         self._parts = parts
         self._seed = seed
+        self.dataset = parts[0].dataset
+        self.games = sum(part.games for part in parts)
+        self.epoch = sum(part.epoch for part in parts)
         self._shares = np.array([part.epoch for part in parts]) / self.epoch
-
-    @property
-    def dataset(self) -> Dataset:
-        return self._parts[0].dataset
-
-    @property
-    def games(self) -> int:
-        """How many games the positions are from."""
-        return sum(part.games for part in self._parts)
-
-    @property
-    def epoch(self) -> int:
-        """How many positions there are."""
-        return sum(part.epoch for part in self._parts)
 
     def __getitem__(self, number: int) -> Batch:
         """Batch ``number``, computed here and now."""

@@ -20,6 +20,7 @@ import hashlib
 import io
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -27,8 +28,9 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field, ValidationError
 
+from katachi.core.cards import Strict
 from katachi.core.disk import write_atomically
 from katachi.go.board import Board
 from katachi.go.kernels.board import play_moves, record_dtype
@@ -83,37 +85,34 @@ class LabelError(ValueError):
     """Labels that cannot be read, or are not there, and why."""
 
 
-class LabelCard(BaseModel):
+class LabelCard(Strict):
     """What labels belong to, and how they were found."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     format: Literal[1] = 1
     dataset: str  # the digest of the set
-    asked: list[str] = []  # everybody who was, in words
+    asked: list[str] = Field(default_factory=list)  # everybody who was, in words
     seconds: float = 0.0
 
 
+@dataclass(eq=False)
 class Labels:
     """The labels of a set in the making, in memory; ``save`` writes them."""
 
-    def __init__(self, path: Path, card: LabelCard, labels: NDArray[np.int8], answers: NDArray[np.uint8]) -> None:
-        self.path = path
-        self.card = card
-        self.labels = labels
-        self.answers = answers
+    path: Path
+    card: LabelCard
+    labels: NDArray[np.int8]
+    answers: NDArray[np.uint8]
 
     @classmethod
     def open(cls, path: Path, games: int, size: int, digest: str) -> Self:
         """The labels of a set so far, none in the beginning; raises LabelError if they are damaged, or of another."""
+        answers = np.zeros((games, len(SOURCES)), dtype=np.uint8)
         if not (path / LABELS).exists():
             labels = np.full((games, size * size), NO_LABEL, dtype=np.int8)
-            return cls(path, LabelCard(dataset=digest), labels, np.zeros((games, len(SOURCES)), dtype=np.uint8))
+            return cls(path, LabelCard(dataset=digest), labels, answers)
         labels = np.array(open_labels(path, games, size, digest))
-        if (path / ANSWERS).exists():
+        if (path / ANSWERS).exists():  # else a kill came between the first writing of the two
             answers = np.array(_map_labels(path / ANSWERS, np.uint8, (games, len(SOURCES))))
-        else:  # a kill came between the first writing of the two
-            answers = np.zeros((games, len(SOURCES)), dtype=np.uint8)
         return cls(path, _read_labels_card(path), labels, answers)
 
     def save(self, card: LabelCard) -> None:
@@ -212,29 +211,23 @@ class DatasetError(ValueError):
     """A dataset that cannot be read, or has not what is asked of it, and why."""
 
 
-class Source(BaseModel):
+class Source(Strict):
     """A file that games came from, and how to see that it has changed since."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     path: str
     bytes: int
     modified: int  # nanoseconds
 
 
-class Checksum(BaseModel):
+class Checksum(Strict):
     """The length and the CRC-32 of a file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     bytes: int
     crc32: int
 
 
-class DatasetCard(BaseModel):
+class DatasetCard(Strict):
     """What a dataset is."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     format: Literal[1] = 1
     games: int
@@ -245,7 +238,7 @@ class DatasetCard(BaseModel):
     skipped: dict[str, int]  # games that are not in it, by reason
     cut: dict[str, int]  # games of which only the beginning is in it, by reason
     examples: list[str]  # of what was wrong with skipped games
-    splits_of: list[str] = []  # other sets, which say what split a game is of if they have it
+    splits_of: list[str] = Field(default_factory=list)  # other sets, which say what split a game is of if they have it
     split_elsewhere: int = 0  # games that one of them has
     files: dict[str, Checksum]
 
@@ -257,17 +250,15 @@ class GameMoves(NamedTuple):
     colors: NDArray[np.int8]
 
 
+@dataclass(eq=False)
 class Dataset:
     """A dataset, opened for reading; its arrays are mapped from disk and cannot be written to."""
 
-    def __init__(
-        self, path: Path, card: DatasetCard, games: NDArray[Any], moves: NDArray[np.uint16], stones: NDArray[np.uint16]
-    ) -> None:
-        self.path = path
-        self.card = card
-        self.games = games
-        self.moves = moves
-        self.stones = stones
+    path: Path
+    card: DatasetCard
+    games: NDArray[Any]
+    moves: NDArray[np.uint16]
+    stones: NDArray[np.uint16]
 
     @cached_property
     def endings(self) -> NDArray[Any]:
@@ -344,8 +335,7 @@ class Dataset:
 
     def start(self, game: int) -> Board:
         """The board before the first move of a game."""
-        row = self.games[game]
-        codes = self.stones[int(row["first_stone"]) :][: row["stones"]]
+        row, codes = self.games[game], self._stones_of(game)
         white = (codes & WHITE_BIT) != 0
         board = Board(int(row["lines"]))
         points = codes & POINT_MASK
@@ -354,8 +344,7 @@ class Dataset:
 
     def moves_of(self, game: int) -> GameMoves:
         """The moves of a game."""
-        row = self.games[game]
-        codes = self.moves[int(row["first_move"]) :][: row["moves"]]
+        codes = self._codes_of(game)
         points = (codes & POINT_MASK).astype(np.int64)
         colors = np.where(codes & WHITE_BIT, WHITE, BLACK).astype(np.int8)
         return GameMoves(np.where(points == PASS_CODE, PASS, points), colors)
@@ -376,9 +365,15 @@ class Dataset:
 
     def key(self, game: int) -> int:
         """What a game has in common with equal ones in any set (see ``game_key``)."""
+        return game_key(int(self.games["lines"][game]), self._stones_of(game), self._codes_of(game))
+
+    def _stones_of(self, game: int) -> NDArray[np.uint16]:
         row = self.games[game]
-        stones = self.stones[int(row["first_stone"]) :][: row["stones"]]
-        return game_key(int(row["lines"]), stones, self.moves[int(row["first_move"]) :][: row["moves"]])
+        return self.stones[int(row["first_stone"]) :][: row["stones"]]
+
+    def _codes_of(self, game: int) -> NDArray[np.uint16]:
+        row = self.games[game]
+        return self.moves[int(row["first_move"]) :][: row["moves"]]
 
     def marks_of(self, game: int) -> NDArray[np.int8]:
         """Whose territory the last node of a record marks each point as, [n²]; all EMPTY if it marks none."""

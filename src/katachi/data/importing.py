@@ -15,13 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field, ValidationError
 
+from katachi.core.cards import Strict
 from katachi.core.disk import LOCK_NAME, DirectoryLock, end_with_parent, sync_folder, temporary_path, write_atomically
 from katachi.data.dataset import (
     BONUSES,
@@ -146,8 +147,6 @@ def _list_moves(record: SgfGame, size: int) -> tuple[list[int], list[int], Cut |
 
 MOST_EXAMPLES: Final = 20
 
-_MOST_HANDICAP: Final = 255  # kept in a byte
-
 
 class Faults(NamedTuple):
     """What was wrong with games: those that were left out and those that were cut short, by reason."""
@@ -155,10 +154,6 @@ class Faults(NamedTuple):
     skipped: Counter[str]
     cut: Counter[str]
     examples: list[str]
-
-    @classmethod
-    def none(cls) -> Self:
-        return cls(Counter(), Counter(), [])
 
     def skip(self, reason: str, example: str) -> None:
         """Count a game that is left out."""
@@ -199,14 +194,12 @@ class _Entry(NamedTuple):
     key: int
     length: int
     ending: NDArray[Any]
-    moves: NDArray[np.uint16]
-    stones: NDArray[np.uint16]
-    marks: NDArray[np.uint16]
+    codes: tuple[NDArray[np.uint16], ...]  # its moves, stones and marks
 
 
 def make_part(pieces: Sequence[Piece], sources: Sequence[int]) -> Part:
     """Read the games of pieces; ``sources`` are the numbers of their files."""
-    faults = Faults.none()
+    faults = Faults(Counter(), Counter(), [])
     entries: list[_Entry] = []
     for piece, source in zip(pieces, sources, strict=True):
         try:
@@ -253,14 +246,14 @@ def _make_entry(record: SgfGame, line: RecordedMoves, content: bytes, source: in
     recorded = read_ending(record, line.start.size)
     ending = _describe_ending(recorded, whole=line.cut is None)
     marks = encode_moves(recorded.points, recorded.owners)
-    return _Entry(row, game_key(line.start.size, stones, moves), len(content), ending, moves, stones, marks)
+    return _Entry(row, game_key(line.start.size, stones, moves), len(content), ending, (moves, stones, marks))
 
 
 def _describe(record: SgfGame, row: NDArray[Any]) -> None:
     """What the root of a record tells."""
     result = record.result
     row["komi"] = np.nan if record.komi is None else record.komi
-    row["handicap"] = min(record.handicap, _MOST_HANDICAP)
+    row["handicap"] = min(record.handicap, 255)  # kept in a byte
     row["black_grade"], row["white_grade"] = grade_of(record.black_rank), grade_of(record.white_rank)
     row["winner"] = 0 if result is None else result.winner
     row["result"] = RESULTS.index(None if result is None else result.reason)
@@ -283,9 +276,7 @@ def _join(entries: Sequence[_Entry], faults: Faults) -> Part:
     keys = np.array([entry.key for entry in entries], dtype=np.uint64)
     lengths = np.array([entry.length for entry in entries], dtype=np.uint32)
     none = np.zeros(0, np.uint16)
-    moves = np.concatenate([none, *(entry.moves for entry in entries)])
-    stones = np.concatenate([none, *(entry.stones for entry in entries)])
-    marks = np.concatenate([none, *(entry.marks for entry in entries)])
+    moves, stones, marks = (np.concatenate([none, *(entry.codes[kind] for entry in entries)]) for kind in range(3))
     return Part(PartGames(games, keys, lengths, endings), moves, stones, marks, faults)
 
 
@@ -310,34 +301,25 @@ def save_part(path: Path, part: Part) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-class SavedPart:
+class SavedPart(NamedTuple):
     """A part on disk; what is asked of it is read, no more."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    path: Path
 
     def games(self) -> PartGames:
-        return PartGames(*self._read(*PartGames._fields))
+        return PartGames(*self.read(*PartGames._fields))
 
     def faults(self) -> Faults:
-        skipped, cut, examples = json.loads(self._read("faults")[0].tobytes())
+        skipped, cut, examples = json.loads(self.read("faults")[0].tobytes())
         return Faults(Counter(skipped), Counter(cut), examples)
 
-    def moves(self) -> NDArray[np.uint16]:
-        return self._read("moves")[0]
-
-    def stones(self) -> NDArray[np.uint16]:
-        return self._read("stones")[0]
-
-    def marks(self) -> NDArray[np.uint16]:
-        return self._read("marks")[0]
-
-    def _read(self, *names: str) -> list[NDArray[Any]]:
+    def read(self, *names: str) -> list[NDArray[Any]]:
+        """Its arrays of these names; raises DatasetError if it is damaged."""
         try:
-            with np.load(self._path) as arrays:
+            with np.load(self.path) as arrays:
                 return [arrays[name] for name in names]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            raise DatasetError(f"{self._path} is damaged: delete it and repeat the command") from None
+            raise DatasetError(f"{self.path} is damaged: delete it and repeat the command") from None
 
 
 # Putting a dataset together from its parts; its card comes last, so that nothing unfinished looks whole.
@@ -357,7 +339,7 @@ def put_together(
 
     A game that one of the sets ``splits_of`` has, too, is of the split that it is of there.
     """
-    faults = Faults.none()
+    faults = Faults(Counter(), Counter(), [])
     for part in parts:
         faults.merge(part.faults())
     found = [part.games() for part in parts]
@@ -414,17 +396,14 @@ def _write_files(
 ) -> None:
     """Write the games that are kept, and of each part the moves, stones and marks that belong to them."""
     ends = np.cumsum([part.games().keys.size for part in parts])[:-1]
-    chosen = list(zip(parts, np.split(games, ends), np.split(endings, ends), np.split(kept, ends), strict=True))
-    moves = (part.moves()[np.repeat(mask, rows["moves"])] for part, rows, _, mask in chosen)
-    stones = (part.stones()[np.repeat(mask, rows["stones"])] for part, rows, _, mask in chosen)
-    marks = (part.marks()[np.repeat(mask, rows["marks"])] for part, _, rows, mask in chosen)
+    for file, name, rows in ((MOVES, "moves", games), (STONES, "stones", games), (MARKS, "marks", endings)):
+        chosen = zip(parts, np.split(rows[name], ends), np.split(kept, ends), strict=True)
+        blocks = (part.read(name)[0][np.repeat(mask, counts)] for part, counts, mask in chosen)
+        _write_array(folder / file, np.uint16, rows[name][kept].sum(dtype=np.int64), blocks)
     games, endings = games[kept], endings[kept]
     place(games, endings)
     _write_array(folder / GAMES, GAME, games.size, [games])
     _write_array(folder / ENDINGS, ENDING, endings.size, [endings])
-    _write_array(folder / MOVES, np.uint16, games["moves"].sum(dtype=np.int64), moves)
-    _write_array(folder / STONES, np.uint16, games["stones"].sum(dtype=np.int64), stones)
-    _write_array(folder / MARKS, np.uint16, endings["marks"].sum(dtype=np.int64), marks)
 
 
 def _write_array(path: Path, dtype: DTypeLike, length: int, blocks: Iterable[NDArray[Any]]) -> None:
@@ -457,15 +436,13 @@ _PART_BYTES: Final = 1 << 20  # of records
 Watcher = Callable[[Path, int], None]
 
 
-class ImportPlan(BaseModel):
+class ImportPlan(Strict):
     """What an import is of."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     format: Literal[1] = 1
     unique: bool
     sources: list[Source]
-    splits_of: list[str] = []
+    splits_of: list[str] = Field(default_factory=list)
 
 
 def import_games(

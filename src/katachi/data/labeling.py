@@ -38,11 +38,9 @@ from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.rules import Rules, Scoring, Tax
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
 
-# Counting recorded games again: whether somebody's word on who owns what leads to the result that the record tells.
-#
-# An ownership is [n²] of int8: +1 Black's, −1 White's, 0 neutral. A stone on a point that is not its owner's is dead.
+# Counting recorded games again.
 
-Ownership = NDArray[np.int8]
+Ownership = NDArray[np.int8]  # [n²]: +1 Black's, −1 White's, 0 neutral; a stone on a point of another's is dead
 
 _ANY_RULES: Final = (Rules(), Rules(scoring=Scoring.TERRITORY))  # how games are counted whose records tell no rules
 _SAME: Final = 0.01  # of a point: results are written with one digit after the point
@@ -182,8 +180,6 @@ def check_ownership(final: FinalGame, ownership: Ownership) -> CheckedLabel:
 # Asking about all games of a set, and keeping what was answered.
 
 _SECONDS_BETWEEN_WRITES: Final = 60.0
-_ORDER_SEED: Final = 0
-_WAITING: Final = 2  # games for each thread that are handed out ahead
 
 Watcher = Callable[[int, int, int], None]  # hears how many games are done, how many there are, how many have a label
 
@@ -193,7 +189,7 @@ class _Labeled(NamedTuple):
 
     game: int
     answers: dict[AnswerSource, Answer]
-    ownership: Ownership | None
+    ownership: Ownership | None = None
 
 
 def label_games(
@@ -234,7 +230,7 @@ def _unanswered(labels: Labels, counted: NDArray[np.bool_], sources: Sequence[La
     is_open = counted & (labels.labels[:, 0] == NO_LABEL)
     is_open &= (labels.answers[:, columns] == Answer.NOT_ASKED).any(axis=1)
     games = np.flatnonzero(is_open)
-    return games[Permutation(games.size, (_ORDER_SEED,))(np.arange(games.size))]
+    return games[Permutation(games.size, (0,))(np.arange(games.size))]
 
 
 def _label(
@@ -254,8 +250,11 @@ def _label(
 
     try:
         for done, labeled in enumerate(_in_threads(label, todo.tolist(), jobs), 1):
-            _take(labels, labeled)
-            found += labeled.ownership is not None
+            for source, answer in labeled.answers.items():
+                labels.answers[labeled.game, SOURCES.index(source)] = answer
+            if labeled.ownership is not None:
+                labels.labels[labeled.game] = labeled.ownership
+                found += 1
             watch(done, todo.size, found)
             if monotonic() - written > _SECONDS_BETWEEN_WRITES:
                 labels.save(card())
@@ -272,14 +271,7 @@ def _ask(game: int, final: FinalGame, answered: NDArray[np.uint8], sources: Sequ
             answers[source.source] = found.answer
             if found.ownership is not None:
                 return _Labeled(game, answers, found.ownership)
-    return _Labeled(game, answers, None)
-
-
-def _take(labels: Labels, labeled: _Labeled) -> None:
-    for source, answer in labeled.answers.items():
-        labels.answers[labeled.game, SOURCES.index(source)] = answer
-    if labeled.ownership is not None:
-        labels.labels[labeled.game] = labeled.ownership
+    return _Labeled(game, answers)
 
 
 def _in_threads(label: Callable[[int], _Labeled], games: Iterable[int], jobs: int) -> Iterator[_Labeled]:
@@ -287,7 +279,7 @@ def _in_threads(label: Callable[[int], _Labeled], games: Iterable[int], jobs: in
     numbers = iter(games)
     pool = ThreadPoolExecutor(jobs, "labeling")
     try:
-        pending: set[Future[_Labeled]] = {pool.submit(label, game) for game in islice(numbers, _WAITING * jobs)}
+        pending: set[Future[_Labeled]] = {pool.submit(label, game) for game in islice(numbers, 2 * jobs)}
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             pending |= {pool.submit(label, game) for game in islice(numbers, len(done))}

@@ -22,8 +22,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
+from pydantic import Field, field_serializer, field_validator, model_validator
 
+from katachi.core.cards import Strict
 from katachi.core.training import (
     DATA,
     FIRST_RUN,
@@ -51,10 +52,8 @@ Shape = tuple[int, ...]
 _STATISTICS: Final = ("mean", "variance")  # of a normalized layer: followed in training, not learned by gradients
 
 
-class PolicyConfig(BaseModel):
+class PolicyConfig(Strict):
     """A network without its weights; the defaults are our own for a CPU."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     planes: str = "mover"
     size: int | None = Field(default=19, ge=2, le=MAX_SIZE)  # None: any size, without position biases

@@ -28,16 +28,12 @@ from katachi.policy.config import PolicyConfig
 from katachi.policy.planes import PLANES
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, SessionOptions
+    from onnxruntime import InferenceSession
 
 
 # Networks in ONNX files, run by onnxruntime: threads bounded, none of them idling on a core that others could use.
 
 Shape = tuple[int | None, ...]  # None is any length
-
-_PROVIDERS: Final = ["CPUExecutionProvider"]
-_FATAL: Final = 4  # what onnxruntime prints; the rest comes as an exception
-_REASON_LENGTH: Final = 200
 
 
 class OnnxNetwork:
@@ -45,10 +41,15 @@ class OnnxNetwork:
 
     def __init__(self, content: bytes, threads: int = 1) -> None:
         """Load an ONNX file; raises ModelError if it is damaged."""
-        from onnxruntime import InferenceSession  # takes a moment: only where a network is wanted
+        from onnxruntime import InferenceSession, SessionOptions  # takes a moment: only where a network is wanted
 
+        options = SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # fatal; the rest comes as an exception
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         with _blaming_network():
-            self._session: InferenceSession = InferenceSession(content, _options(threads), providers=_PROVIDERS)
+            self._session: InferenceSession = InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
     def check(self, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> None:
         """Raise ModelError if the network does not take and give arrays of these names and shapes."""
@@ -75,18 +76,7 @@ def _blaming_network() -> Iterator[None]:
         yield
     except Exception as error:  # noqa: BLE001 (what onnxruntime raises has no common class)
         reason = " ".join(str(error).split())
-        raise ModelError(f"its network is damaged: {reason[:_REASON_LENGTH]}") from None
-
-
-def _options(threads: int) -> SessionOptions:
-    from onnxruntime import SessionOptions
-
-    options = SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = _FATAL
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return options
+        raise ModelError(f"its network is damaged: {reason[:200]}") from None
 
 
 def _fits(found: tuple[int | str | None, ...], wanted: Shape) -> bool:
@@ -212,9 +202,8 @@ def knows_ranks(config: PolicyConfig) -> bool:
 def open_policy(config: PolicyConfig, onnx: bytes, options: PolicyOptions | None = None) -> PolicyEvaluator:
     """The evaluator of a network in an ONNX file; raises ModelError if that is damaged, or not what it should be."""
     options = options or PolicyOptions()
-    network = OnnxNetwork(onnx, options.threads)
     evaluator = PolicyOwnershipEvaluator if config.ownership else PolicyEvaluator
-    return evaluator(config, network, options)
+    return evaluator(config, OnnxNetwork(onnx, options.threads), options)
 
 
 def _arrays(config: PolicyConfig) -> tuple[dict[str, Shape], dict[str, Shape]]:

@@ -271,7 +271,8 @@ _MEMORY: Final[Mapping[type[torch.optim.Optimizer], tuple[str, ...]]] = {
 def _new_optimizers(settings: PolicyTraining, net: PolicyNetwork) -> list[torch.optim.Optimizer]:
     if settings.optimizer == "sgd":
         return [torch.optim.SGD(net.learned.values(), lr=settings.step_size)]
-    by_muon = [name for name in net.learned if settings.optimizer == "muon" and _is_hidden(name)]
+    hidden = [f"layers.{layer}.weight" for layer in range(1, settings.layers)]  # filters from one to the next
+    by_muon = hidden if settings.optimizer == "muon" else []
     groups = [
         {"params": [weight], "weight_decay": settings.decay if name.endswith(_MATRICES) else 0.0}
         for name, weight in net.learned.items()
@@ -281,11 +282,6 @@ def _new_optimizers(settings: PolicyTraining, net: PolicyNetwork) -> list[torch.
     if by_muon:
         optimizers.append(Muon([net.learned[name] for name in by_muon], settings.step_size, settings.decay))
     return optimizers
-
-
-def _is_hidden(name: str) -> bool:
-    """Whether weights are the 3×3 filters from one hidden layer to the next."""
-    return name.startswith("layers.") and name.endswith(".weight") and not name.startswith("layers.0.")
 
 
 # Several processes that learn together, started by ``torchrun``: each has its share of every batch.
@@ -320,8 +316,7 @@ def own_share(batch: Batch) -> Batch:
     """The positions of a batch that this process learns from: all of them if it is alone."""
     if not is_shared():
         return batch
-    rank, processes = distributed.get_rank(), distributed.get_world_size()
-    return batch.only(slice(rank, None, processes))
+    return batch.only(slice(distributed.get_rank(), None, distributed.get_world_size()))
 
 
 def sum_over_processes(tensors: Iterable[Tensor]) -> None:

@@ -83,9 +83,8 @@ class Predictor:
     def open(cls, path: Path, threads: int = 1, precision: str = "fp32") -> Self:
         """The network of a model; raises ModelError if it is of another kind, damaged, or has no such precision."""
         saved = open_model(path, PolicyCard)
-        evaluator = saved.card.build(
-            saved.read, PolicyOptions.model_validate({"threads": threads, "precision": precision})
-        )
+        options = PolicyOptions.model_validate({"threads": threads, "precision": precision})
+        evaluator = saved.card.build(saved.read, options)
         return cls(evaluator.config, evaluator.network)
 
     def held_out(

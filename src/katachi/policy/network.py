@@ -43,7 +43,7 @@ def first_of_orbits(maps: Tensor) -> Tensor:
     return maps.flatten(-2)[..., least.flatten()].reshape(maps.shape)
 
 
-# Cnn
+# The network
 
 Weights = dict[str, NDArray[np.float32]]
 
@@ -70,9 +70,7 @@ class PolicyNetwork:
             different = sorted(dict(shapes.items() ^ config.weight_shapes().items()))
             raise ValueError(f"its weights are not those of this network: {', '.join(different[:3])}")
         self.config = config
-        self.products = (
-            torch.float32
-        )  # the type in which convolutions multiply in training, see `policy/convolutions.py`
+        self.products = torch.float32  # in which convolutions multiply in training, see `policy/convolutions.py`
         self.weights = {name: torch.tensor(weights[name]).requires_grad_(is_learned(name)) for name in shapes}
 
     @classmethod
@@ -103,14 +101,15 @@ class PolicyNetwork:
         for block in range(self.config.blocks):
             inner = self._layer(2 * block + 1, boards, None, None, training=training)
             boards = self._layer(2 * block + 2, inner, None, boards, training=training)
-        policy = self._convolve("policy", boards) + self._bias("policy")
-        return Prediction(
-            policy.flatten(2),
-            self._value(boards) if self.config.value else None,
-            (self._convolve("ownership", boards) + self._bias("ownership")).flatten(1)
-            if self.config.ownership
-            else None,
-        )
+        policy, value, ownership = self._map("policy", boards).flatten(2), None, None
+        if self.config.value:
+            value = self._value(boards)
+        if self.config.ownership:
+            ownership = self._map("ownership", boards).flatten(1)
+        return Prediction(policy, value, ownership)
+
+    def _map(self, head: str, boards: Tensor) -> Tensor:
+        return self._convolve(head, boards) + self._bias(head)
 
     def _layer(
         self, layer: int, boards: Tensor, ranks: Tensor | None, added: Tensor | None, *, training: bool

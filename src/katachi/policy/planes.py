@@ -20,13 +20,10 @@ array([[0, 1, 1],
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any, Final
-
-from numpy.typing import NDArray
+from typing import Final
 
 from katachi.core.drawing import Picture, draw_sheet
-from katachi.features.planes import HIGHEST_RANK, PlaneKind, Planes, PlaneSet, Ranks
+from katachi.features.planes import HIGHEST_RANK, PlaneKind, PlaneSet
 from katachi.go.board import Board
 from katachi.policy.kernels.planes import fill_full, fill_mover, fill_reduced
 
@@ -83,24 +80,13 @@ def _mover_kinds() -> Iterator[PlaneKind]:
 _LEGAL: Final = PlaneKind("legal", "the player to move may play here")
 _CATCHES: Final = PlaneKind("ladder capture", "a move here catches a chain of two liberties in a ladder")
 
-
-def _fill_full(records: NDArray[Any], ranks: Ranks, out: Planes, *, capture_zero_bin: bool) -> None:
-    fill_full(records, ranks, int(capture_zero_bin), out)
-
-
-def _fill_reduced(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  # noqa: ARG001
-    fill_reduced(records, out)
-
-
-def _fill_mover(records: NDArray[Any], ranks: Ranks, out: Planes) -> None:  # noqa: ARG001
-    fill_mover(records, out)
-
-
 _ALL: Final = (
-    PlaneSet("maddison-36", tuple(_full_kinds(1)), partial(_fill_full, capture_zero_bin=False)),
-    PlaneSet("maddison-36-zero-bin", tuple(_full_kinds(0)), partial(_fill_full, capture_zero_bin=True)),
-    PlaneSet("maddison-9", _reduced_kinds(), _fill_reduced),
-    PlaneSet("mover", tuple(_mover_kinds()), _fill_mover),
+    PlaneSet("maddison-36", tuple(_full_kinds(1)), lambda records, ranks, out: fill_full(records, ranks, 0, out)),
+    PlaneSet(
+        "maddison-36-zero-bin", tuple(_full_kinds(0)), lambda records, ranks, out: fill_full(records, ranks, 1, out)
+    ),
+    PlaneSet("maddison-9", _reduced_kinds(), lambda records, _, out: fill_reduced(records, out)),
+    PlaneSet("mover", tuple(_mover_kinds()), lambda records, _, out: fill_mover(records, out)),
 )
 PLANES: Final = {planes.name: planes for planes in _ALL}
 

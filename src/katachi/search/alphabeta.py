@@ -32,8 +32,6 @@ from katachi.search.kernels import alphabeta as kernels
 from katachi.search.one_ply import komi_of, passes_before, playable, root_moves, sensible_captures, sensible_moves
 from katachi.search.settings import MAX_DEPTH, AlphaBetaSettings
 
-# What iterative deepening asks of a tree, compiled or not.
-
 ShouldStop = Callable[[], bool]
 
 
@@ -113,20 +111,16 @@ class CompiledTree:
         self._table = np.zeros(1 << settings.table_bits, dtype=kernels.ENTRY)
         self._work = np.empty(kernels.MOVES, dtype=np.float64)
         self._passes = passes_before(game)
-        self._tree = self._new_tree(game, rng, settings.quiescence)
         self._slice = _FIRST_SLICE
-
-    def _new_tree(self, game: Game, rng: np.random.Generator, quiescence: int) -> NDArray[Any]:
-        tree = np.zeros(1, dtype=kernels.TREE)
+        self._tree = tree = np.zeros(1, dtype=kernels.TREE)
         tree["komi"] = komi_of(game)
-        tree["quiescence"] = quiescence
+        tree["quiescence"] = settings.quiescence
         tree["has_sweep"] = self._sweep is not kernels.no_sweep
         considered = root_moves(game)
         tree["considered"][0, : considered.size - 1] = considered[:-1]
         tree["tie_break"] = _TIE_BREAK * rng.random(kernels.MOVES)
         tree["killers"] = board_kernels.OFF
         self._frames["best_move"][0] = board_kernels.OFF
-        return tree
 
     @property
     def nodes(self) -> int:
@@ -163,28 +157,20 @@ class CompiledTree:
             self._slice = int(np.clip(self._slice * _SLICE_SECONDS / max(elapsed, 1e-6), 1, 4 * self._slice))
         return bool(done)
 
-    # What the last run found
-
     @property
     def line(self) -> list[int]:
-        """The principal variation, the best move first; empty if no move was searched to its end."""
-        root = self._frames[0]
-        return [self._move(point) for point in root["line"][: root["line_length"]].tolist()]
+        line = self._frames["line"][0, : self._frames["line_length"][0]].tolist()
+        return [PASS if point == board_kernels.OFF else point for point in line]
 
     @property
     def black_wins(self) -> float:
-        """The value of the best move."""
         return abs(float(self._frames["best"][0]))
 
     @property
     def visits(self) -> Ints:
-        """How many nodes lay behind each move, [n²+1], over all runs."""
         visits = self._tree["visits"][0]
         points = self._size**2
         return np.append(visits[:points], visits[board_kernels.OFF])
-
-    def _move(self, point: int) -> int:
-        return PASS if point == board_kernels.OFF else point
 
 
 # The tree in Python, for all other evaluators.
@@ -247,12 +233,8 @@ class PythonTree:
         self._root = Node(self._board, 0, self._passes)
         self._entries: dict[tuple[Position, int], Entry] = {}
         self._hints: dict[Position, int] = {}  # the best move of whatever depth was searched last
-        self._visits: Ints = np.zeros(self._moves.size, dtype=np.int64)
-        self._nodes = 0
-
-    @property
-    def nodes(self) -> int:
-        return self._nodes
+        self.visits: Ints = np.zeros(self._moves.size, dtype=np.int64)
+        self.nodes = 0
 
     @property
     def line(self) -> list[int]:
@@ -262,12 +244,7 @@ class PythonTree:
     def black_wins(self) -> float:
         return abs(self._root.best)
 
-    @property
-    def visits(self) -> Ints:
-        return self._visits.copy()
-
     def run(self, depth: int, node_limit: int | None, should_stop: ShouldStop) -> bool:
-        """Search to a depth; returns whether that was completed before the limit or ``should_stop`` ended it."""
         self._node_limit = node_limit
         self._should_stop = should_stop
         hint = self._root.line[:1]
@@ -276,9 +253,9 @@ class PythonTree:
             self._count_node()
             sweep = sweep_afterstates(self._evaluator, self._board)
             for move in self._ordered(self._moves, sweep, self._board.to_play, hint, self._tie_break):
-                before = self._nodes
+                before = self.nodes
                 self._try(self._root, move, sweep)
-                self._visits[move] += max(self._nodes - before, 1)
+                self.visits[move] += max(self.nodes - before, 1)
         except _Stopped:
             return False
         return True
@@ -353,9 +330,9 @@ class PythonTree:
         return 1.0 if score > self._komi else 0.5 if score == self._komi else 0.0
 
     def _count_node(self) -> None:
-        if self._should_stop() or (self._node_limit is not None and self._nodes >= self._node_limit):
+        if self._should_stop() or (self._node_limit is not None and self.nodes >= self._node_limit):
             raise _Stopped
-        self._nodes += 1
+        self.nodes += 1
 
 
 # Iterative deepening
@@ -365,18 +342,10 @@ class AlphaBetaSearch:
     """Iterative deepening over any evaluator. Of the limit's ``simulations`` each stands for a node."""
 
     def __init__(self, evaluator: Evaluator, settings: AlphaBetaSettings | None = None) -> None:
-        self._evaluator = evaluator
-        self._settings = settings or AlphaBetaSettings()
+        self.evaluator = evaluator
+        self.settings = settings or AlphaBetaSettings()
         if isinstance(evaluator, CompiledEvaluator):
             compile_for(evaluator)  # not while the clock of the first move runs
-
-    @property
-    def evaluator(self) -> Evaluator:
-        return self._evaluator
-
-    @property
-    def settings(self) -> AlphaBetaSettings:
-        return self._settings
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SearchResult:
         """The result of the greatest depth that the limit allows; ``visits`` are nodes."""
@@ -393,21 +362,22 @@ class AlphaBetaSearch:
         for depth in range(1, self._last_depth(limit) + 1):
             complete = tree.run(depth, limit.simulations, should_stop)
             # The best move of the last depth is searched first: what beats it in an incomplete run is better, too.
-            if tree.line:
-                result = _result(tree, game)
+            if line := tree.line:
+                result = SearchResult(line[0], tree.black_wins, tree.visits.copy(), playable(game, line))
             yield result
-            if not complete or should_stop() or _is_forced(result, limit):
+            is_forced = limit.depth is None and np.count_nonzero(result.visits) == 1  # the clock need not run for it
+            if not complete or should_stop() or is_forced:
                 return
 
     def _tree(self, game: Game, rng: np.random.Generator) -> Tree:
-        if isinstance(self._evaluator, CompiledEvaluator):
-            return CompiledTree(self._evaluator, game, rng, self._settings)
-        return PythonTree(self._evaluator, game, rng, self._settings)
+        if isinstance(self.evaluator, CompiledEvaluator):
+            return CompiledTree(self.evaluator, game, rng, self.settings)
+        return PythonTree(self.evaluator, game, rng, self.settings)
 
     def _last_depth(self, limit: Limit) -> int:
         if limit.depth is not None:
             return max(1, min(limit.depth, MAX_DEPTH))
-        return self._settings.depth if limit.seconds is None else MAX_DEPTH
+        return self.settings.depth if limit.seconds is None else MAX_DEPTH
 
 
 def _stopper(limit: Limit, stop: Event | None) -> ShouldStop:
@@ -419,25 +389,13 @@ def _stopper(limit: Limit, stop: Event | None) -> ShouldStop:
     return should_stop
 
 
-def _result(tree: Tree, game: Game) -> SearchResult:
-    line = tree.line
-    return SearchResult(line[0], tree.black_wins, tree.visits, playable(game, line))
-
-
 def _first_guess(game: Game) -> SearchResult:
     """What to play if there was no time for a single move."""
     considered = root_moves(game)
     return SearchResult(moves_of(considered)[0], 0.5, np.zeros(considered.size, dtype=np.int64))
 
 
-def _is_forced(result: SearchResult, limit: Limit) -> bool:
-    """Whether there is one move only and a clock that need not run for it."""
-    return limit.depth is None and np.count_nonzero(result.visits) == 1
-
-
 def warmup() -> None:
     """Compile what stands for a sweep; the search itself is compiled with an evaluator, by the systems."""
-    from katachi.search.kernels.alphabeta import no_sweep
-
     parameters = (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float32))
-    no_sweep(Game(5).board.record, parameters, np.zeros(26))
+    kernels.no_sweep(Game(5).board.record, parameters, np.zeros(26))

@@ -17,8 +17,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event, Lock, Thread
 from typing import Any, Final
@@ -77,9 +77,7 @@ class PriorSource:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._lock = Lock()
-        self._report = PriorReport()
-        self._lag_simulations = 0.0
-        self._lag_seconds = 0.0
+        self._report = PriorReport()  # lags are sums here
 
     @property
     def failed(self) -> bool:
@@ -88,7 +86,6 @@ class PriorSource:
     def begin(self) -> None:
         """Count from here on; an evaluator that failed gets another chance."""
         self._report = PriorReport()
-        self._lag_simulations = self._lag_seconds = 0.0
 
     def evaluate(self, tree: MctsTree, most: int) -> int:
         """Give priors to the nodes that have waited longest, so many at most; returns how many were sent."""
@@ -102,7 +99,8 @@ class PriorSource:
     def _evaluate(self, tree: MctsTree, nodes: Ints) -> None:
         keys, born = tree.nodes["key"][nodes], tree.nodes["born"][nodes]
         start = time.perf_counter()
-        self._count(sent=nodes.size)
+        with self._lock:
+            self._report.sent += nodes.size
         try:
             evaluation = self._evaluator.evaluate(tree.boards(nodes))
         except Exception as error:  # noqa: BLE001 (whatever goes wrong there must not end the game here)
@@ -112,24 +110,20 @@ class PriorSource:
             return
         used = tree.set_priors(nodes, keys, evaluation)
         age = tree.nodes["visits"][tree.root] - born
-        self._count(returned=nodes.size, used=used.size, lag=float(age.sum()), seconds=time.perf_counter() - start)
-
-    def _count(self, sent: int = 0, returned: int = 0, used: int = 0, lag: float = 0.0, seconds: float = 0.0) -> None:
         with self._lock:
-            self._report.sent += sent
-            self._report.returned += returned
-            self._report.used += used
-            self._report.batches += bool(returned)
-            self._lag_simulations += lag
-            self._lag_seconds += seconds
+            report = self._report
+            report.returned += nodes.size
+            report.used += used.size
+            report.batches += 1
+            report.lag_simulations += float(age.sum())
+            report.lag_seconds += time.perf_counter() - start
 
     def report(self, tree: MctsTree) -> PriorReport:
         """How it stands now."""
         with self._lock:
-            now = PriorReport(**{name: getattr(self._report, name) for name in PriorReport.__slots__})
-        now.lag_simulations = self._lag_simulations / max(now.returned, 1)
-        now.lag_seconds = self._lag_seconds / max(now.batches, 1)
-        now.coverage = tree.coverage
+            now = replace(self._report, coverage=tree.coverage)
+        now.lag_simulations /= max(now.returned, 1)
+        now.lag_seconds /= max(now.batches, 1)
         return now
 
 
@@ -245,28 +239,18 @@ class MctsWorkers:
         finally:
             tree.control["stop"] = 1
             wait(futures)
-        _raise_first(futures)
+        for future in futures:
+            future.result()  # raises what went wrong there
 
     def _work(self, index: int, tree: MctsTree, serve: Callable[[], object]) -> None:
         state = self._states[index]
         boards, frames = self._stacks[index]
         try:
             while state["is_waiting"][0] or state["free_left"][0] or tree.hand_out(state):
+                nodes = tree.nodes, tree.edges, tree.children, tree.stones, tree.table, tree.history
+                own = boards, frames, state, self._playouts[index]
                 why = kernels.run_simulations(
-                    tree.control,
-                    tree.nodes,
-                    tree.edges,
-                    tree.children,
-                    tree.stones,
-                    tree.table,
-                    tree.history,
-                    tree.root_board,
-                    boards,
-                    frames,
-                    state,
-                    self._playouts[index],
-                    self._value,
-                    self._parameters,
+                    tree.control, *nodes, tree.root_board, *own, self._value, self._parameters
                 )
                 if why == kernels.DONE:
                     return
@@ -313,11 +297,6 @@ class MctsWorkers:
         return critical
 
 
-def _raise_first(futures: list[Future[None]]) -> None:
-    for future in futures:
-        future.result()
-
-
 # The search
 
 VARIATIONS: Final = 10  # so many of the best moves are followed further
@@ -331,38 +310,30 @@ class MctsSearch:
     """The search, with an evaluator or with playouts alone."""
 
     def __init__(self, evaluator: Evaluator | None = None, settings: MctsSettings | None = None) -> None:
-        self._settings = settings or MctsSettings()
-        self._evaluator = evaluator
+        self.settings = settings or MctsSettings()
+        self.evaluator = evaluator
         self._td = None
-        if self._settings.td_simulations:
+        if self.settings.td_simulations:
             if evaluator is None:
                 raise ValueError("td_simulations needs a model of local shapes up to 3×3")
-            self._td = TdSearch(evaluator, TdSearchSettings(playouts=self._settings.playouts))
+            self._td = TdSearch(evaluator, TdSearchSettings(playouts=self.settings.playouts))
         steering = evaluator if self._td is None else self._td.memory
         compiled = steering if isinstance(steering, CompiledEvaluator) else None
         self._has_compiled = compiled is not None
-        has_priors = self._settings.priors != "none"
+        has_priors = self.settings.priors != "none"
         self._source = PriorSource(steering) if steering is not None and has_priors else None
-        if self._settings.value_share and compiled is None and self._source is None:
+        if self.settings.value_share and compiled is None and self._source is None:
             raise ValueError("value_share needs an evaluator that compiled code can call, or one that gives priors")
         self._feeder: DelayedPriors | None = None
-        if self._source is not None and self._settings.priors == "delayed":
-            self._feeder = DelayedPriors(self._source, self._settings.batch)
-        threads = self._settings.threads or os.cpu_count() or 1
-        self._workers = MctsWorkers(threads, self._settings.playouts, compiled, evaluator)
+        if self._source is not None and self.settings.priors == "delayed":
+            self._feeder = DelayedPriors(self._source, self.settings.batch)
+        threads = self.settings.threads or os.cpu_count() or 1
+        self._workers = MctsWorkers(threads, self.settings.playouts, compiled, evaluator)
         self._tree: MctsTree | None = None
-
-    @property
-    def evaluator(self) -> Evaluator | None:
-        return self._evaluator
-
-    @property
-    def settings(self) -> MctsSettings:
-        return self._settings
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
-        ending = _Ending(limit.seconds, stops_early=self._settings.stops_early)
+        ending = _Ending(limit.seconds, stops_early=self.settings.stops_early)
         tree = self._begin(game, rng, ending)
         for _ in self._grow(tree, self._quota(limit), ending):
             pass
@@ -382,7 +353,7 @@ class MctsSearch:
 
         Bans are moves that are not looked at.
         """
-        ending = _Ending(limit.seconds, stop, stops_early=stops_early and self._settings.stops_early)
+        ending = _Ending(limit.seconds, stop, stops_early=stops_early and self.settings.stops_early)
         tree = self._begin(game, rng, ending, bans)
         for _ in self._grow(tree, self._quota(limit), ending, _REPORT_SECONDS):
             yield self._result(tree, game)
@@ -397,8 +368,8 @@ class MctsSearch:
     def prepare(self, size: int) -> None:
         """Load and allocate what the first searches on a board of that size would wait for, and find nothing."""
         game, rng = Game(size), np.random.default_rng(0)
-        if self._evaluator is not None:
-            self._evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards
+        if self.evaluator is not None:
+            self.evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards
         for _ in range(2):  # the second continues the tree of the first
             game.play(self.search(game, Limit(simulations=_PREPARING_SIMULATIONS), rng).move)
         if self._tree is not None:
@@ -442,10 +413,10 @@ class MctsSearch:
         goes_on: bool = False,
     ) -> MctsTree:
         """The tree for a game: the last one if it has the size, its root where the game is."""
-        settings = self._settings
+        settings = self.settings
         asks_kernel = settings.playouts.shapes or (self._has_compiled and settings.value_share)
-        if self._evaluator is not None and asks_kernel:
-            self._evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards; its kernel would not
+        if self.evaluator is not None and asks_kernel:
+            self.evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards; its kernel would not
         if self._td is not None:  # it may take half of the time
             seconds = None if ending.seconds is None else ending.seconds / 2
             self._td.adapt(game, Limit(simulations=settings.td_simulations, seconds=seconds), rng, ending.stop)
@@ -475,7 +446,7 @@ class MctsSearch:
 
     def _quota(self, limit: Limit) -> int | None:
         if limit.simulations is None and limit.seconds is None:
-            return self._settings.simulations
+            return self.settings.simulations
         return limit.simulations
 
     def _result(self, tree: MctsTree, game: Game) -> TreeResult:
@@ -545,4 +516,4 @@ def warmup() -> None:
     game = Game(5)
     for _ in range(2):  # the second continues with the tree of the first
         game.play(search.search(game, Limit(simulations=50), np.random.default_rng(0)).move)
-    kernels.no_value(game.board.record, (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float32)))
+    kernels.no_value(game.board.record, _NO_PARAMETERS)

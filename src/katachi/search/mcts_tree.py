@@ -115,20 +115,9 @@ class MctsTree:
         self._free, self._used = [], 1
         self.table.fill(layout.NONE)
         self.control["root"] = 0
-        kernels.make_root(
-            self.control,
-            self.root_board,
-            self._new_state,
-            self.nodes,
-            self.edges,
-            self.children,
-            self.stones,
-            playouts,
-        )
-
-    @property
-    def _new_state(self) -> int:
-        return int(layout.WAITING if self.control["wants_priors"][0] else layout.DEFAULT)
+        state = int(layout.WAITING if self.control["wants_priors"][0] else layout.DEFAULT)
+        arrays = self.nodes, self.edges, self.children, self.stones
+        kernels.make_root(self.control, self.root_board, state, *arrays, playouts)
 
     def _forbid(self, forbidden: NDArray[np.bool_]) -> None:
         """Let the root have no candidates but those that the game allows."""

@@ -102,27 +102,22 @@ def playable(game: Game, line: list[int]) -> tuple[int, ...]:
 
 # What searches report beyond the contract.
 
-
-def _no_moves() -> Floats:
-    return np.empty(0, dtype=np.float32)
-
-
-def _no_sweep() -> Doubles:
-    return np.empty(0)
+_NOTHING: Final = np.empty(0, dtype=np.float32)
+_NO_SWEEP: Final = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyResult(SearchResult):
     """The result of playing by a policy: what it gives the moves considered, [n²+1]; 0 elsewhere."""
 
-    priors: Floats = field(default_factory=_no_moves)
+    priors: Floats = field(default_factory=_NOTHING.copy)
 
 
 @dataclass(frozen=True, slots=True)
 class SweepResult(SearchResult):
     """The result of a search that valued every move it considered: P(Black wins) after each, [n²+1], NaN elsewhere."""
 
-    sweep: Doubles = field(default_factory=_no_sweep)
+    sweep: Doubles = field(default_factory=_NO_SWEEP.copy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +134,9 @@ class PlayoutResult(SweepResult):
 class TreeResult(PlayoutResult):
     """What a Monte-Carlo tree knows besides: priors [n²+1], what follows each move, and how the priors came."""
 
-    priors: Floats = field(default_factory=_no_moves)
+    priors: Floats = field(default_factory=_NOTHING.copy)
     variations: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # what follows each of the best moves
-    leads: Doubles = field(default_factory=_no_sweep)  # the mean score after each, [n²+1]; NaN where there was none
+    leads: Doubles = field(default_factory=_NO_SWEEP.copy)  # the mean score after each, [n²+1]; NaN where there is none
     criticality: Floats | None = None  # how far owning a point goes with winning
     coverage: float = 0.0  # the share of visited nodes that have the evaluator's prior
     lag_simulations: float = 0.0  # mean, from the making of a node to its prior
@@ -161,22 +156,14 @@ class GreedySearch:
     """One ply over any evaluator. One that sweeps its afterstates answers fastest. No limit changes anything."""
 
     def __init__(self, evaluator: Evaluator, settings: GreedySettings | None = None) -> None:
-        self._evaluator = evaluator
+        self.evaluator = evaluator
         self._log_odds = evaluator.afterstate_log_odds if isinstance(evaluator, LogOddsEvaluator) else None
-        self._settings = settings or GreedySettings()
-
-    @property
-    def evaluator(self) -> Evaluator:
-        return self._evaluator
-
-    @property
-    def settings(self) -> GreedySettings:
-        return self._settings
+        self.settings = settings or GreedySettings()
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SweepResult:  # noqa: ARG002 (one ply needs none)
         """Choose a move; each one considered counts as one visit."""
-        considered = legal_root_moves(game) if self._settings.fills_eyes else root_moves(game)
-        considered[-1] |= self._settings.may_pass
+        considered = legal_root_moves(game) if self.settings.fills_eyes else root_moves(game)
+        considered[-1] |= self.settings.may_pass
         sweep, order = self._sweep(game.board)
         sweep = np.where(considered, sweep, np.nan)
         index = self._choose(game.to_play, sweep, order, rng)
@@ -186,7 +173,7 @@ class GreedySearch:
     def _sweep(self, board: Board) -> tuple[Doubles, Doubles]:
         """P(Black wins) after each move, and what tells moves apart: the same, or log-odds if they are known."""
         if self._log_odds is None:
-            sweep = sweep_afterstates(self._evaluator, board)
+            sweep = sweep_afterstates(self.evaluator, board)
             return sweep, sweep
         log_odds = self._log_odds(board)
         shares = log_odds.copy()
@@ -195,10 +182,10 @@ class GreedySearch:
 
     def _choose(self, to_play: int, sweep: Doubles, order: Doubles, rng: np.random.Generator) -> int:
         considered = np.flatnonzero(~np.isnan(sweep))
-        if self._settings.epsilon and rng.random() < self._settings.epsilon:
+        if self.settings.epsilon and rng.random() < self.settings.epsilon:
             return int(rng.choice(considered))
-        if self._settings.temperature:
-            policy = softmax_policy(sweep, to_play, self._settings.temperature).astype(np.float64)
+        if self.settings.temperature:
+            policy = softmax_policy(sweep, to_play, self.settings.temperature).astype(np.float64)
             return int(rng.choice(sweep.size, p=policy / policy.sum()))
         values = to_play * order[considered]
         return int(rng.choice(considered[values == values.max()]))
@@ -214,25 +201,19 @@ class PolicySearch:
     """Play by the policy of any evaluator. No limit changes anything."""
 
     def __init__(self, evaluator: Evaluator, settings: PolicySettings | None = None) -> None:
-        self._evaluator = evaluator
-        self._settings = settings or PolicySettings()
-
-    @property
-    def evaluator(self) -> Evaluator:
-        return self._evaluator
-
-    @property
-    def settings(self) -> PolicySettings:
-        return self._settings
+        self.evaluator = evaluator
+        self.settings = settings or PolicySettings()
 
     def prepare(self, size: int) -> None:
         """Load what the first move on a board of that size would wait for; raises if it cannot evaluate such boards."""
-        self._evaluator.evaluate([Board(size)])
+        self.evaluator.evaluate([Board(size)])
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PolicyResult:  # noqa: ARG002 (it needs none)
         """Choose a move; each one considered counts as one visit."""
-        black_wins, policy = self._evaluator.evaluate([game.board])
-        considered = _considered(game)
+        black_wins, policy = self.evaluator.evaluate([game.board])
+        considered = root_moves(game)
+        if opponent_has_passed(game) and is_won_without_dead_stones(game):
+            considered[:-1], considered[-1] = False, True  # the pass wins
         shares = np.where(considered, policy[0].astype(np.float64), 0)
         shares = shares if shares.any() else considered.astype(np.float64)
         priors = shares / shares.sum()
@@ -242,17 +223,9 @@ class PolicySearch:
 
     def _sharpen(self, priors: Doubles) -> Doubles:
         """The probabilities by which to choose: priors to the power of 1 / temperature."""
-        if self._settings.temperature == 0:
+        if self.settings.temperature == 0:
             weights = (priors == priors.max()).astype(np.float64)
         else:
-            weights = (priors / priors.max()) ** (1 / self._settings.temperature)
+            weights = (priors / priors.max()) ** (1 / self.settings.temperature)
         sharpened: Doubles = weights / weights.sum()
         return sharpened
-
-
-def _considered(game: Game) -> NDArray[np.bool_]:
-    """The moves to choose from, [n²+1]: the pass alone where it wins."""
-    moves = root_moves(game)
-    if opponent_has_passed(game) and is_won_without_dead_stones(game):
-        moves[:-1], moves[-1] = False, True
-    return moves

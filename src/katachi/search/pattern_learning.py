@@ -14,9 +14,9 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from katachi.core.cards import Metric, Training, provenance
+from katachi.core.cards import Metric, Strict, Training, provenance
 from katachi.core.disk import write_atomically
 from katachi.core.training import TrainingError
 from katachi.go.board import Board
@@ -135,10 +135,8 @@ _RANK: Final = re.compile(r"^\d{1,2}[kdp]$")
 _READING_SHARE: Final = 0.8  # of the time that all takes
 
 
-class PatternTraining(BaseModel):
+class PatternTraining(Strict):
     """What to learn from: the first so many games of each file whose players are strong enough."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     games: int = Field(default=2000, ge=1)  # of each file
     step: int = Field(default=4, ge=1)  # every so many moves are learned from
@@ -147,10 +145,8 @@ class PatternTraining(BaseModel):
     seed: int = 0
 
 
-class MoveWeightsCard(BaseModel):
+class MoveWeightsCard(Strict):
     """How weights of moves came about, and how well they predict the moves of games they have not seen."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     format: Literal[1] = 1
     kind: Literal["move weights"] = "move weights"
@@ -180,7 +176,8 @@ def train_patterns(
     training, held_out = (join_choices(splits[split]) for split in (Split.TRAINING, Split.VALIDATION))
     if not len(training):
         raise TrainingError("there is no game to learn from")
-    weights = learn_weights(training, settings.iterations, lambda share: watch(_learning_share(share)))
+    rest = 1 - _READING_SHARE
+    weights = learn_weights(training, settings.iterations, lambda share: watch(_READING_SHARE + rest * share))
     card = MoveWeightsCard(
         training=Training(
             command=command,
@@ -195,10 +192,6 @@ def train_patterns(
     save_move_weights(folder, weights)
     write_atomically(folder / CARD, card.model_dump_json(indent=2) + "\n")
     return card
-
-
-def _learning_share(share: float) -> float:
-    return _READING_SHARE + (1 - _READING_SHARE) * share
 
 
 def _read_splits(paths: list[Path], settings: PatternTraining, watch: Watcher) -> dict[Split, list[Choices]]:

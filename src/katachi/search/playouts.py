@@ -59,7 +59,7 @@ def number_patterns() -> NDArray[np.int32]:
     """The class of every code, [2²⁰]: counted from 0 in the order of the least code of each; NO_CLASS for others."""
     codes = np.arange(PATTERN_CODES, dtype=np.int32)
     codes = codes[_is_possible(codes)]
-    least = np.min([_transform(codes, order) for order in _symmetries()], axis=0)
+    least = np.min([_transform(codes, symmetry) for symmetry in Symmetry], axis=0)
     classes = np.full(PATTERN_CODES, NO_CLASS, dtype=np.int32)
     _, classes[codes] = np.unique(least, return_inverse=True)
     return classes
@@ -70,33 +70,24 @@ def count_patterns() -> int:
     return int(number_patterns().max()) + 1
 
 
-def _digits(codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """[8, codes]"""
-    return np.stack([codes >> 2 * k & 3 for k in range(8)])
-
-
 def _is_possible(codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether what is outside is so by a straight edge or a corner, and only stones are in atari."""
-    outside = _digits(codes) == _OFF
+    digits = np.stack([codes >> 2 * k & 3 for k in range(8)])
+    outside = digits == _OFF
     up, left, right, down = outside[:_TOUCHING]
     edges = [up | left, up | right, down | left, down | right]
     possible: NDArray[np.bool_] = ~(up & down) & ~(left & right)
     for diagonal, edge in zip(outside[_TOUCHING:], edges, strict=True):
         possible &= diagonal == edge
-    for k, digit in enumerate(_digits(codes)[:_TOUCHING]):
+    for k, digit in enumerate(digits[:_TOUCHING]):
         possible &= (codes >> 16 + k & 1 == 0) | (digit == 1) | (digit == 2)
     return possible
 
 
-def _symmetries() -> list[list[int]]:
-    """For each of the eight, which neighbor comes to the place of each."""
-    tables = [symmetry.points(3).tolist() for symmetry in Symmetry]
-    return [[_CELLS.index(table[cell]) for cell in _CELLS] for table in tables]
-
-
-def _transform(codes: NDArray[np.int32], order: list[int]) -> NDArray[np.int32]:
-    result = np.zeros_like(codes)
-    for place, source in enumerate(order):
+def _transform(codes: NDArray[np.int32], symmetry: Symmetry) -> NDArray[np.int32]:
+    table, result = symmetry.points(3).tolist(), np.zeros_like(codes)
+    for place, cell in enumerate(_CELLS):
+        source = _CELLS.index(table[cell])  # the neighbor that comes to this place
         result |= (codes >> 2 * source & 3) << 2 * place
         if place < _TOUCHING:
             result |= (codes >> 16 + source & 1) << 16 + place

@@ -148,33 +148,26 @@ class TdSearch:
     """The search, with long-term memory or without."""
 
     def __init__(self, evaluator: Evaluator | None = None, settings: TdSearchSettings | None = None) -> None:
-        self._evaluator = evaluator
+        self.evaluator = evaluator
         self._long_term = None if evaluator is None else window_values_of(evaluator)
-        self._settings = settings or TdSearchSettings()
-        self._playouts = new_playouts(self._settings.playouts, 1, seed=0, evaluator=evaluator)
+        self.settings = settings or TdSearchSettings()
+        self._playouts = new_playouts(self.settings.playouts, 1, seed=0, evaluator=evaluator)
         self._workspace = None if self._long_term is None else self._new_workspace(self._long_term.board_size)
         self._steps: list[Step] = []
         self._rules: Rules | None = None
         self._slice = 1
 
-    @property
-    def evaluator(self) -> Evaluator | None:
-        return self._evaluator
-
-    @property
-    def settings(self) -> TdSearchSettings:
-        return self._settings
-
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PlayoutResult:
         """The best move by what was learned; ``visits`` count the simulations that began with each move."""
-        *_, last = self._results(game, limit, rng, None, float("inf"))
-        return last
+        *_, workspace = self._run(game, limit, rng)
+        return workspace.result(game, rng)
 
     def deepen(
         self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None
     ) -> Iterator[PlayoutResult]:
         """Yield a result ten times a second until the limit is reached or ``stop`` is set."""
-        return self._results(game, limit, rng, stop, _REPORT_SECONDS)
+        for workspace in self._run(game, limit, rng, stop, _REPORT_SECONDS):
+            yield workspace.result(game, rng)
 
     @property
     def memory(self) -> TdMemory:
@@ -188,25 +181,15 @@ class TdSearch:
         for _ in self._run(game, limit, rng, stop):
             pass
 
-    def _results(
-        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None, seconds_between: float
-    ) -> Iterator[PlayoutResult]:
-        for workspace in self._run(game, limit, rng, stop, seconds_between):
-            yield workspace.result(game, rng)
-
     def _run(
-        self,
-        game: Game,
-        limit: Limit,
-        rng: np.random.Generator,
-        stop: Event | None,
-        seconds_between: float = float("inf"),
+        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None, pause: float = float("inf")
     ) -> Iterator[_Workspace]:
         """Simulate and learn; yields from time to time and at the end."""
         started = time.monotonic()
         deadline = float("inf") if limit.seconds is None else started + limit.seconds
-        report_due = started + seconds_between
-        left = self._quota(limit)
+        report_due = started + pause
+        usual = self.settings.simulations if limit.seconds is None else _ENDLESS
+        left = usual if limit.simulations is None else max(1, limit.simulations)
         workspace = self._begin(game, rng)
         while left > 0:
             left -= self._run_slice(game, workspace, left)
@@ -214,14 +197,9 @@ class TdSearch:
             if now >= deadline or (stop is not None and stop.is_set()):
                 break
             if now >= report_due:
-                report_due = now + seconds_between
+                report_due = now + pause
                 yield workspace
         yield workspace
-
-    def _quota(self, limit: Limit) -> int:
-        if limit.simulations is not None:
-            return max(1, limit.simulations)
-        return self._settings.simulations if limit.seconds is None else _ENDLESS
 
     def _run_slice(self, game: Game, workspace: _Workspace, most: int) -> int:
         """Some milliseconds of simulations; how many that is, is learned from the last slice. Returns how many."""
@@ -236,7 +214,7 @@ class TdSearch:
         """Room for a game, its memory as it was if the game has gone on since the last time."""
         if self._workspace is None or self._workspace.memory.board_size != game.size:
             self._workspace = self._new_workspace(game.size)
-        elif not (self._settings.reuse and self._has_gone_on(game)):
+        elif not (self.settings.reuse and self._has_gone_on(game)):
             self._workspace.memory.forget()
         self._steps, self._rules = game.steps, game.rules
         self._playouts["random"] = random_state(rng.integers(1 << 63, dtype=np.uint64))
@@ -245,7 +223,7 @@ class TdSearch:
         return self._workspace
 
     def _new_workspace(self, board_size: int) -> _Workspace:
-        return _Workspace(board_size, self._settings, self._long_term)
+        return _Workspace(board_size, self.settings, self._long_term)
 
     def _has_gone_on(self, game: Game) -> bool:
         """Whether this is the game of the last call, a move or two later: every game begins with the empty board."""
@@ -265,13 +243,10 @@ class _Workspace:
         self._simulator["learned_plies"] = settings.learned_plies
         self._simulator["step"] = settings.step_size / windows
         self._simulator["learned_windows"] = windows
-        self._spans = np.zeros((self._most_spans(settings.learned_plies), 4), dtype=np.int32)
+        # Each ply puts down a stone, which may be taken later, as may those that stood there before.
+        changes = 2 * settings.learned_plies + board_size**2
+        self._spans = np.zeros((2 * (windows + changes * self.memory.most_contacts), 4), dtype=np.int32)
         self._boards, self._spare = Board(board_size).record, Board(board_size).record
-
-    def _most_spans(self, plies: int) -> int:
-        """Each ply puts down a stone, which may be taken later, as may those that stood there before."""
-        changes = 2 * plies + self.memory.board_size**2
-        return 2 * (self.memory.learned_windows + changes * self.memory.most_contacts)
 
     def begin(self, game: Game, rng: np.random.Generator) -> None:
         """Stand at a game's position, draw new random numbers, and count from there."""

@@ -1,9 +1,9 @@
-"""The compiled part of `policy/convolutions.py`: the transforms of tiles of 4×4 points, and their adjoints for the
-gradients.
+"""The compiled part of `policy/convolutions.py`: normalization, and Winograd's transforms with their adjoints.
 
-Boards are flat arrays of [board, row, column, channel]; what is transformed is [36, stride], where tile t has its
-channels c at t · channels + c, as float32 or as bfloat16 in uint16. Channels come in multiples of eight. A board is
-first copied into a frame in ``scratch`` whose edge stays zero, so that no tile needs to know where the board ends.
+For the transforms boards are flat arrays of [board, row, column, channel]; what is transformed is [36, stride], where
+tile t has its channels c at t · channels + c, as float32 or as bfloat16 in uint16. Channels come in multiples of eight.
+A board is first copied into a frame in ``scratch`` whose edge stays zero, so that no tile needs to know where the board
+ends.
 
 With d a tile of 6×6 points of the input and y the 4×4 points of the output inside it (Lavin and Gray 2016):
 y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A, and the sum over channels takes place between the two transforms.
@@ -16,8 +16,7 @@ import numpy as np
 from katachi.features.kernels.simd import LANES, load, spread, store, where_positive
 from katachi.go.kernels import kernel
 
-# The compiled part of `policy/convolutions.py`: sums over a batch for every channel, and what is made of each number by
-# them.
+# Normalization: sums over a batch for every channel, and what is made of each number by them.
 #
 # Boards are flat arrays of [row, channel], with as many rows as all boards have points; channels come in multiples of
 # eight. Tables of numbers for each channel are [kind · channels + channel].

@@ -1,5 +1,4 @@
-"""The compiled alpha-beta search: a stack of frames instead of recursion, so that it can stop after any node and go
-on.
+"""The compiled alpha-beta search: a stack of frames instead of recursion, so that it can stop after any node.
 
 A node's *worth* is color · P(Black wins) of the player to move there: the parent's worth is its negative, exactly, so
 that values flip once, at the node, and equal plain minimax to the last bit. Depth counts down; at depth 0 quiescence
@@ -20,10 +19,9 @@ from numba import from_dtype, types
 
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import OFF, captures, is_sensible, play_pass, play_stone, record_dtype
-from katachi.go.kernels.playouts import count_area
 from katachi.go.kernels.values import PARAMETERS, RECORDS, SWEEP, VALUE
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
-from katachi.search.kernels.mcts_nodes import node_key
+from katachi.search.kernels.mcts_nodes import area_outcome, node_key
 
 MAX_PLY: Final = 64  # depth and quiescence together
 MOVES: Final = MAX_POINTS + 1
@@ -85,17 +83,6 @@ _HISTORY: Final = 0.02  # at most
 @kernel
 def no_sweep(boards, parameters, values):
     """Stands for the sweep of an evaluator that has none."""
-
-
-@kernel
-def outcome(b, komi):
-    """P(Black wins) when both have passed: by area, all stones alive.
-
-    Nobody had a sensible move, so that every empty point is alone, as ``count_area`` wants it.
-    """
-    owners = np.zeros(MAX_POINTS, np.int8)
-    score = count_area(b, owners)
-    return 1.0 if score > komi else 0.5 if score == komi else 0.0
 
 
 @kernel
@@ -202,7 +189,7 @@ def _settle_frontier(b, frame, tree):
     winner = -1
     for i in range(frame.count):
         p = frame.moves[i]
-        worth = color * (outcome(b, tree.komi) if p == OFF and frame.passes == 1 else frame.values[i])
+        worth = color * (area_outcome(b, tree.komi) if p == OFF and frame.passes == 1 else frame.values[i])
         if tree.ply == 0:
             tree.visits[p] += 1
         # The best may be the stand-pat value of quiescence; among equal moves the order decides.
@@ -369,7 +356,7 @@ def _leave(frames, boards, table, tree, settled):
     ),
 )
 def run_nodes(frames, boards, table, work, trees, value, sweep, parameters, budget):
-    """Go on with an iteration for so many nodes; returns whether it is complete."""
+    """Continue an iteration for so many nodes; returns whether it is complete."""
     tree = trees[0]
     stop = tree.nodes + budget
     while tree.ply >= 0:
@@ -386,7 +373,7 @@ def run_nodes(frames, boards, table, work, trees, value, sweep, parameters, budg
         at = _next_move(frame)
         if frame.moves[at] == OFF and frame.passes == 1:
             tree.visits[OFF] += tree.ply == 0
-            worth = boards[tree.ply].to_play * outcome(boards[tree.ply], tree.komi)
+            worth = boards[tree.ply].to_play * area_outcome(boards[tree.ply], tree.komi)
             _receive(frame, worth, frame, 0)
         else:
             _descend(frames, boards, tree, at)

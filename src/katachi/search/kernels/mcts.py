@@ -40,7 +40,6 @@ from katachi.go.kernels.board import (
     record_dtype,
 )
 from katachi.go.kernels.ladders import FRAME, new_stack
-from katachi.go.kernels.scoring import fill_owner
 from katachi.go.kernels.values import PARAMETERS, RECORDS, VALUE
 from katachi.go.points import BLACK, MAX_POINTS
 from katachi.search.kernels.mcts_nodes import (
@@ -58,6 +57,7 @@ from katachi.search.kernels.mcts_nodes import (
     WAITING,
     WINS,
     WORKER,
+    area_outcome,
     find_node,
     make_node,
     node_key,
@@ -184,20 +184,15 @@ def _has_been(situation, worker, history):
 
 
 @kernel
-def _situation_after(b, p, color):
-    """One number for the stones after a move and who is to play then."""
-    after = _hash_after(b, p, color)
-    return after ^ ZOBRIST_WHITE_TO_PLAY if color == BLACK else after
-
-
-@kernel
 def _is_allowed(tree, b, p, worker, history):
     """Whether a point may be played on here: the board knows occupied points, suicide and simple ko, we superko."""
     if illegality(b, p, b.to_play, False) != LEGAL:
         return False
     if tree.superko == SIMPLE_KO:
         return True
-    situation = _situation_after(b, p, b.to_play)
+    situation = _hash_after(b, p, b.to_play)
+    if b.to_play == BLACK:
+        situation ^= ZOBRIST_WHITE_TO_PLAY
     worker.situations[worker.depth] = situation
     if _has_been(situation, worker, history):
         return False
@@ -260,38 +255,12 @@ def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, 
     state = WAITING if tree.wants_priors else DEFAULT
     born = np.uint32(nodes[tree.root].visits)
     _recall_moves(tree, b, worker, playout)
-    make_node(
-        b,
-        passes,
-        born,
-        state,
-        np.uint64(node),
-        nodes,
-        edges,
-        children,
-        stones,
-        playout,
-        tree.pattern_priors,
-        tree.ladder_priors,
-        worker.scores,
-        ladder_boards,
-        frames,
-    )
+    at, work = np.uint64(node), worker.scores
+    make_node(tree, b, passes, born, state, at, nodes, edges, children, stones, playout, work, ladder_boards, frames)
     worker.made = node
     if tree.shares_positions:
         table[slot] = node
     return node
-
-
-@kernel
-def area_outcome(b, komi):
-    """P(Black wins) when both have passed: by area, all stones alive."""
-    owner = np.empty(MAX_POINTS, np.int8)
-    fill_owner(b.stone, np.int64(b.lines), np.zeros(MAX_POINTS + 1, np.bool_), owner)
-    area = 0
-    for p in range(b.lines * b.lines):
-        area += owner[p]
-    return 1.0 if area > komi else 0.5 if area == komi else 0.0
 
 
 @kernel
@@ -430,23 +399,8 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
     playout.last, playout.before = tree.last, tree.before
     work = np.zeros(MAX_POINTS, np.float32)
     ladder_boards, frames = new_stack()
-    make_node(
-        b,
-        tree.root_passes,
-        np.uint32(0),
-        np.uint8(state),
-        np.uint64(0),
-        nodes,
-        edges,
-        children,
-        stones,
-        playout,
-        tree.pattern_priors,
-        tree.ladder_priors,
-        work,
-        ladder_boards,
-        frames,
-    )
+    passes, born, state, at = tree.root_passes, np.uint32(0), np.uint8(state), np.uint64(0)
+    make_node(tree, b, passes, born, state, at, nodes, edges, children, stones, playout, work, ladder_boards, frames)
 
 
 @kernel(

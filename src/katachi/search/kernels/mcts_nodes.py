@@ -22,15 +22,14 @@ import numpy as np
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import OFF, RECENT, ZOBRIST_WHITE_TO_PLAY, is_sensible, record_dtype, set_stones
 from katachi.go.kernels.playouts import next_random
+from katachi.go.kernels.scoring import fill_owner
 from katachi.go.points import BLACK, MAX_POINTS
 from katachi.search.kernels.playouts import pattern_prior, weigh_ladders
-
-# The key of a node: one number for a position in a tree, with whose turn it is, the ko and a pass before it.
 
 
 @kernel
 def node_key(b, passes):
-    """The key of a board that was reached by so many passes in succession, 0 or 1."""
+    """One number for a board with whose turn it is, the ko, and so many passes before it in succession, 0 or 1."""
     key = b.hash
     if b.to_play != BLACK:
         key ^= ZOBRIST_WHITE_TO_PLAY
@@ -47,7 +46,22 @@ def key_of(boards, passes):
     return node_key(boards[0], passes)
 
 
-# Mcts nodes
+@kernel
+def fill_area(b, owner):
+    """Black's area less White's after two passes, all stones alive; ``owner`` [MAX_POINTS] gets who owns each point."""
+    fill_owner(b.stone, np.int64(b.lines), np.zeros(MAX_POINTS + 1, np.bool_), owner)
+    area = 0
+    for p in range(np.uint16(b.lines * b.lines)):
+        area += owner[p]
+    return area
+
+
+@kernel
+def area_outcome(b, komi):
+    """P(Black wins) when both have passed."""
+    area = fill_area(b, np.empty(MAX_POINTS, np.int8))
+    return 1.0 if area > komi else 0.5 if area == komi else 0.0
+
 
 NONE: Final = np.int32(-1)
 VISITS: Final = np.uint64(0)
@@ -114,9 +128,7 @@ WORKER: Final = record_dtype(
 _PASS_WEIGHT: Final = np.float32(0.25)  # in a default prior; another move has 1
 _EVEN_SHARE: Final = np.float32(0.1)  # of a prior by patterns
 _ONE: Final = np.float32(1)
-_UNEVEN: Final = np.float32(
-    2.0**-40
-)  # a default prior differs a little from move to move: no point is always the first
+_UNEVEN: Final = np.float32(2.0**-40)  # by which default priors differ: no point is always the first
 
 
 @kernel
@@ -156,9 +168,7 @@ def _fill_weighed_prior(b, edges, node, strengths):
 
 
 @kernel
-def make_node(
-    b, passes, born, state, node, nodes, edges, children, stones, playout, by_patterns, by_ladders, work, boards, frames
-):
+def make_node(tree, b, passes, born, state, node, nodes, edges, children, stones, playout, work, boards, frames):
     """Write a fresh node for a board; ``work`` is [n²], and on the boards and frames ladders are read.
 
     Its state is written last.
@@ -170,9 +180,9 @@ def make_node(
         children[node, p] = NONE
     for p in range(np.uint64(b.lines) * np.uint64(b.lines)):
         stones[node, p] = b.stone[p]
-    if by_patterns:
+    if tree.pattern_priors:
         pattern_prior(b, playout, work)
-        if by_ladders:
+        if tree.ladder_priors:
             weigh_ladders(b, boards, frames, work)
         _fill_weighed_prior(b, edges, node, work)
     else:

@@ -377,7 +377,7 @@ PLAYOUT: Final = record_dtype(
         ("last_gamma", np.float32, DISTANCES),
         ("before_gamma", np.float32, DISTANCES),
         ("reply", np.uint16, (2, MAX_POINTS)),  # Black's, White's last good reply to a move there, or OFF
-        # what search/kernels/playouts.py needs
+        # the value of shapes
         ("holders", np.uint8, MAX_POINTS),  # how many windows hold a point …
         ("holder", np.uint16, (MAX_POINTS, 9)),  # … which …
         ("power", np.uint16, (MAX_POINTS, 9)),  # … and the power of three at which it counts there
@@ -392,11 +392,7 @@ PLAYOUT: Final = record_dtype(
 )
 
 
-# The informed playout: a game to its end by the policy of ``search/kernels/playouts.py``, and what its replies teach.
-#
-# With everything off a playout is one of ``go/kernels/playouts.py``.
-
-__all__ = ["PLAYOUT", "add_informed_playouts", "learn_replies", "play_out"]
+# The informed playout: a game to its end by the policy. With everything off it is one of ``go/kernels/playouts.py``.
 
 
 @kernel

@@ -1,14 +1,14 @@
 """The simulations of TD search: play on by what the memory says, then by a playout, and learn from how it went.
 
 Silver, Sutton and Müller 2012. A simulation begins at the root. For so many plies both sides play ε-greedily by the
-memory (``search/kernels/td.py``); a playout ends the game. Then the memory learns from its plies. Symbols: s_t is the
+memory; a playout ends the game. Then the memory learns from its plies. Symbols: s_t is the
 board after a side's own move number t, V the chance of the player who has just moved, r their result in the end.
 
     δ_t = V(s_t+1) − V(s_t), of the last one r − V(s_t)
     Δθ = α δ_t / n   for the n weights that are in use in s_t
 
 That is TD(0) by the logistic gradient. Within a simulation the weights stay as they are. So a weight that was in use
-from one afterstate of a side to another, a *stand*, gets the sum of the errors between, which is a difference of two
+from one afterstate of a side to another, a *span*, gets the sum of the errors between, which is a difference of two
 prefix sums; only windows that change cost time. Kernels trust their arguments.
 """
 
@@ -32,20 +32,18 @@ from katachi.go.kernels.board import (
     record_dtype,
 )
 from katachi.go.kernels.playouts import next_random, random_below
-from katachi.go.kernels.scoring import fill_owner
 from katachi.go.kernels.values import logistic, make_shares
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
+from katachi.search.kernels.mcts_nodes import fill_area
 from katachi.search.kernels.playouts import learn_replies, play_out
 
-# The compiled part of ``search/td.py``: what the weights of the windows say of a board, and of every move on it.
+# What the weights of the windows say of a board, and of every move on it.
 #
 # All parameters come in the pair that compiled evaluators have. The integers hold a header, the first weight of each
 # window, where the contacts of each point begin, and the contacts: a window and the power of three at which the point
 # counts there. The numbers are the weights. The *entry* of a window is the weight in use: its first weight plus its
 # code in base 3, with digits 0 for an empty point, 1 for a stone of the player who has just moved, 2 for an opponent's.
 # Entries are kept for two views, [2, windows]: in view 0 Black has just moved, in view 1 White.
-#
-# Kernels trust their arguments.
 
 # The header: how many windows there are, and where each part begins.
 WINDOWS: Final = 0
@@ -165,7 +163,7 @@ def value(boards, parameters):
     return logistic(color * sum_entries(ints, weights, entries, view_of(color)))
 
 
-# Td search
+# Simulations
 
 MAX_OWN_PLIES: Final = 2 * MAX_POINTS
 
@@ -190,7 +188,7 @@ SIMULATOR: Final = record_dtype(
         ("random", np.uint64),
         ("root_entries", np.int32, (2, MAX_WINDOWS)),
         ("entries", np.int32, (2, MAX_WINDOWS)),
-        ("since", np.uint32, (2, MAX_WINDOWS)),  # the first afterstate of the entry's stand
+        ("since", np.uint32, (2, MAX_WINDOWS)),  # the first afterstate of the entry's span
         ("logit", np.float64, 2),
         # … and its afterstates so far
         ("afterstates", np.uint32, 2),
@@ -293,16 +291,6 @@ def _choose(s, boards, spare, parameters, at_root):
 
 
 @kernel
-def _count_area(s, b):
-    """Black's area less White's after two passes, all stones alive."""
-    fill_owner(b.stone, np.int64(b.lines), np.zeros(MAX_POINTS + 1, np.bool_), s.owner)
-    area = 0
-    for p in range(np.uint16(b.lines * b.lines)):
-        area += s.owner[p]
-    return area
-
-
-@kernel
 def _simulate(s, boards, spare, playout, parameters, spans):
     """Play from ``boards[0]``, which is the root, to the end; returns Black's area less White's."""
     _begin(s, parameters)
@@ -315,7 +303,7 @@ def _simulate(s, boards, spare, playout, parameters, spans):
         if ply == 0:
             s.visits[move] += 1
         if passes == 2:
-            return _count_area(s, boards[0])
+            return fill_area(boards[0], s.owner)
     spare[0] = boards[0]
     playout.last = move
     area = play_out(boards[0], playout)
