@@ -159,7 +159,7 @@ class PolicyRelease(Release):
     training = TRAINING
     search = "policy"
 
-    def measure(self, settings: PolicyTraining, model: SavedModel[Any], request: Request) -> dict[str, Metric]:
+    def measure(self, settings: PolicyTraining, model: SavedModel[PolicyCard], request: Request) -> dict[str, Metric]:
         dataset = Dataset.open(settings.data)
         size = settings.size or dataset.only_size()
 
@@ -182,10 +182,9 @@ class PolicyRelease(Release):
             metrics |= _shares(rough, "test, in eight bits:")
         return metrics
 
-    def save(self, path: Path, model: SavedModel[Any], metrics: Mapping[str, Metric], request: Request) -> None:
+    def save(self, path: Path, model: SavedModel[PolicyCard], metrics: Mapping[str, Metric], request: Request) -> None:
         """Save what play needs, and the weights from which training can resume if there is room for them."""
         card = model.card
-        assert isinstance(card, PolicyCard)  # it was measured
         onnx, rough = model.read(ONNX), model.read(INT8) if request.int8 else None
         size = len(onnx) + len(rough or b"")
         if size > MAX_BYTES:
