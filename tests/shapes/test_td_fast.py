@@ -57,7 +57,7 @@ def test_gains_are_always_up_to_date(size, eye_rule):
     learner.self_play.weights[0] = weights
     learner.train(1)  # fuses these weights
     tables = learner.self_play.fused
-    player, board, captures = learner.self_play.player[0], Board(size), 0
+    player, board, captures = learner.self_play.game[0], Board(size), 0
     fused = player["fused"][: tables.large.table.size].astype(np.int64)
     kernel_board = new_boards(1, size)[0]
     begin_game(player)

@@ -10,68 +10,11 @@ from numpy.typing import NDArray
 from katachi.go.kernels.board import new_boards
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
-from katachi.shapes.kernels.alp import ALP, count_fused_wins, count_unfused_wins
-from katachi.shapes.kernels.liberty_alp import count_fused_liberty_wins, count_unfused_liberty_wins
-from katachi.shapes.kernels.liberty_player import LIBERTIES, fuse_liberties
-from katachi.shapes.kernels.liberty_windows import POSITION
-from katachi.shapes.kernels.player import fuse, new_player
-from katachi.shapes.liberty import CombinedShapes, LibertyShapes, Shapes, build_liberty_windows, can_fuse_liberties
-from katachi.shapes.self_play import (
-    EYE_RULES,
-    EyeRule,
-    new_game,
-    new_liberty_game,
-    new_liberty_shapes,
-    new_shapes,
-    new_workspace,
-    untie,
-)
+from katachi.shapes.kernels.games import ALP, count_online_wins, count_table_wins
+from katachi.shapes.kernels.player import fuse, fuse_liberties, new_player
+from katachi.shapes.liberty import CombinedShapes, Shapes, build_liberty_windows, can_fuse_liberties
+from katachi.shapes.self_play import EYE_RULES, EyeRule, basic_shapes, new_game, new_shapes, untie
 from katachi.shapes.sets import ShapeSet
-
-# How well liberty shapes play, alone or with local shapes: games against the average liberty player.
-
-
-def count_liberty_wins(
-    features: LibertyShapes | CombinedShapes,
-    weights: NDArray[Any],
-    seed: np.uint64,
-    eye_rule: int,
-    rest: tuple[Any, ...],
-) -> NDArray[np.float64]:
-    """The wins as Black and as White, [2]; ``rest`` are the opponent, three boards, games, random plies and komi."""
-    features, weights = _with_local_shapes(features, weights.astype(np.float64))
-    if any(s.is_hashed for s in features.basic.sets) or not can_fuse_liberties(features.liberty):
-        game = new_liberty_game(features, cascade=False)
-        game["random"], game["eye_rule"] = seed, eye_rule
-        unfused = (new_liberty_shapes(features, 1), new_workspace(features), weights, game)
-        found: NDArray[np.float64] = count_unfused_liberty_wins(*unfused, *rest)
-        return found
-    player, liberties = _fused_liberty_player(features, weights)
-    player["random"], player["eye_rule"] = seed, eye_rule
-    wins: NDArray[np.float64] = count_fused_liberty_wins(player, liberties, np.zeros(1, dtype=POSITION), *rest)
-    return wins
-
-
-def _with_local_shapes(
-    features: LibertyShapes | CombinedShapes, weights: NDArray[np.float64]
-) -> tuple[CombinedShapes, NDArray[np.float64]]:
-    """Liberty shapes alone as if there were local shapes too, all worth nothing."""
-    if isinstance(features, CombinedShapes):
-        return features, weights
-    basic = LocalShapes(features.board_size, [ShapeSet.parse("LI 1x1")])
-    return CombinedShapes(basic, features), np.concatenate([np.zeros(basic.size), weights])
-
-
-def _fused_liberty_player(features: CombinedShapes, weights: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    tables, windows = build_fused_tables(features.basic), build_liberty_windows(features.liberty)
-    player = new_player(features.board_size, tables.cells, tables.classes)
-    fuse(weights, *levels_of(tables), player["fused"][0, : tables.large.table.size])
-    liberties = np.zeros(1, dtype=LIBERTIES)
-    fuse_liberties(weights[features.basic.size :], windows, liberties["fused"][0])
-    return player, liberties
-
-
-# Against alp
 
 
 def play_against_alp(
@@ -110,24 +53,47 @@ def play_by_color(
     own_seed, alp_seed = np.random.SeedSequence(seed).generate_state(2, np.uint64) | np.uint64(1)
     alp = np.zeros(1, dtype=ALP)
     alp["random"], alp["eye_rule"] = alp_seed, EYE_RULES[eye_rule]
-    rest = (alp, new_boards(3, features.board_size), games, random_plies, komi)
-    if not isinstance(features, LocalShapes):
-        wins = count_liberty_wins(features, weights, own_seed, EYE_RULES[eye_rule], rest)
-        return float(wins[0]), float(wins[1])
-    features, weights = untie(features, weights)
-    if any(shape_set.is_hashed for shape_set in features.sets):
-        game = new_game(features, cascade=False)
-        game["random"], game["eye_rule"] = own_seed, EYE_RULES[eye_rule]
-        wins = count_unfused_wins(new_shapes(features, 1), weights.astype(np.float64), game, *rest)
-        return float(wins[0]), float(wins[1])
-    player = _fused_player(features, weights.astype(np.float64))
-    player["random"], player["eye_rule"] = own_seed, EYE_RULES[eye_rule]
-    wins = count_fused_wins(player, *rest)
-    return float(wins[0]), float(wins[1])
+    boards = new_boards(3, features.board_size)
+    own, weights = _with_local_shapes(features, weights.astype(np.float64))
+    if _can_fuse(own):
+        count_wins, game, per_move = count_table_wins, _new_table_player(own, weights), ()
+    else:
+        count_wins, game, per_move = (
+            count_online_wins,
+            new_game(own, cascade=False),
+            (new_shapes(own, 1), weights[None]),
+        )
+    game["random"], game["eye_rule"] = own_seed, EYE_RULES[eye_rule]
+    black, white = count_wins(game, per_move, alp, boards, games, random_plies, komi).tolist()
+    return black, white
 
 
-def _fused_player(features: LocalShapes, weights: NDArray[np.float64]) -> NDArray[Any]:
-    tables = build_fused_tables(features)
+def _with_local_shapes(
+    features: Shapes, weights: NDArray[np.float64]
+) -> tuple[LocalShapes | CombinedShapes, NDArray[np.float64]]:
+    """Shapes with a weight each, and liberty shapes alone as if there were local shapes too, all worth nothing."""
+    if isinstance(features, LocalShapes):
+        return untie(features, weights)
+    if isinstance(features, CombinedShapes):
+        return features, weights
+    basic = LocalShapes(features.board_size, [ShapeSet.parse("LI 1x1")])
+    return CombinedShapes(basic, features), np.concatenate([np.zeros(basic.size), weights])
+
+
+def _can_fuse(features: LocalShapes | CombinedShapes) -> bool:
+    """Whether there are fused tables of these shapes."""
+    if any(shape_set.is_hashed for shape_set in basic_shapes(features).sets):
+        return False
+    return isinstance(features, LocalShapes) or can_fuse_liberties(features.liberty)
+
+
+def _new_table_player(features: LocalShapes | CombinedShapes, weights: NDArray[np.float64]) -> NDArray[Any]:
+    basic = basic_shapes(features)
+    tables = build_fused_tables(basic)
     player = new_player(features.board_size, tables.cells, tables.classes)
     fuse(weights, *levels_of(tables), player["fused"][0, : tables.large.table.size])
+    if isinstance(features, CombinedShapes):
+        player["has_liberties"] = True
+        windows = build_liberty_windows(features.liberty)
+        fuse_liberties(weights[basic.size :], windows, player["liberties"]["fused"][0])
     return player

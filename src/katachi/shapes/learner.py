@@ -35,14 +35,12 @@ from katachi.go.rules import MAX_KOMI
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import MIN_SIZE
-from katachi.shapes.kernels.self_play import RUN, STEP_SCHEDULES, step_decay, step_size_at
+from katachi.shapes.kernels.run import RUN, STEP_SCHEDULES, step_decay, step_size_at
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes, can_fuse_liberties
 from katachi.shapes.self_play import (
     EYE_RULES,
     EyeRule,
-    FastLibertySelfPlay,
     FastSelfPlay,
-    OnlineLibertySelfPlay,
     OnlineSelfPlay,
     SelfPlay,
     check_tying,
@@ -140,10 +138,6 @@ class TdLearner:
         run = _new_run(self.settings, self.total_games)
         # An xorshift generator must not start at 0.
         seed = np.random.SeedSequence(self.settings.seed).generate_state(1, np.uint64)[0] | np.uint64(1)
-        if isinstance(self.features, CombinedShapes):
-            if self.settings.mode == "fast":
-                return FastLibertySelfPlay(self.features, run, weights, seed)
-            return OnlineLibertySelfPlay(self.features, run, weights, seed, cascade=self.settings.cascade)
         if self.settings.mode == "fast":
             return FastSelfPlay(self.features, run, weights, seed)
         return OnlineSelfPlay(self.features, run, weights, seed, cascade=self.settings.cascade)

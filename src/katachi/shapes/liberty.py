@@ -303,6 +303,11 @@ class LibertyWindows(NamedTuple):
     part_set: NDArray[np.int64]  # [parts] the set of each part
 
 
+NO_LIBERTY_WINDOWS: Final = LibertyWindows(
+    np.empty((0, 0), dtype=np.uint32), np.empty((0, 0)), np.empty(0, dtype=np.int64)
+)
+
+
 def can_fuse_liberties(features: LibertyShapes) -> bool:
     """Whether these are shapes up to 2×2, each with a weight of its own."""
     return all(features.is_tabled(shape_set) for shape_set in features.sets)

@@ -1,13 +1,15 @@
 """Self-play that learns, as objects: the arrays that the kernels work on, and what of them must be kept.
 
 ``FastSelfPlay`` chooses moves with fused tables and learns after each game; ``OnlineSelfPlay`` is the paper's update
-after every move. Both hold a ``run`` record with settings and progress (``shapes/kernels/self_play.py``).
+after every move. Both learn local shapes, alone or with liberty shapes, and hold a ``run`` record with settings and
+progress (``shapes/kernels/run.py``).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +18,12 @@ from katachi.features.windows import TABLE_SIZES
 from katachi.go.kernels.board import OFF, SIMPLE_EYES, SINGLE_POINT_EYES, new_boards
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import build_fused_tables, levels_of
-from katachi.shapes.kernels.liberty import READING
-from katachi.shapes.kernels.liberty_online_td import LibertyWorkspace, train_liberties_online
-from katachi.shapes.kernels.liberty_player import LIBERTIES, LIBERTY_TABLE
-from katachi.shapes.kernels.liberty_table_td import LIBERTY_LEARNER, train_with_liberties
-from katachi.shapes.kernels.liberty_windows import POSITION
-from katachi.shapes.kernels.online_td import GAME, Shapes, train_online
-from katachi.shapes.kernels.player import PLIES_PER_POINT, TABLE, new_player
-from katachi.shapes.kernels.table_td import LEARNER, train_fast
-from katachi.shapes.liberty import CombinedShapes, LibertyShapes, build_liberty_windows
+from katachi.shapes.kernels.games import train_online, train_tables
+from katachi.shapes.kernels.online_td import GAME, Shapes
+from katachi.shapes.kernels.player import LIBERTY_TABLE, TABLE, new_player
+from katachi.shapes.kernels.run import PLIES_PER_POINT
+from katachi.shapes.kernels.table_td import LEARNER, Lesson
+from katachi.shapes.liberty import NO_LIBERTY_WINDOWS, CombinedShapes, LibertyShapes, build_liberty_windows
 from katachi.shapes.sets import inverse_codes
 
 # Tied inverses: learning where a shape and its color inverse share one weight with opposite signs.
@@ -77,7 +76,7 @@ def inverse_weights(features: LocalShapes) -> NDArray[np.uint32]:
     return np.concatenate(inverse)
 
 
-# Self play
+# The two forms of self-play
 
 Weights = NDArray[np.float64]  # [agents, features.size]
 
@@ -88,76 +87,105 @@ _PROGRESS: Final = ("games", "batch_games", "batch_left", "averaged_games", "pli
 _TOTALS: Final = ("black_wins", "squared_errors")
 
 
-class SelfPlay(Protocol):
-    """Plays against itself and learns."""
+class SelfPlay(ABC):
+    """Plays against itself and learns; ``averages`` are sums, to be divided by the games that they are over."""
 
-    run: NDArray[Any]
-    weights: Weights
-    averages: Weights  # sums, to be divided by the games that they are over
+    def __init__(self, run: NDArray[Any], weights: Weights, game: NDArray[Any], seed: np.uint64, size: int) -> None:
+        self.run = run
+        self.weights = weights
+        self.averages = np.zeros_like(weights)
+        self.game = game
+        self.game["random"], self.game["eye_rule"] = seed, run["eye_rule"]
+        self._boards = new_boards(2, size)
+
+    @abstractmethod
+    def train(self, games: int) -> None: ...
 
     @property
     def moves(self) -> NDArray[np.uint16]:
         """The moves of the last game; MAX_POINTS is a pass."""
-        ...
+        return self._played("moves")
 
     @property
     def explored(self) -> NDArray[np.bool_]:
         """Which moves of the last game were explored at random."""
-        ...
+        return self._played("explored").astype(np.bool_)
 
-    def train(self, games: int) -> None: ...
+    def _played(self, field: str) -> NDArray[Any]:
+        """A field that has an entry for each ply, as far as the last game went."""
+        entries: NDArray[Any] = self.game[field][0, : self.game["plies"][0]].copy()
+        return entries
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything that the next game depends on, and the weights."""
-        ...
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
-
-
-class FastSelfPlay:
-    """Learns after each game; moves are chosen with tables that are fused again after every batch of games."""
-
-    def __init__(self, features: LocalShapes, run: NDArray[Any], weights: Weights, seed: np.uint64) -> None:
-        self._inverse = inverse_weights(features)
-        features, weights = untie(features, weights)
-        self.run = run
-        self.weights = weights
-        self.averages = np.zeros_like(weights)
-        self.tables = features.tables
-        self.fused = build_fused_tables(features)
-        self.levels = levels_of(self.fused)
-        self.learner = new_learner(features, len(features.sets))
-        self.player = new_player(features.board_size, self.fused.cells, self.fused.classes)
-        self.player["eye_rule"] = run["eye_rule"]
-        self.player["random"] = seed
-        self._boards = new_boards(2, features.board_size)
-
-    @property
-    def moves(self) -> NDArray[np.uint16]:
-        return _played(self.player, "moves")
-
-    @property
-    def explored(self) -> NDArray[np.bool_]:
-        return _played(self.player, "explored").astype(np.bool_)
-
-    def train(self, games: int) -> None:
-        tables = (self.tables.record, self.tables.canonical, self._inverse)
-        workspace = (self.learner, self.player, self._boards)
-        train_fast(self.run, *workspace, tables, self.weights, self.averages, *self.levels, games)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {**_common_state(self), "random": self.player["random"].copy(), "fused": self._tables_in_use().copy()}
+        return {
+            "weights": self.weights.copy(),
+            "averages": self.averages.copy(),
+            "progress": np.array([self.run[name][0] for name in _PROGRESS], dtype=np.int64),
+            "totals": np.array([self.run[name][0] for name in _TOTALS], dtype=np.float64),
+            "random": self.game["random"].copy(),
+            **{name: tables.copy() for name, tables in self._tables_in_use().items()},
+        }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        _restore_common(self, state)
-        self.player["random"] = state["random"]
-        self._tables_in_use()[:] = state["fused"]
+        self.weights[:] = state["weights"]
+        self.averages[:] = state["averages"]
+        for names, values in ((_PROGRESS, state["progress"]), (_TOTALS, state["totals"])):
+            for name, value in zip(names, values, strict=True):
+                self.run[name] = value
+        self.game["random"] = state["random"]
+        for name, tables in self._tables_in_use().items():
+            tables[:] = state[name]
 
-    def _tables_in_use(self) -> NDArray[np.int32]:
-        """The tables in use, [agents, classes · CODES]: they are older than the weights."""
-        agents, entries = len(self.weights), self.levels[2].table.size
-        fused: NDArray[np.int32] = self.player["fused"][0].reshape(2, TABLE)[:agents, :entries]
-        return fused
+    def _tables_in_use(self) -> dict[str, NDArray[Any]]:
+        """What moves are chosen with, where it is older than the weights."""
+        return {}
+
+
+class FastSelfPlay(SelfPlay):
+    """Learns after each game; moves are chosen with tables that are fused again after every batch of games.
+
+    Liberty shapes are those up to 2×2 that have a weight each.
+    """
+
+    def __init__(
+        self, features: LocalShapes | CombinedShapes, run: NDArray[Any], weights: Weights, seed: np.uint64
+    ) -> None:
+        basic = basic_shapes(features)
+        inverse = inverse_weights(basic)
+        basic, weights = untie(basic, weights)
+        self.tables = basic.tables
+        self.fused = build_fused_tables(basic)
+        self.levels = levels_of(self.fused)
+        self.learner = new_learner(basic, len(features.sets))
+        player = new_player(basic.board_size, self.fused.cells, self.fused.classes)
+        windows, steps = NO_LIBERTY_WINDOWS, np.empty((0, 0))
+        if isinstance(features, CombinedShapes):
+            windows = build_liberty_windows(features.liberty)
+            steps = windows.share / (len(features.sets) * features.liberty.active_counts[windows.part_set])
+            player["has_liberties"] = True
+            self.learner["liberties"]["lines"] = basic.board_size
+            self.learner["liberties"]["windows"] = (basic.board_size - 1) ** 2
+        lesson = Lesson(self.learner, self.tables.record, self.tables.canonical, inverse, windows, steps)
+        self._tables = (), (lesson, weights), (basic.size, windows, *self.levels)
+        super().__init__(run, weights, player, seed, basic.board_size)
+
+    def train(self, games: int) -> None:
+        train_tables(self.run, self.game, self._tables, self.weights, self.averages, self._boards, games)
+
+    def _tables_in_use(self) -> dict[str, NDArray[Any]]:
+        """The tables of local and of liberty shapes, [agents, classes · CODES]."""
+        agents, windows = len(self.weights), self._tables[2][1]
+        tables = {"fused": self.game["fused"][0].reshape(2, TABLE)[:agents, : self.levels[2].table.size]}
+        if self.game["has_liberties"][0]:
+            fused = self.game["liberties"]["fused"][0].reshape(2, LIBERTY_TABLE)
+            tables["liberty_fused"] = fused[:agents, : len(windows.weight)]
+        return tables
+
+
+def basic_shapes(features: LocalShapes | CombinedShapes) -> LocalShapes:
+    """The local shapes among some shapes."""
+    return features.basic if isinstance(features, CombinedShapes) else features
 
 
 def new_learner(features: LocalShapes, sets: int) -> NDArray[Any]:
@@ -174,65 +202,64 @@ def new_learner(features: LocalShapes, sets: int) -> NDArray[Any]:
     return learner
 
 
-class OnlineSelfPlay:
+class OnlineSelfPlay(SelfPlay):
     """Learns after every move, as the paper says; slower by far, and the measure of the fast form."""
 
     def __init__(
-        self, features: LocalShapes, run: NDArray[Any], weights: Weights, seed: np.uint64, *, cascade: bool
+        self,
+        features: LocalShapes | CombinedShapes,
+        run: NDArray[Any],
+        weights: Weights,
+        seed: np.uint64,
+        *,
+        cascade: bool,
     ) -> None:
-        inverse = inverse_weights(features)
-        features, weights = untie(features, weights)
-        self.run = run
-        self.weights = weights
-        self.averages = np.zeros_like(weights)
+        inverse = inverse_weights(basic_shapes(features))
+        if isinstance(features, LocalShapes):
+            features, weights = untie(features, weights)
         self.shapes = new_shapes(features, int(run["move_cap"][0]), inverse)
-        self.game = new_game(features, cascade=cascade)
-        self.game["eye_rule"] = run["eye_rule"]
-        self.game["random"] = seed
-        self._boards = new_boards(2, features.board_size)
-
-    @property
-    def moves(self) -> NDArray[np.uint16]:
-        return _played(self.game, "moves")
-
-    @property
-    def explored(self) -> NDArray[np.bool_]:
-        return _played(self.game, "explored").astype(np.bool_)
+        self._tables = (self.shapes, weights), (self.shapes, weights), ()
+        super().__init__(run, weights, new_game(features, cascade=cascade), seed, features.board_size)
 
     def train(self, games: int) -> None:
-        workspace = (self.game, self._boards)
-        train_online(self.run, self.shapes, self.weights, self.averages, *workspace, games)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {**_common_state(self), "random": self.game["random"].copy()}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        _restore_common(self, state)
-        self.game["random"] = state["random"]
+        train_online(self.run, self.game, self._tables, self.weights, self.averages, self._boards, games)
 
 
-def new_shapes(features: LocalShapes, move_cap: int, inverse: NDArray[np.uint32] = NO_INVERSES) -> Shapes:
+def new_shapes(
+    features: LocalShapes | CombinedShapes, move_cap: int, inverse: NDArray[np.uint32] = NO_INVERSES
+) -> Shapes:
     """What the online kernels take besides the game, with room for the afterstates of so many plies."""
-    tables, tracker = features.tables, features.tracker()
-    afterstates, placements = move_cap // 2 + 1, tables.placement_set.size + tables.keyed_set.size
+    tables, tracker = basic_shapes(features).tables, basic_shapes(features).tracker()
+    afterstates, placements = move_cap // 2 + 1, int(features.active_counts.sum())
     active = np.zeros((2, afterstates, placements), dtype=np.uint32)
     gradients = np.zeros((2, afterstates, len(features.sets)))
     return Shapes(tables.record, tracker.record, tracker.keys, tables.canonical, inverse, active, gradients)
 
 
-def new_game(features: LocalShapes, *, cascade: bool) -> NDArray[Any]:
-    """What the online kernels know of the shapes, and room for a game, [1] record."""
-    sets = features.sets
-    owners = np.concatenate([features.tables.placement_set, features.tables.keyed_set])
-    around = _placements_around(features)
+def new_game(features: LocalShapes | CombinedShapes, *, cascade: bool) -> NDArray[Any]:
+    """What the online kernels know of the shapes, and room for a game, [1] record.
+
+    The placements of liberty shapes come behind those of local shapes. In the cascade a set of local shapes is as
+    general as one of liberty shapes if it is as general by size and location; never the other way round.
+    """
+    basic, sets = basic_shapes(features), features.sets
+    local = len(basic.sets)
+    owners = np.concatenate([basic.tables.placement_set, basic.tables.keyed_set])
+    around = _placements_around(basic)
     game = np.zeros(1, dtype=GAME)
     record = game[0]
-    record["points"], record["sets"], record["placements"] = features.board_size**2, len(sets), owners.size
+    if isinstance(features, CombinedShapes):
+        owners = np.concatenate([owners, local + _owners(features.liberty)])
+        record["liberty"], record["liberty_first"] = features.liberty.record[0], basic.size
+    record["points"], record["sets"], record["placements"] = basic.board_size**2, len(sets), owners.size
     record["set_of"][: owners.size] = owners
     record["starts"][: len(around) + 1] = np.cumsum([0, *map(len, around)])
     record["around"][: record["starts"][len(around)]] = [placement for row in around for placement in row]
     record["step"][: len(sets)] = 1 / (len(sets) * features.active_counts)
-    record["general"][: len(sets), : len(sets)] = [[not cascade or j.is_as_general_as(i) for i in sets] for j in sets]
+    record["general"][: len(sets), : len(sets)] = [
+        [not cascade or ((j < local or i >= local) and sets[j].is_as_general_as(sets[i])) for i in range(len(sets))]
+        for j in range(len(sets))
+    ]
     return game
 
 
@@ -248,127 +275,6 @@ def _placements_around(features: LocalShapes) -> list[list[int]]:
     return around
 
 
-def _played(game: NDArray[Any], field: str) -> NDArray[Any]:
-    """A field that has an entry for each ply, as far as the last game went."""
-    entries: NDArray[Any] = game[field][0, : game["plies"][0]].copy()
-    return entries
-
-
-def _common_state(self_play: SelfPlay) -> dict[str, NDArray[Any]]:
-    return {
-        "weights": self_play.weights.copy(),
-        "averages": self_play.averages.copy(),
-        "progress": np.array([self_play.run[name][0] for name in _PROGRESS], dtype=np.int64),
-        "totals": np.array([self_play.run[name][0] for name in _TOTALS], dtype=np.float64),
-    }
-
-
-def _restore_common(self_play: SelfPlay, state: Mapping[str, NDArray[Any]]) -> None:
-    self_play.weights[:] = state["weights"]
-    self_play.averages[:] = state["averages"]
-    for names, values in ((_PROGRESS, state["progress"]), (_TOTALS, state["totals"])):
-        for name, value in zip(names, values, strict=True):
-            self_play.run[name] = value
-
-
-def longest_game(size: int) -> int:
-    """The most plies that a game may have."""
-    return PLIES_PER_POINT * size * size
-
-
-# Self-play that learns local shapes and liberty shapes together, as objects (see ``shapes/self_play.py``).
-#
-# ``FastLibertySelfPlay`` chooses moves with fused tables of both kinds and learns after each game;
-# ``OnlineLibertySelfPlay`` is the paper's update after every move, for liberty shapes of all sizes.
-
-
-class FastLibertySelfPlay(FastSelfPlay):
-    """Learns after each game; liberty shapes are those up to 2×2 that have a weight each."""
-
-    def __init__(self, features: CombinedShapes, run: NDArray[Any], weights: Weights, seed: np.uint64) -> None:
-        super().__init__(features.basic, run, weights, seed)
-        size, sets = features.board_size, len(features.sets)
-        self.learner = new_learner(features.basic, sets)
-        self.windows = build_liberty_windows(features.liberty)
-        self.steps = self.windows.share / (sets * features.liberty.active_counts[self.windows.part_set])
-        self.liberties = np.zeros(1, dtype=LIBERTIES)
-        self._follower = np.zeros(1, dtype=LIBERTY_LEARNER)
-        self._follower["lines"], self._follower["windows"] = size, (size - 1) ** 2
-        self._positions = np.zeros(1, dtype=POSITION)
-        self._boards = new_boards(3, size)
-
-    def train(self, games: int) -> None:
-        shapes = (self.tables.record, self.tables.canonical, self.levels, self.windows, self.steps)
-        workspace = (self.learner, self._follower, self.player, self.liberties, self._positions, self._boards)
-        train_with_liberties(self.run, *workspace, shapes, self.weights, self.averages, games)
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        return {**super().state(), "liberty_fused": self._liberty_tables_in_use().copy()}
-
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        super().restore(state)
-        self._liberty_tables_in_use()[:] = state["liberty_fused"]
-
-    def _liberty_tables_in_use(self) -> NDArray[np.int32]:
-        """The tables of liberty shapes in use, [agents, classes · CODES]."""
-        fused: NDArray[np.int32] = self.liberties["fused"][0].reshape(2, LIBERTY_TABLE)
-        return fused[: len(self.weights), : len(self.windows.weight)]
-
-
-class OnlineLibertySelfPlay(OnlineSelfPlay):
-    """Learns after every move; slow, and the measure of the fast form."""
-
-    def __init__(
-        self, features: CombinedShapes, run: NDArray[Any], weights: Weights, seed: np.uint64, *, cascade: bool
-    ) -> None:
-        super().__init__(features.basic, run, weights, seed, cascade=cascade)
-        self.shapes = new_liberty_shapes(features, int(run["move_cap"][0]))
-        self.game = new_liberty_game(features, cascade=cascade)
-        self.game["random"], self.game["eye_rule"] = seed, run["eye_rule"]
-        self._workspace = new_workspace(features)
-        self._boards = new_boards(3, features.board_size)
-
-    def train(self, games: int) -> None:
-        workspace = (self.game, self._boards)
-        train_liberties_online(self.run, self.shapes, self._workspace, self.weights, self.averages, *workspace, games)
-
-
-def new_liberty_shapes(features: CombinedShapes, move_cap: int) -> Shapes:
-    """``new_shapes`` with room for both kinds."""
-    afterstates = move_cap // 2 + 1
-    active = np.zeros((2, afterstates, int(features.active_counts.sum())), dtype=np.uint32)
-    gradients = np.zeros((2, afterstates, len(features.sets)))
-    return new_shapes(features.basic, 1)._replace(active=active, gradients=gradients)
-
-
-def new_workspace(features: CombinedShapes) -> LibertyWorkspace:
-    """The liberty shapes, and room to read them."""
-    liberty = features.liberty
-    entries = np.zeros(int(liberty.active_counts.sum()), dtype=np.int64)
-    return LibertyWorkspace(liberty.record, np.zeros(1, dtype=READING), entries, features.basic.size)
-
-
-def new_liberty_game(features: CombinedShapes, *, cascade: bool) -> NDArray[Any]:
-    """``new_game`` for both kinds: the placements of liberty shapes come behind those of local shapes.
-
-    In the cascade a set of local shapes is as general as one of liberty shapes if it is as general by size and
-    location; never the other way round.
-    """
-    basic, sets = len(features.basic.sets), features.sets
-    owners = basic + _owners(features.liberty)
-    game = new_game(features.basic, cascade=cascade)
-    record = game[0]
-    count = int(record["placements"])
-    record["sets"], record["placements"] = len(sets), count + owners.size
-    record["set_of"][count : count + owners.size] = owners
-    record["step"][: len(sets)] = 1 / (len(sets) * features.active_counts)
-    record["general"][: len(sets), : len(sets)] = [
-        [not cascade or ((j < basic or i >= basic) and sets[j].is_as_general_as(sets[i])) for i in range(len(sets))]
-        for j in range(len(sets))
-    ]
-    return game
-
-
 def _owners(liberty: LibertyShapes) -> NDArray[np.int64]:
     """The set of every placement, in the order in which they are listed."""
     record = liberty.record[0]
@@ -376,3 +282,8 @@ def _owners(liberty: LibertyShapes) -> NDArray[np.int64]:
     sizes = [TABLE_SIZES[i] for i in record["shape"][: record["windows"]].tolist()]
     found = [numbers.get((*size, slot)) for size in sizes for slot in (0, 1)]
     return np.array([j for j in found if j is not None])
+
+
+def longest_game(size: int) -> int:
+    """The most plies that a game may have."""
+    return PLIES_PER_POINT * size * size

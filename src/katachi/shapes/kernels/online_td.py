@@ -1,4 +1,4 @@
-"""Compiled self-play with the paper's update after every move: the reference for the fast form.
+"""The paper's update after every move: the form of self-play that is the reference for the fast one.
 
 Silver, Sutton and Müller 2007, sections 4 to 6. Symbols: θ weights, φ shapes, V value, r reward, δ TD error, α step
 size, m sets, n_j shapes of set j on any board; s_t is the board after a side's own move number t, seen with the
@@ -14,7 +14,9 @@ logistic gradient the factor V (1 − V) is left out. With traces the afterstate
 them with its own gradient, decayed by λ a move.
 
 The code is plain on purpose: a move is valued by putting its stones into the tracker, summing the weights around, and
-taking them out again. Both kinds of shapes, those with a weight each and those that are hashed, work.
+taking them out again. Both kinds of shapes, those with a weight each and those that are hashed, work. Liberty shapes,
+of any size, are further sets, whose placements come behind the others; what they say of a move is read from the whole
+of a board on which it is played.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ from numpy.typing import NDArray
 
 from katachi.features.windows import MAX_WINDOWS
 from katachi.go.kernels import kernel
-from katachi.go.kernels.board import LEGAL, illegality, is_kept_eye, play_pass, play_stone, record_dtype
+from katachi.go.kernels.board import BOARD, LEGAL, illegality, is_kept_eye, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.shapes.kernels.features import MAX_CONTACTS, MAX_KEYED, MAX_KEYED_CONTACTS, change_stone, keyed_entry
-from katachi.shapes.kernels.player import MAX_PLIES, PASS_MOVE, final_win, list_taken
-from katachi.shapes.kernels.self_play import begin_batch, black_agent, end_game, step_size_at
+from katachi.shapes.kernels.liberty import LIBERTY_SHAPES, READING, list_active
+from katachi.shapes.kernels.run import MAX_PLIES, PASS_MOVE, draw_exploring, list_taken, step_size_at
 
 _EQUAL: Final = 1e-9  # sums in another order may differ by so much and count as equal
 
@@ -41,6 +43,12 @@ MAX_PLACEMENTS: Final = 2 * (MAX_WINDOWS + MAX_KEYED) + 2 * MAX_WINDOWS
 
 GAME: Final = record_dtype(
     [
+        # liberty shapes, none if there are no windows; records come first, because numpy does not align them
+        ("spare", BOARD),  # to play candidates on
+        ("liberty", LIBERTY_SHAPES),
+        ("reading", READING),
+        ("entries", np.int64, 2 * MAX_WINDOWS),
+        ("liberty_first", np.int64),  # the weights of local shapes before theirs
         # the shapes; a *placement* is a window as one set sees it, table placements first, then keyed ones
         ("points", np.uint16),
         ("eye_rule", np.uint8),
@@ -54,6 +62,7 @@ GAME: Final = record_dtype(
         ("sums", np.uint64),  # how many sums were made, and the last one that counted each placement
         ("counted", np.uint64, MAX_PLACEMENTS),
         # the game so far
+        ("agent", np.uint8, 2),  # which weights each side plays by
         ("random", np.uint64),
         ("taken", np.uint16, MAX_POINTS),
         ("ownership", np.int32, MAX_POINTS),
@@ -109,7 +118,7 @@ def _sum_around(shapes, tracker, keys, canonical, weights, game, p, taken, view)
 
 
 @kernel
-def gain_of_move(shapes, tracker, keys, canonical, weights, game, b, p, color):
+def _gain_of_move(shapes, tracker, keys, canonical, weights, game, b, p, color):
     """What a move adds to the logit, for the one who makes it."""
     view = np.uint8(0) if color == BLACK else np.uint8(1)
     taken = list_taken(game, b, p, color)
@@ -121,19 +130,33 @@ def gain_of_move(shapes, tracker, keys, canonical, weights, game, b, p, color):
 
 
 @kernel
-def choose_move(shapes, weights, game, b, color, explore):
+def _sum_liberties(weights, game, b, p, color):
+    """The weights of all liberty shapes after a move."""
+    game.spare = b
+    play_stone(game.spare, p, color)
+    total = 0.0
+    for i in range(list_active(game.spare, game.liberty, game.reading, color, game.entries)):
+        total += weights[game.liberty_first + game.entries[i]]
+    return total
+
+
+@kernel
+def choose(game, b, color, explore, shapes, weights):
     """An ε-greedy move with ε = ``explore`` / 2³², ties broken at random, or PASS_MOVE."""
-    game.random = next_random(game.random)
-    exploring = (game.random >> np.uint64(32)) < explore
-    game.explored[game.plies] = exploring
-    tables = (shapes.record[0], shapes.tracker[0], shapes.keys, shapes.canonical, weights)
+    exploring = draw_exploring(game, explore)
+    own = weights[game.agent[0 if color == BLACK else 1]]
+    tables = (shapes.record[0], shapes.tracker[0], shapes.keys, shapes.canonical, own)
     count = np.uint16(0)
     best = 0.0
     for i in range(b.empty_count):
         p = b.empties[i]
         if illegality(b, p, color, False) != LEGAL or is_kept_eye(b, p, color, game.eye_rule):
             continue
-        gain = 0.0 if exploring else gain_of_move(*tables, game, b, p, color)
+        gain = 0.0
+        if not exploring:
+            gain = _gain_of_move(*tables, game, b, p, color)
+            if game.liberty.windows > 0:
+                gain += _sum_liberties(own, game, b, p, color)
         if count == 0 or gain > best + _EQUAL:
             best = gain
             count = np.uint16(0)
@@ -147,7 +170,7 @@ def choose_move(shapes, weights, game, b, color, explore):
 
 
 @kernel
-def play_move(shapes, game, b, move, color):
+def play(game, b, move, color, shapes, _weights):
     """Play a move on the board, and follow it."""
     if move == PASS_MOVE:
         play_pass(b, color)
@@ -160,7 +183,7 @@ def play_move(shapes, game, b, move, color):
 
 
 @kernel
-def write_afterstate(shapes, game, side):
+def _write_afterstate(shapes, game, b, color, side):
     """Keep the weights that are in use in the position after a side's move."""
     record = shapes.record[0]
     tracker = shapes.tracker[0]
@@ -169,6 +192,10 @@ def write_afterstate(shapes, game, side):
         active[i] = shapes.canonical[np.uint32(record.base[i] + tracker.code[side, record.window[i]])]
     for i in range(record.keyed_placements):
         active[record.placements + i] = keyed_entry(record, shapes.keys, side, i, False)[0]
+    if game.liberty.windows > 0:
+        behind = np.int64(record.placements) + np.int64(record.keyed_placements)
+        for i in range(list_active(b, game.liberty, game.reading, color, game.entries)):
+            active[behind + i] = game.liberty_first + game.entries[i]
     game.afterstates[side] += np.uint32(1)
 
 
@@ -211,67 +238,44 @@ def update(run, shapes, weights, game, side, t, targets):
 
 
 @kernel
-def learn_from_move(run, shapes, weights, game, side):
+def learn_from_move(run, game, b, color, shapes, weights):
     """After a side's move: update its afterstate before this one towards this one."""
-    now = np.int64(game.afterstates[side]) - 1
+    side = np.uint8(0) if color == BLACK else np.uint8(1)
+    now = np.int64(game.afterstates[side])
+    _write_afterstate(shapes, game, b, color, side)
     if now == 0:
         return
     if game.explored[game.plies - 1] and not run.update_after_exploring:
         game.trace_from[side] = now
         return
-    targets = set_values(game, weights, shapes.active[side, now])
-    update(run, shapes, weights, game, side, now - 1, targets)
+    own = weights[game.agent[side]]
+    targets = set_values(game, own, shapes.active[side, now])
+    update(run, shapes, own, game, side, now - 1, targets)
 
 
 @kernel
-def learn_from_end(run, shapes, weights, game, side, reward):
-    """Update a side's last afterstate towards the reward."""
-    last = np.int64(game.afterstates[side]) - 1
-    if last >= 0:
-        update(run, shapes, weights, game, side, last, np.full(game.sets, reward))
+def learn_from_game(run, game, _b, black_wins, shapes, weights):
+    """Update the last afterstate of each side towards its reward."""
+    for side in range(np.uint8(2)):
+        reward = black_wins if side == 0 else 1.0 - black_wins
+        last = np.int64(game.afterstates[side]) - 1
+        if last >= 0:
+            update(run, shapes, weights[game.agent[side]], game, side, last, np.full(game.sets, reward))
 
 
 @kernel
-def go_to_start(shapes, game):
-    """Go to the empty board."""
+def begin(game, black, white, shapes, _weights):
+    """Go to the empty board; the sides play by the weights of these agents."""
     shapes.tracker[0].stone[:] = EMPTY
     shapes.tracker[0].code[:] = 0
     shapes.keys[:] = 0
+    game.agent[0] = black
+    game.agent[1] = white
     game.plies = 0
     game.afterstates[:] = 0
     game.trace_from[:] = 0
 
 
 @kernel
-def _play_game(run, shapes, weights, game, b):
-    """One game of self-play with learning; returns what Black gets."""
-    go_to_start(shapes, game)
-    black = black_agent(run)
-    color = np.int8(BLACK)
-    passes = 0
-    while passes < 2 and game.plies < run.move_cap:
-        side = np.uint8(0) if color == BLACK else np.uint8(1)
-        own = weights[black if side == 0 else run.agents - 1 - black]
-        move = choose_move(shapes, own, game, b, color, run.explore)
-        play_move(shapes, game, b, move, color)
-        write_afterstate(shapes, game, side)
-        learn_from_move(run, shapes, own, game, side)
-        passes = passes + 1 if move == PASS_MOVE else 0
-        color = np.int8(-color)
-    black_wins = final_win(game, b, passes, run.komi)
-    learn_from_end(run, shapes, weights[black], game, np.uint8(0), black_wins)
-    learn_from_end(run, shapes, weights[run.agents - 1 - black], game, np.uint8(1), 1.0 - black_wins)
-    return black_wins
-
-
-@kernel
-def train_online(runs, shapes, weights, averages, games_played, boards, games):
-    """Play and learn from ``games`` games; ``boards`` is an empty board and one to play on."""
-    run = runs[0]
-    game = games_played[0]
-    for _ in range(games):
-        if run.batch_left == 0:
-            begin_batch(run, weights, averages)
-        boards[1] = boards[0]
-        black_wins = _play_game(run, shapes, weights, game, boards[1])
-        end_game(run, game.plies, black_wins)
+def renew(game, weights):
+    """Nothing: moves are chosen with the weights themselves."""

@@ -1,4 +1,4 @@
-"""The compiled one-ply player over fused tables: what every move is worth, kept from ply to ply.
+"""The compiled one-ply player over fused tables: what every move is worth.
 
 The value of a board is a sum of table entries, one for each 3×3 window, so a move changes at most nine of them, and
 nine for each stone that it captures. The player keeps, for each *side* (0 Black, 1 White), every window's entry as
@@ -6,8 +6,11 @@ that side sees it as the one who has just moved, and what each move would add to
 what it may have changed: the 5×5 points around every stone that came or went, and the last liberties of chains that
 came into atari or out of it. What captures is valued anew at every ply, because it depends on windows far away.
 
-Every stone that comes or goes is written down with its ply: that is all that learning after the game needs. The state
-lies in one record, and indices are unsigned: see ``go/kernels/board.py`` for why.
+What liberty shapes up to 2×2 add, where there are any, is worked out at every ply
+(``shapes/kernels/liberty_windows.py``), because a stone changes the liberties of chains far away.
+
+Every stone that comes or goes is written down with its ply, and so are the liberty windows: that is all that learning
+after the game needs. The state lies in one record, and indices are unsigned: see ``go/kernels/board.py`` for why.
 """
 
 from __future__ import annotations
@@ -18,10 +21,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.go.kernels import kernel
-from katachi.go.kernels.board import NEIGHBORS, atari_point, is_atari, is_kept_eye, play_pass, play_stone, record_dtype
-from katachi.go.kernels.playouts import count_area, next_random, random_below
-from katachi.go.kernels.scoring import fill_owner
+from katachi.go.kernels.board import (
+    BOARD,
+    NEIGHBORS,
+    atari_point,
+    is_atari,
+    is_kept_eye,
+    play_pass,
+    play_stone,
+    record_dtype,
+)
+from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE
+from katachi.shapes.kernels import liberty_windows
+from katachi.shapes.kernels.liberty_windows import (
+    INVERSE,
+    POSITION,
+    captures,
+    gain_of_capture,
+    gain_of_stone,
+    read_position,
+    window_count,
+)
+from katachi.shapes.kernels.run import MAX_PLIES, PASS_MOVE, draw_exploring, list_taken
 
 # Fused tables: all shapes up to 3×3 as one table for each kind of 3×3 window.
 #
@@ -71,29 +93,68 @@ def _fuse_level(weights, below, level):
 
 
 @kernel
+def _in_units(value):
+    return np.int32(np.rint(min(max(value * UNIT, -_LARGEST), _LARGEST)))
+
+
+@kernel
 def fuse(weights, small, middle, large, fused):
     """Write the 3×3 tables of these weights, [classes · CODES], to ``fused``."""
     _fuse_level(weights, small.table, small)  # the smallest windows have no level below
     _fuse_level(weights, small.table, middle)
     _fuse_level(weights, middle.table, large)
     for i in range(large.table.size):
-        fused[i] = np.int32(np.rint(min(max(large.table[i] * UNIT, -_LARGEST), _LARGEST)))
+        fused[i] = _in_units(large.table[i])
 
 
-# Shape player
+@kernel
+def value_window(weights, windows, entry):
+    """The sum of the shapes of a liberty window, each by its share; ``windows`` is a ``LibertyWindows``."""
+    share = windows.share[entry // liberty_windows.CODES]
+    value = 0.0
+    for part in range(windows.weight.shape[1]):
+        value += share[part] * weights[windows.weight[entry, part]]
+    return value
+
+
+@kernel
+def fuse_liberties(weights, windows, fused):
+    """Write the tables of the liberty windows with these weights to ``fused``."""
+    for entry in range(windows.weight.shape[0]):
+        fused[entry] = _in_units(value_window(weights, windows, entry))
+
+
+# The player
 
 MAX_WINDOWS: Final = (MAX_SIZE - 2) ** 2
-PLIES_PER_POINT: Final = 4
-MAX_PLIES: Final = PLIES_PER_POINT * MAX_POINTS
 MAX_CHANGES: Final = 2 * MAX_PLIES  # each ply puts down one stone, which may be taken later
 WORDS: Final = (MAX_POINTS + 63) // 64
 TABLE: Final = MAX_CLASSES * CODES
 
+LIBERTY_TABLE: Final = liberty_windows.MAX_CLASSES * liberty_windows.CODES
+
 NO_MOVE: Final = np.int32(-(2**31))  # what an impossible move is worth
-PASS_MOVE: Final = np.uint16(MAX_POINTS)
+_NO_GAIN: Final = np.int64(-(2**62))  # and with liberty shapes
+
+LIBERTIES: Final = record_dtype(
+    [
+        ("position", POSITION),
+        ("spare", BOARD),  # to capture on
+        ("table_base", np.uint32, 2),  # where each side's tables begin
+        ("gain", np.int64, MAX_POINTS),  # what a move adds, local shapes included
+        (
+            "after",
+            np.uint16,
+            (MAX_PLIES, liberty_windows.MAX_WINDOWS),
+        ),  # the codes after each ply, as its side sees them
+        ("fused", np.int32, 2 * LIBERTY_TABLE),
+    ]
+)
 
 PLAYER: Final = record_dtype(
     [
+        ("liberties", LIBERTIES),  # records come first: numpy does not align them
+        ("has_liberties", np.uint8),  # 1 if there are liberty shapes
         # the board's geometry
         ("points", np.uint16),
         ("windows", np.uint16),
@@ -109,7 +170,7 @@ PLAYER: Final = record_dtype(
         ("entry", np.uint32, (2, MAX_WINDOWS)),
         ("value", np.int32, (2, MAX_WINDOWS)),
         ("dirty", np.uint64, (2, WORDS)),
-        ("gain", np.int32, (2, MAX_POINTS)),  # what a move adds to the sum
+        ("gain", np.int32, (3, MAX_POINTS)),  # what a move adds to the sum, by side; see _mark_best
         ("taken", np.uint16, MAX_POINTS),
         ("shift", np.int32, MAX_WINDOWS),  # work space, all 0 between uses
         ("shifted", np.uint16, MAX_WINDOWS),
@@ -199,31 +260,6 @@ def _change_point(r, p, black, white):
 
 
 @kernel
-def list_taken(r, b, p, color):
-    """Write the stones that a move would capture to ``r.taken``; returns how many."""
-    near = NEIGHBORS[b.lines]
-    count = np.uint16(0)
-    for k in range(4):
-        q = near[p, k]
-        if b.stone[q] != -color or not is_atari(b.liberties[b.head[q]]):
-            continue
-        seen = False
-        for earlier in range(k):
-            e = near[p, earlier]
-            seen |= b.stone[e] == -color and b.head[e] == b.head[q]
-        if seen:
-            continue
-        stone = q
-        while True:
-            r.taken[count] = stone
-            count += np.uint16(1)
-            stone = b.link[stone]
-            if stone == q:
-                break
-    return count
-
-
-@kernel
 def _shift_windows(r, p, digit, count):
     """Add a change of digit to ``r.shift`` of the windows around a point; returns the number of shifted windows."""
     for k in range(r.around_count[p]):
@@ -304,15 +340,50 @@ def refresh(r, b, color):
 
 
 @kernel
-def _pick(r, side, least):
-    """A random one of the moves whose gain is at least ``least``."""
+def write_windows(r, b, color):
+    """Read the liberty windows as the side to move sees them, and write down what the move before this led to."""
+    lib = r.liberties
+    side = np.uint8(0) if color == BLACK else np.uint8(1)
+    read_position(lib.position, b, color, lib.fused, lib.table_base[side])
+    if r.plies > 0:
+        for w in range(window_count(b)):
+            lib.after[r.plies - np.uint32(1), w] = INVERSE[lib.position.code[w]]
+
+
+@kernel
+def _mark_best(r, b, color):
+    """Set the third row of ``r.gain`` to 1 for the best moves with liberty shapes, and to 0 for all others."""
+    lib = r.liberties
+    side = np.uint8(0) if color == BLACK else np.uint8(1)
+    first = lib.table_base[side]
+    best = _NO_GAIN + 1
+    for p in range(r.points):
+        lib.gain[p] = _NO_GAIN
+        if r.gain[side, p] == NO_MOVE:
+            continue
+        if captures(b, p, color):
+            lib.spare = b
+            gain = gain_of_capture(lib.position, lib.spare, p, color, lib.fused, first)
+        else:
+            gain = gain_of_stone(lib.position, b, p, color, lib.fused, first)
+        lib.gain[p] = r.gain[side, p] + gain
+        best = max(best, lib.gain[p])
+    for p in range(r.points):
+        r.gain[2, p] = lib.gain[p] == best
+
+
+@kernel
+def _pick(r, row, least):
+    """A random one of the moves whose gain is at least ``least``, or PASS_MOVE if there is none."""
     count = np.uint16(0)
     for p in range(r.points):
-        count += np.uint16(r.gain[side, p] >= least)
+        count += np.uint16(r.gain[row, p] >= least)
+    if count == 0:
+        return PASS_MOVE
     r.random = next_random(r.random)
     left = random_below(r.random, count)
     for p in range(r.points):
-        if r.gain[side, p] >= least:
+        if r.gain[row, p] >= least:
             if left == 0:
                 return np.uint16(p)
             left -= np.uint64(1)
@@ -326,16 +397,19 @@ def choose(r, b, color, explore):
     PASS_MOVE if there is none. Says in ``r.explored`` which it was.
     """
     refresh(r, b, color)
-    side = np.uint8(0) if color == BLACK else np.uint8(1)
-    best = NO_MOVE
-    for p in range(r.points):
-        best = max(best, r.gain[side, p])
-    r.random = next_random(r.random)
-    exploring = (r.random >> np.uint64(32)) < explore
-    r.explored[r.plies] = exploring
-    if best == NO_MOVE:
-        return PASS_MOVE
-    return _pick(r, side, NO_MOVE + np.int32(1) if exploring else best)
+    if r.has_liberties:
+        write_windows(r, b, color)
+    row = np.uint8(0) if color == BLACK else np.uint8(1)
+    least = NO_MOVE + np.int32(1)
+    if not draw_exploring(r, explore):
+        if r.has_liberties:
+            _mark_best(r, b, color)
+            row = np.uint8(2)
+            least = np.int32(1)
+        else:
+            for p in range(r.points):
+                least = max(least, r.gain[row, p])
+    return _pick(r, row, least)
 
 
 @kernel
@@ -385,18 +459,3 @@ def play(r, b, move, color):
         _dirty_ataris(r, b, move)
     r.moves[r.plies] = move
     r.plies += np.uint32(1)
-
-
-@kernel
-def final_win(r, b, passes, komi):
-    """What Black gets for the board as it stands: 1, 0, or 0.5 for a draw."""
-    score = 0
-    if passes == 2:
-        score = count_area(b, r.ownership)
-    else:  # a game that was cut off has regions that are no eyes
-        nobody = np.zeros(MAX_POINTS, dtype=np.bool_)
-        owner = np.zeros(MAX_POINTS, dtype=np.int8)
-        fill_owner(b.stone, b.lines, nobody, owner)
-        for p in range(r.points):
-            score += owner[p]
-    return 1.0 if score > komi else 0.5 if score == komi else 0.0

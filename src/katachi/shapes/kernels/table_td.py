@@ -1,9 +1,12 @@
-"""Compiled self-play with learning after each game.
+"""TD learning after each game, with moves chosen by fused tables: a form of self-play (``shapes/kernels/games.py``).
 
-Moves are chosen with fused tables, which are made again after every batch of games. Learning uses the weights as they
-are: when a game is over it is followed once more, shape by shape. A shape that stood unchanged from one ply to
-another gets the sum of the TD errors between, which is a difference of two prefix sums; so only shapes that change
-cost time. (If the errors too came from tables that are up to a hundred games old, learning would swing and fail.)
+The tables are made again after every batch of games. Learning uses the weights as they are: when a game is over it is
+followed once more, window by window. A window that stood unchanged from one own move to another gets the sum of the TD
+errors between, which is a difference of two prefix sums; so only windows that change cost time. (If the errors too
+came from tables that are up to a hundred games old, learning would swing and fail.)
+
+Local shapes learn by windows of their own size. Liberty shapes up to 2×2, where there are any, learn by 2×2 windows,
+each of which hands its shapes the share that they have in it; over all windows the shares of a shape add up to 1.
 
 Within a game the weights stay as they are. Legend, after Sutton and Barto: a *target* is the value of a side's next
 afterstate, or the reward; ``trace_decay`` is λ, and γ is 1.
@@ -12,88 +15,137 @@ afterstate, or the reward; ``trace_decay`` is λ, and γ is 1.
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from katachi.features.windows import MAX_WINDOWS
 from katachi.go.kernels import kernel
 from katachi.go.kernels.board import record_dtype
 from katachi.go.points import BLACK
+from katachi.shapes.kernels import liberty_windows
+from katachi.shapes.kernels.liberty_windows import WINDOW_BASE
 from katachi.shapes.kernels.player import (
+    LIBERTY_TABLE,
     MAX_CHANGES,
-    MAX_PLIES,
-    PASS_MOVE,
     TABLE,
     begin_game,
     choose,
-    final_win,
     fuse,
+    fuse_liberties,
     play,
+    value_window,
+    write_windows,
 )
-from katachi.shapes.kernels.self_play import begin_batch, black_agent, end_game, step_size_at
+from katachi.shapes.kernels.run import MAX_PLIES, agent_of, step_size_at
 
-MAX_OWN_MOVES: Final = MAX_PLIES // 2 + 3
-MAX_SPANS: Final = 30 * MAX_CHANGES + MAX_WINDOWS  # a point lies in 30 windows up to 3×3
+__all__ = ["LEARNER", "Lesson", "begin", "choose", "learn_from_game", "learn_from_move", "play", "renew"]
+
+_MAX_OWN_MOVES: Final = MAX_PLIES // 2 + 3
+_MAX_SPANS: Final = 30 * MAX_CHANGES + MAX_WINDOWS  # a point lies in 30 windows up to 3×3
+_MAX_LIBERTY_SPANS: Final = liberty_windows.MAX_WINDOWS * _MAX_OWN_MOVES
+
+# Both records follow one side through a game, whose own moves are counted from 1. A span is what a window shows between
+# two changes: from which own move, until which, and what it is.
+LIBERTY_LEARNER: Final = record_dtype(
+    [
+        ("lines", np.uint16),
+        ("windows", np.uint16),
+        ("entry", np.uint32, liberty_windows.MAX_WINDOWS),
+        ("value", np.float64, liberty_windows.MAX_WINDOWS),
+        ("since", np.uint16, liberty_windows.MAX_WINDOWS),  # the own move at which it last changed
+        ("spans", np.uint32, 2),  # by side
+        ("span", np.uint32, (2, _MAX_LIBERTY_SPANS, 3)),  # of an entry
+    ]
+)
 
 LEARNER: Final = record_dtype(
     [
+        ("liberties", LIBERTY_LEARNER),  # records come first: numpy does not align them
         # windows of all sizes: the sets that see one, where their weights for it begin, and its step 1 / (m n)
         ("windows", np.uint32),
         ("sets", np.uint8, MAX_WINDOWS),
         ("base", np.uint32, (MAX_WINDOWS, 2)),
         ("step", np.float64, MAX_WINDOWS),
-        # one side's way through a game; a side's own moves are counted from 1
         ("code", np.uint32, MAX_WINDOWS),
         ("weight", np.uint32, (MAX_WINDOWS, 2)),  # which are in use
         ("value", np.float64, MAX_WINDOWS),  # their sum
         ("since", np.uint16, MAX_WINDOWS),  # the own move at which it last changed
         ("touched", np.uint16, MAX_WINDOWS),  # the windows that changed since the last own move
-        # what stood there between changes, by side
-        ("spans", np.uint32, 2),
-        ("span", np.uint32, (2, MAX_SPANS, 5)),  # its weights, the window, from which own move until which
+        ("spans", np.uint32, 2),  # by side
+        ("span", np.uint32, (2, _MAX_SPANS, 5)),  # of a window, and its weights
         # by side and own move
-        ("logit", np.float64, (2, MAX_OWN_MOVES)),  # of what it thought of its chances after it
-        ("sums", np.float64, (2, MAX_OWN_MOVES)),  # of the errors of the afterstates before it
+        ("logit", np.float64, (2, _MAX_OWN_MOVES)),  # of what it thought of its chances after it
+        ("sums", np.float64, (2, _MAX_OWN_MOVES)),  # of the errors of the afterstates before it
     ]
 )
 
 
+class Lesson(NamedTuple):
+    """What learning from a game takes besides the game and the weights."""
+
+    learner: NDArray[Any]  # [1] of LEARNER
+    record: NDArray[Any]  # [1] of SHAPES
+    canonical: NDArray[np.uint32]
+    inverse: NDArray[np.uint32]  # the weight of the inverse of each shape; empty unless they are tied
+    windows: Any  # the LibertyWindows; empty if there are no liberty shapes
+    steps: NDArray[np.float64]  # [classes, parts] of liberty shapes
+
+
 @kernel
-def play_game(run, r, b):
-    """Self-play to two passes or the cap on moves; returns what Black gets."""
+def renew(r, weights, first, windows, small, middle, large):
+    """Fuse the weights of each agent into its tables; those of liberty shapes begin at ``first``."""
+    entries = large.table.size
+    for agent in range(weights.shape[0]):
+        fuse(weights[agent], small, middle, large, r.fused[agent * TABLE : agent * TABLE + entries])
+        if r.has_liberties:
+            fuse_liberties(weights[agent, first:], windows, r.liberties.fused[agent * LIBERTY_TABLE :])
+
+
+@kernel
+def begin(r, black, white):
+    """Go to the empty board; the sides play by the tables of these agents."""
+    r.table_base[0] = black * TABLE
+    r.table_base[1] = white * TABLE
+    r.liberties.table_base[0] = black * LIBERTY_TABLE
+    r.liberties.table_base[1] = white * LIBERTY_TABLE
     begin_game(r)
-    color = np.int8(BLACK)
-    passes = 0
-    while passes < 2 and r.plies < run.move_cap:
-        move = choose(r, b, color, run.explore)
-        play(r, b, move, color)
-        passes = passes + 1 if move == PASS_MOVE else 0
-        color = np.int8(-color)
-    return final_win(r, b, passes, run.komi)
 
 
 @kernel
-def own_moves(r, side):
+def learn_from_move(run, r, b, color):
+    """Nothing: learning waits for the end of the game."""
+
+
+@kernel
+def _own_moves(r, side):
     """How many of the plies were a side's."""
     return (np.int64(r.plies) + 1 - side) // 2
 
 
 @kernel
-def _write_span(learner, side, w, t):
-    """Write down what a window has shown until own move t."""
-    i = learner.spans[side]
-    learner.span[side, i, 0] = learner.weight[w, 0]
-    learner.span[side, i, 1] = learner.weight[w, 1]
-    learner.span[side, i, 2] = w
-    learner.span[side, i, 3] = learner.since[w]
-    learner.span[side, i, 4] = t
-    learner.spans[side] = i + np.uint32(1)
-    learner.since[w] = t
+def _write_span(follower, side, w, t, what):
+    """Write down what a window has shown until own move t; returns the number of the span."""
+    i = follower.spans[side]
+    follower.span[side, i, 0] = follower.since[w]
+    follower.span[side, i, 1] = t
+    follower.span[side, i, 2] = what
+    follower.spans[side] = i + np.uint32(1)
+    follower.since[w] = t
+    return i
 
 
 @kernel
-def follow_game(learner, shapes, r, canonical, weights, side):
+def _write_weights(learner, side, w, t):
+    """Write down which weights a window has used until own move t."""
+    i = _write_span(learner, side, w, t, w)
+    learner.span[side, i, 3] = learner.weight[w, 0]
+    learner.span[side, i, 4] = learner.weight[w, 1]
+
+
+@kernel
+def _follow_shapes(learner, shapes, r, canonical, weights, side):
     """Value every afterstate of a side with the weights as they are, and write down what stood between changes.
 
     One loop over the game on purpose: arrays handed to a function at every stone would cost more than its work.
@@ -111,7 +163,7 @@ def follow_game(learner, shapes, r, canonical, weights, side):
         learner.value[w] = value
         logit += value
     change = np.uint32(0)
-    for t in range(np.uint16(1), np.uint16(own_moves(r, side) + 1)):
+    for t in range(np.uint16(1), np.uint16(_own_moves(r, side) + 1)):
         ply = np.uint32(2 * t - 2 + side)
         touched = np.uint32(0)
         while change < r.changes and r.change_ply[change] <= ply:  # the opponent's move and the own one
@@ -121,7 +173,7 @@ def follow_game(learner, shapes, r, canonical, weights, side):
             for c in range(shapes.starts[p], shapes.starts[p + np.uint16(1)]):
                 w = shapes.contact[c]
                 if learner.since[w] != t:
-                    _write_span(learner, side, w, np.uint16(t))
+                    _write_weights(learner, side, w, np.uint16(t))
                     learner.touched[touched] = w
                     touched += np.uint32(1)
                 learner.code[w] += np.uint32(digit * np.int32(shapes.power[c]))
@@ -136,18 +188,45 @@ def follow_game(learner, shapes, r, canonical, weights, side):
             learner.value[w] = value
         learner.logit[side, t] = logit
     for w in range(np.uint16(learner.windows)):
-        _write_span(learner, side, w, np.uint16(own_moves(r, side) + 1))
+        _write_weights(learner, side, w, np.uint16(_own_moves(r, side) + 1))
 
 
 @kernel
-def sum_errors(run, learner, r, side, reward):
+def _follow_liberties(learner, r, windows, weights, side):
+    """Add the liberty shapes to the logit of every afterstate of a side, and write down what stood between changes."""
+    f = learner.liberties
+    after = r.liberties.after
+    f.spans[side] = 0
+    logit = 0.0
+    for w in range(f.windows):
+        f.entry[w] = WINDOW_BASE[f.lines, w]
+        f.since[w] = 0
+        f.value[w] = value_window(weights, windows, f.entry[w])
+        logit += f.value[w]
+    for t in range(np.uint16(1), np.uint16(_own_moves(r, side) + 1)):
+        ply = np.uint32(2 * t - 2 + side)
+        for w in range(f.windows):
+            entry = np.uint32(WINDOW_BASE[f.lines, w] + after[ply, w])
+            if entry != f.entry[w]:
+                _write_span(f, side, w, np.uint16(t), f.entry[w])
+                value = value_window(weights, windows, entry)
+                logit += value - f.value[w]
+                f.entry[w] = entry
+                f.value[w] = value
+        learner.logit[side, t] += logit
+    for w in range(f.windows):
+        _write_span(f, side, w, np.uint16(_own_moves(r, side) + 1), f.entry[w])
+
+
+@kernel
+def _sum_errors(run, learner, r, side, reward):
     """Fill ``learner.sums`` of a side from the TD errors of its afterstates, the last one first.
 
     With traces an afterstate also gets the errors after it, decayed once more at each (Silver et al. 2007, eq. 2, 3).
     """
     step_size = step_size_at(run)
     sums = learner.sums[side]
-    moves = own_moves(r, side)
+    moves = _own_moves(r, side)
     target = reward
     trace = 0.0
     cut = False
@@ -167,71 +246,59 @@ def sum_errors(run, learner, r, side, reward):
 
 
 @kernel
-def update_weights(learner, weights, side):
-    """Add to every shape that a side saw its step times the errors of the afterstates in which it stood."""
-    for i in range(learner.spans[side]):
-        errors = learner.sums[side, learner.span[side, i, 4]] - learner.sums[side, learner.span[side, i, 3]]
-        if errors != 0.0:
-            w = learner.span[side, i, 2]
-            change = learner.step[w] * errors
-            for j in range(learner.sets[w]):
-                weights[learner.span[side, i, j]] += change
+def _errors_in(learner, follower, side, i):
+    """The sum of the errors of the afterstates in which a span stood."""
+    return learner.sums[side, follower.span[side, i, 1]] - learner.sums[side, follower.span[side, i, 0]]
 
 
 @kernel
-def _update_tied_weights(learner, weights, inverse, side):
-    """The same with tied inverses: the inverse of each shape gets the opposite."""
-    for i in range(learner.spans[side]):
-        errors = learner.sums[side, learner.span[side, i, 4]] - learner.sums[side, learner.span[side, i, 3]]
-        if errors != 0.0:
-            w = learner.span[side, i, 2]
-            change = learner.step[w] * errors
-            for j in range(learner.sets[w]):
-                weights[learner.span[side, i, j]] += change
-                weights[inverse[learner.span[side, i, j]]] -= change
+def _update_shapes(learner, weights, inverse, side):
+    """Add to every shape that a side saw its step times the errors of the afterstates in which it stood.
 
-
-@kernel
-def learn_from_game(run, learner, shapes, r, canonical, inverse, weights, black_wins):
-    """Learn from the game that was just played; ``inverse`` is empty unless inverses are tied."""
-    black = black_agent(run)
-    white = run.agents - 1 - black
-    follow_game(learner, shapes, r, canonical, weights[black], np.uint8(0))
-    follow_game(learner, shapes, r, canonical, weights[white], np.uint8(1))
-    sum_errors(run, learner, r, np.uint8(0), black_wins)
-    sum_errors(run, learner, r, np.uint8(1), 1.0 - black_wins)
-    if inverse.size > 0:
-        _update_tied_weights(learner, weights[black], inverse, np.uint8(0))
-        _update_tied_weights(learner, weights[white], inverse, np.uint8(1))
-    else:
-        update_weights(learner, weights[black], np.uint8(0))
-        update_weights(learner, weights[white], np.uint8(1))
-
-
-@kernel
-def fuse_agents(r, weights, small, middle, large):
-    """Fuse the weights of each agent into its tables."""
-    entries = large.table.size
-    for agent in range(weights.shape[0]):
-        fuse(weights[agent], small, middle, large, r.fused[agent * TABLE : agent * TABLE + entries])
-
-
-@kernel
-def train_fast(runs, learners, players, boards, tables, weights, averages, small, middle, large, games):
-    """Play and learn from ``games`` games; ``boards`` is an empty board and one to play on.
-
-    ``tables`` are the shapes, the weight in use for each weight, and the one of the inverse shape.
+    With tied inverses the inverse of each shape gets the opposite.
     """
-    shapes, canonical, inverse = tables
-    run = runs[0]
-    r = players[0]
-    for _ in range(games):
-        if run.batch_left == 0:
-            begin_batch(run, weights, averages)
-            fuse_agents(r, weights, small, middle, large)
-        r.table_base[0] = black_agent(run) * TABLE
-        r.table_base[1] = (run.agents - 1 - black_agent(run)) * TABLE
-        boards[1] = boards[0]
-        black_wins = play_game(run, r, boards[1])
-        learn_from_game(run, learners[0], shapes[0], r, canonical, inverse, weights, black_wins)
-        end_game(run, r.plies, black_wins)
+    is_tied = inverse.size > 0
+    for i in range(learner.spans[side]):
+        errors = _errors_in(learner, learner, side, i)
+        if errors != 0.0:
+            w = learner.span[side, i, 2]
+            change = learner.step[w] * errors
+            for j in range(learner.sets[w]):
+                weight = learner.span[side, i, 3 + j]
+                weights[weight] += change
+                if is_tied:
+                    weights[inverse[weight]] -= change
+
+
+@kernel
+def _update_liberties(learner, weights, windows, steps, side):
+    """The same for liberty shapes, each by its share in a window."""
+    f = learner.liberties
+    for i in range(f.spans[side]):
+        errors = _errors_in(learner, f, side, i)
+        if errors != 0.0:
+            entry = f.span[side, i, 2]
+            step = steps[entry // liberty_windows.CODES]
+            for part in range(windows.weight.shape[1]):
+                weights[windows.weight[entry, part]] += step[part] * errors
+
+
+@kernel
+def learn_from_game(run, r, b, black_wins, lesson, weights):
+    """Learn from the game that was just played; the weights of liberty shapes are behind those of local shapes."""
+    learner = lesson.learner[0]
+    first = lesson.canonical.size
+    if r.has_liberties:
+        write_windows(r, b, np.int8(BLACK if r.plies % 2 == 0 else -BLACK))
+    for side in range(np.uint8(2)):
+        own = weights[agent_of(run, side)]
+        _follow_shapes(learner, lesson.record[0], r, lesson.canonical, own, side)
+        if r.has_liberties:
+            _follow_liberties(learner, r, lesson.windows, own[first:], side)
+    _sum_errors(run, learner, r, np.uint8(0), black_wins)
+    _sum_errors(run, learner, r, np.uint8(1), 1.0 - black_wins)
+    for side in range(np.uint8(2)):
+        own = weights[agent_of(run, side)]
+        _update_shapes(learner, own, lesson.inverse, side)
+        if r.has_liberties:
+            _update_liberties(learner, own[first:], lesson.windows, lesson.steps, side)

@@ -1,5 +1,5 @@
-"""What both forms of TD learning share: settings and progress in one record, schedules, and the average of
-weights.
+"""What both forms of TD learning share: settings and progress in one record, schedules, the average of weights, and
+what a game is to them.
 """
 
 from __future__ import annotations
@@ -10,12 +10,19 @@ from typing import Final
 import numpy as np
 
 from katachi.go.kernels import kernel
-from katachi.go.kernels.board import record_dtype
+from katachi.go.kernels.board import NEIGHBORS, is_atari, record_dtype
+from katachi.go.kernels.playouts import count_area, next_random
+from katachi.go.kernels.scoring import fill_owner
+from katachi.go.points import MAX_POINTS
 
 MOST_BATCH_GAMES: Final = 100
 STEP_SCHEDULES: Final = ("geometric", "linear", "harmonic")
 GEOMETRIC, LINEAR, HARMONIC = range(3)
 _BATCH_SHARE: Final = 16  # a batch is at most 1/16 of the games before it: the first games teach most
+
+PLIES_PER_POINT: Final = 4
+MAX_PLIES: Final = PLIES_PER_POINT * MAX_POINTS
+PASS_MOVE: Final = np.uint16(MAX_POINTS)
 
 RUN: Final = record_dtype(
     [
@@ -61,9 +68,9 @@ def step_size_at(run):
 
 
 @kernel
-def black_agent(run):
-    """Which agent is Black in the next game: a pair exchanges colors after every game."""
-    return run.games & 1 if run.agents == 2 else 0
+def agent_of(run, side):
+    """Which agent plays a side in the next game: a pair exchanges colors after every game."""
+    return (run.games + side) & 1 if run.agents == 2 else 0
 
 
 @kernel
@@ -85,3 +92,55 @@ def end_game(run, plies, black_wins):
     run.batch_left -= 1
     run.plies += plies
     run.black_wins += black_wins
+
+
+# A game, in the record of a form: it has ``plies``, ``points``, ``random``, ``explored``, ``taken`` and ``ownership``
+
+
+@kernel
+def draw_exploring(game, explore):
+    """Whether the next move is any at random, with the chance ``explore`` / 2³²; written down."""
+    game.random = next_random(game.random)
+    exploring = (game.random >> np.uint64(32)) < explore
+    game.explored[game.plies] = exploring
+    return exploring
+
+
+@kernel
+def list_taken(game, b, p, color):
+    """Write the stones that a move would capture to ``game.taken``; returns how many."""
+    near = NEIGHBORS[b.lines]
+    count = np.uint16(0)
+    for k in range(4):
+        q = near[p, k]
+        if b.stone[q] != -color or not is_atari(b.liberties[b.head[q]]):
+            continue
+        seen = False
+        for earlier in range(k):
+            e = near[p, earlier]
+            seen |= b.stone[e] == -color and b.head[e] == b.head[q]
+        if seen:
+            continue
+        stone = q
+        while True:
+            game.taken[count] = stone
+            count += np.uint16(1)
+            stone = b.link[stone]
+            if stone == q:
+                break
+    return count
+
+
+@kernel
+def final_win(game, b, passes, komi):
+    """What Black gets for the board as it stands: 1, 0, or 0.5 for a draw."""
+    score = 0
+    if passes == 2:
+        score = count_area(b, game.ownership)
+    else:  # a game that was cut off has regions that are not eyes
+        nobody = np.zeros(MAX_POINTS, dtype=np.bool_)
+        owner = np.zeros(MAX_POINTS, dtype=np.int8)
+        fill_owner(b.stone, b.lines, nobody, owner)
+        for p in range(game.points):
+            score += owner[p]
+    return 1.0 if score > komi else 0.5 if score == komi else 0.0

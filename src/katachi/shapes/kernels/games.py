@@ -1,8 +1,6 @@
-"""The average liberty player, compiled for many games: values moves by what they change.
+"""Whole compiled games: self-play that learns, and games against the average liberty player.
 
-Silver et al. 2007: the mean number of liberties of one's own chains less that of the opponent's; one ply, random ties.
-It plays as ``players/simple.py`` does, but a stone that captures nothing and joins at most one chain is valued
-without being played, and a game ends only when nobody has a sensible move left.
+A game ends when nobody has a sensible move left, or at a cap on moves.
 """
 
 from __future__ import annotations
@@ -24,8 +22,12 @@ from katachi.go.kernels.board import (
 )
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
-from katachi.shapes.kernels.online_td import choose_move, go_to_start, play_move
-from katachi.shapes.kernels.player import PASS_MOVE, PLIES_PER_POINT, begin_game, choose, final_win, play
+from katachi.shapes.kernels import online_td, table_td
+from katachi.shapes.kernels.run import PASS_MOVE, PLIES_PER_POINT, agent_of, begin_batch, end_game, final_win
+
+# The average liberty player (Silver et al. 2007) values a move by the mean number of liberties of its own chains less
+# that of the opponent's; one ply, random ties. It plays as ``players/simple.py`` does, but a stone that captures
+# nothing and joins at most one chain is valued without being played.
 
 ALP: Final = record_dtype(
     [
@@ -145,79 +147,78 @@ def choose_by_liberties(alp, boards, spare, color):
     return alp.moves[random_below(alp.random, count)]
 
 
-# Compiled games between a shape player and the average liberty player.
+# Games: what a *form* is, how moves are chosen and learned from, is a module with these functions:
 #
-# Shapes up to 3×3 play with fused tables; sets with larger ones play as online learning does.
+#     renew(game, weights, *per_batch)                             before a batch of games
+#     begin(game, black, white, *per_move)                         with the agents of Black and White
+#     choose(game, b, color, explore, *per_move)                   a move, or PASS_MOVE
+#     play(game, b, move, color, *per_move)
+#     learn_from_move(run, game, b, color, *per_move)
+#     learn_from_game(run, game, b, black_wins, *per_game)
+#
+# ``game`` is the form's own record, and the tuples are what it takes besides. The loops are compiled for each form: a
+# function that closes over a module is kept on disk, while one that closes over compiled functions is not.
 
-ALWAYS: Final = np.uint64(1) << np.uint64(32)
-NEVER: Final = np.uint64(0)
-
-
-@kernel
-def color_of(game):
-    """The shape player's color: Black and White in turn."""
-    return np.int8(BLACK if game % 2 == 0 else -BLACK)
-
-
-@kernel
-def _play_fused(r, alp, boards, spare, own, random_plies, komi):
-    """One game from ``boards[0]``; returns what Black gets."""
-    b = boards[0]
-    begin_game(r)
-    color = np.int8(BLACK)
-    passes = 0
-    while passes < 2 and r.plies < r.points * PLIES_PER_POINT:
-        if r.plies < random_plies or color == own:
-            move = choose(r, b, color, ALWAYS if r.plies < random_plies else NEVER)
-        else:
-            move = choose_by_liberties(alp, boards, spare, color)
-        play(r, b, move, color)
-        passes = passes + 1 if move == PASS_MOVE else 0
-        color = np.int8(-color)
-    return final_win(r, b, passes, komi)
+_ALWAYS: Final = np.uint64(1) << np.uint64(32)
+_NEVER: Final = np.uint64(0)
 
 
-@kernel
-def _play_unfused(shapes, weights, game, alp, boards, spare, own, random_plies, komi):
-    """The same without fused tables."""
-    b = boards[0]
-    go_to_start(shapes, game)
-    color = np.int8(BLACK)
-    passes = 0
-    while passes < 2 and game.plies < game.points * PLIES_PER_POINT:
-        if game.plies < random_plies or color == own:
-            move = choose_move(shapes, weights, game, b, color, ALWAYS if game.plies < random_plies else NEVER)
-        else:
-            move = choose_by_liberties(alp, boards, spare, color)
-        play_move(shapes, game, b, move, color)
-        passes = passes + 1 if move == PASS_MOVE else 0
-        color = np.int8(-color)
-    return final_win(game, b, passes, komi)
+def _compile_loops(form):
+    @kernel
+    def train(runs, records, tables, weights, averages, boards, games):
+        """Play and learn from ``games`` games; ``boards`` is an empty board and one to play on.
+
+        ``tables`` are what the form takes per move, per game and per batch.
+        """
+        per_move, per_game, per_batch = tables
+        run, game, b = runs[0], records[0], boards[1]
+        for _ in range(games):
+            if run.batch_left == 0:
+                begin_batch(run, weights, averages)
+                form.renew(game, weights, *per_batch)
+            boards[1] = boards[0]
+            form.begin(game, agent_of(run, 0), agent_of(run, 1), *per_move)
+            color = np.int8(BLACK)
+            passes = 0
+            while passes < 2 and game.plies < run.move_cap:
+                move = form.choose(game, b, color, run.explore, *per_move)
+                form.play(game, b, move, color, *per_move)
+                form.learn_from_move(run, game, b, color, *per_move)
+                passes = passes + 1 if move == PASS_MOVE else 0
+                color = np.int8(-color)
+            black_wins = final_win(game, b, passes, run.komi)
+            form.learn_from_game(run, game, b, black_wins, *per_game)
+            end_game(run, game.plies, black_wins)
+
+    @kernel
+    def count_wins(records, per_move, alps, boards, games, random_plies, komi):
+        """How many of ``games`` against the average liberty player the form wins as Black and as White, [2].
+
+        They are Black in turn. ``boards`` are an empty one, one to play on and a spare one.
+        """
+        wins = np.zeros(2)
+        game, b = records[0], boards[1]
+        for number in range(games):
+            boards[1] = boards[0]
+            form.begin(game, 0, 0, *per_move)
+            own = np.int8(BLACK if number % 2 == 0 else -BLACK)
+            color = np.int8(BLACK)
+            passes = 0
+            while passes < 2 and game.plies < game.points * PLIES_PER_POINT:
+                is_random = game.plies < random_plies
+                if is_random or color == own:
+                    move = form.choose(game, b, color, _ALWAYS if is_random else _NEVER, *per_move)
+                else:
+                    move = choose_by_liberties(alps[0], boards[1:2], boards[2:], color)
+                form.play(game, b, move, color, *per_move)
+                passes = passes + 1 if move == PASS_MOVE else 0
+                color = np.int8(-color)
+            black_wins = final_win(game, b, passes, komi)
+            wins[number % 2] += black_wins if own == BLACK else 1.0 - black_wins
+        return wins
+
+    return train, count_wins
 
 
-@kernel
-def count_fused_wins(players, alps, boards, games, random_plies, komi):
-    """How many of ``games`` the shape player wins as Black and as White, [2].
-
-    ``boards`` are an empty one, one to play on and a spare one.
-    """
-    wins = np.zeros(2)
-    for game in range(games):
-        boards[1] = boards[0]
-        own = color_of(game)
-        black_wins = _play_fused(players[0], alps[0], boards[1:2], boards[2:], own, random_plies, komi)
-        wins[game % 2] += black_wins if own == BLACK else 1.0 - black_wins
-    return wins
-
-
-@kernel
-def count_unfused_wins(shapes, weights, games_played, alps, boards, games, random_plies, komi):
-    """The same without fused tables."""
-    wins = np.zeros(2)
-    for game in range(games):
-        boards[1] = boards[0]
-        own = color_of(game)
-        workspace = (alps[0], boards[1:2], boards[2:])
-        black_wins = _play_unfused(shapes, weights, games_played[0], *workspace, own, random_plies, komi)
-        wins[game % 2] += black_wins if own == BLACK else 1.0 - black_wins
-    return wins
+train_tables, count_table_wins = _compile_loops(table_td)
+train_online, count_online_wins = _compile_loops(online_td)
