@@ -1,4 +1,4 @@
-"""katachi (形, *shape*) learns to judge Go positions, and plays, analyses and explains with what it learned.
+"""katachi (形, *shape*) learns to evaluate Go positions, and plays, analyses and explains with what it learned.
 
 The public names are imported when they are first used, so that ``import katachi`` and the command line answer at
 once.

@@ -106,7 +106,7 @@ def test_undoing_everything_is_kept_too(play):
 def test_bytes_that_are_no_text(tmp_path):
     command = [sys.executable, "-m", "katachi", "play", "random", "--size", "3", "--sgf", "game.sgf"]
     ran = subprocess.run(command, input=b"\xff\xfe\nB2\nquit\n", capture_output=True, check=True)
-    assert "is no vertex" in ran.stdout.decode()
+    assert "is not a vertex" in ran.stdout.decode()
     assert len(moves()) == 2
 
 

@@ -61,7 +61,7 @@ def test_handicap_compensation(bonus: HandicapBonus, stones: int, points: int) -
         ("aga-button", "button"),
         ("stone-scoring", "group tax"),
         ('{"ko": "TRIPLE"}', "one of SIMPLE, POSITIONAL, SITUATIONAL"),
-        ('{"kо": "SIMPLE"}', "is no rule"),
+        ('{"kо": "SIMPLE"}', "is not a rule"),
         ('{"suicide": 1}', "true or false"),
         ('{"ko": ["SIMPLE"]}', "cannot be"),
         ('{"hasButton": true}', "button"),

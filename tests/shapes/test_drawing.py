@@ -27,7 +27,7 @@ def test_largest_of_either_sign_come_first():
     assert found.name == "LI 2×1"
     assert [(shape.index, round(shape.weight, 3)) for shape in found.shapes] == [(2, -0.5), (8, 0.5), (4, 0.3)]
     assert found.shapes[1].shape == Shape(2, 1, (Cell(WHITE), Cell(WHITE)), 5)
-    assert found.shapes[1].words == "two stones of the enemy, anywhere"
+    assert found.shapes[1].words == "two stones of the opponent, anywhere"
 
 
 def test_what_symmetry_makes_equal_is_there_once():

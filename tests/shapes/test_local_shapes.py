@@ -310,7 +310,7 @@ def test_conformance(size: int, tied: bool) -> None:
 def test_descriptions_draw_the_shape() -> None:
     features = LocalShapes(5, [ShapeSet.parse("LI 2x2"), ShapeSet.parse("LD 2x2"), ShapeSet.parse("LI 4x3")])
     code = 1 + 2 * 3**3  # in the first cell and in the last; drawn as the least of its images
-    assert features.describe(code) == "LI 2x2: one stone of the mover and one of the enemy, anywhere\n. O\nX ."
+    assert features.describe(code) == "LI 2x2: one stone of the mover and one of the opponent, anywhere\n. O\nX ."
     at_the_side = int(features.offsets[1]) + 1 * 81 + 1
     assert features.describe(at_the_side) == (
         "LD 2x2: one stone of the mover, 1 from the left edge and 0 from the top\n┌──────\n│   X .\n│   . ."

@@ -81,6 +81,6 @@ def test_names_parse_back() -> None:
 
 @pytest.mark.parametrize("text", ["", "LI", "LI 3", "LX 3x2", "LI 2x3", "LI 6x6", "LI 0x0", "LI axb", "LI 3x2 3x2"])
 def test_what_is_no_set_is_refused_in_one_sentence(text: str) -> None:
-    with pytest.raises(ValueError, match="is no set of shapes") as error:
+    with pytest.raises(ValueError, match="is not a set of shapes") as error:
         ShapeSet.parse(text)
     assert "\n" not in str(error.value)

@@ -146,7 +146,7 @@ def test_words_and_digests():
     assert PointInputs.model_validate_json(settings[2].model_dump_json()) == settings[2]
     assert PointInputs.model_validate({"influence": "bouzy"}).influence == INFLUENCES["bouzy"]
     assert INPUTS.describe(55) == "liberties of order 1 (of the group: 1 for 8 of order 1, for 16 of a higher one)"
-    with pytest.raises(ValueError, match="69 is no input: there are 69"):
+    with pytest.raises(ValueError, match="69 is not an input: there are 69"):
         INPUTS.describe(69)
 
 

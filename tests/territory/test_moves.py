@@ -9,7 +9,7 @@ from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.points import BLACK, PASS
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
-from katachi.territory.measure import TEMPERATURES, JudgedMoves, evaluate_moves, pick_moves, promise_logits
+from katachi.territory.measure import TEMPERATURES, EvaluatedMoves, evaluate_moves, pick_moves, promise_logits
 from katachi.territory.network import DagRnn, DagRnnConfig
 
 
@@ -51,7 +51,7 @@ def test_picked_moves_are_no_passes_and_come_once(dataset: Dataset) -> None:
 
 def test_likelihoods_places_and_temperature() -> None:
     areas = np.array([[1.0, 2.0, -np.inf], [3.0, 1.0, 2.0]])
-    judged = JudgedMoves(areas, np.array([0, 0]), np.array([1, 0]))
+    judged = EvaluatedMoves(areas, np.array([0, 0]), np.array([1, 0]))
     assert judged.places().tolist() == [1, 0]
     assert judged.legal.tolist() == [2, 3]
     expected = [np.log(1 / (1 + np.e**2)), -np.log(1 + np.e**-4 + np.e**-2)]
@@ -63,14 +63,14 @@ def test_the_temperature_that_moves_were_drawn_by_is_found_again() -> None:
     areas = rng.normal(scale=3, size=(3000, 12))
     weights = np.exp(areas / 0.8)
     played = np.array([rng.choice(12, p=row / row.sum()) for row in weights])
-    found = JudgedMoves(areas, played, np.zeros(3000, dtype=np.int64)).fit_temperature()
+    found = EvaluatedMoves(areas, played, np.zeros(3000, dtype=np.int64)).fit_temperature()
     assert found == pytest.approx(0.8, rel=0.1)
     assert TEMPERATURES[0] < found < TEMPERATURES[-1]
 
 
 def test_each_mean_has_the_temperature_that_makes_it_largest() -> None:
     rng = np.random.default_rng(1)
-    judged = JudgedMoves(rng.normal(size=(200, 5)), rng.integers(5, size=200), np.zeros(200, dtype=np.int64))
+    judged = EvaluatedMoves(rng.normal(size=(200, 5)), rng.integers(5, size=200), np.zeros(200, dtype=np.int64))
     logs = np.array([judged.log_likelihoods(temperature) for temperature in TEMPERATURES])
     assert judged.fit_temperature() == TEMPERATURES[logs.mean(axis=1).argmax()]
     assert judged.fit_temperature(mean_of_logs=False) == TEMPERATURES[np.exp(logs).mean(axis=1).argmax()]

@@ -3,7 +3,7 @@ features.
 
 Largman and Pham asked this of features to see what they are worth (``crbm/winners.py`` answers). Every board is
 looked at as if Black had just moved, so that features that are seen by the mover are seen by Black; whose turn it
-really was is not told.
+really was is not shown.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class SvmChoice:
 
 @dataclass(frozen=True, slots=True)
 class WinnerAccuracy:
-    """How often the winner was told right in each fold, and what was chosen there."""
+    """How often the winner was predicted right in each fold, and what was chosen there."""
 
     name: str
     features: int

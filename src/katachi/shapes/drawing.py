@@ -72,7 +72,7 @@ def shape_parts(features: FeatureSet) -> list[tuple[ShapeFeatures, int]]:
         return [(features.basic, 0), (features.liberty, features.basic.size)]
     if isinstance(features, ShapeFeatures):
         return [(features, 0)]
-    raise DrawingError(f"{features.name}: these are no shapes that could be drawn")
+    raise DrawingError(f"{features.name}: these are not shapes that could be drawn")
 
 
 def largest_shapes(

@@ -74,7 +74,7 @@ class ShapeSet:
             return cls(int(width), int(height), Location(location.upper()))
         except ValueError as error:
             reason = error if "there are no shapes" in str(error) else "say LI or LD and a size, as in LI 3x2"
-            raise ValueError(f"{text!r} is no set of shapes: {reason}") from None
+            raise ValueError(f"{text!r} is not a set of shapes: {reason}") from None
 
     @property
     def name(self) -> str:
@@ -307,8 +307,8 @@ def count_stones(digits: list[int]) -> str:
     if not opponent:
         return f"{_stones(own)} of the mover"
     if not own:
-        return f"{_stones(opponent)} of the enemy"
-    return f"{_stones(own)} of the mover and {_NUMBERS[opponent]} of the enemy"
+        return f"{_stones(opponent)} of the opponent"
+    return f"{_stones(own)} of the mover and {_NUMBERS[opponent]} of the opponent"
 
 
 def _stones(count: int) -> str:

@@ -1,11 +1,11 @@
-"""Point inputs: what a network is told of each point of a board and of its neighborhood (Wu and Baldi 2006).
+"""Point inputs: what a network sees of each point of a board and of its neighborhood (Wu and Baldi 2006).
 
 Of the point and of those around it: its stone, the influence of both colors, its propensity. Of the group that the
 point's stone belongs to: eyes, liberties of order 1 to 4, and the weakest and the second weakest adjacent opponent
 group. All numbers are from 0 to 1, the propensity from −1 to 1. Neighbors off the board are all zeros, and so is what
-is told of groups where no stone is; of an opponent group that is not there, ``none`` is 1. Whose turn it is, is not
-told; but ``exchange`` makes of a board's inputs those of the board with its colors exchanged, and whoever shows all
-boards as one of the players sees them has told it.
+is given for groups where no stone is; of an opponent group that is not there, ``none`` is 1. Whose turn it is, is not
+given; but ``exchange`` makes of a board's inputs those of the board with its colors exchanged, and whoever shows all
+boards as one of the players sees them gives it.
 
 The order is that of ``names``: each thing for the point itself and then for its neighbors by rows. When a board is
 turned its neighborhoods turn too: ``flip`` makes of its inputs those of the turned board, to the last bit.
@@ -240,7 +240,7 @@ _PARTS: Final = (
         "of the group: 1 for 8 of order 1, for 16 of a higher one",
         tuple(f"liberties of order {order}" for order in range(1, ORDERS + 1)),
     ),
-    InputPart("weakest enemy", "the weakest adjacent enemy group", tuple(f"weakest enemy: {of}" for of in _OPPONENT)),
+    InputPart("weakest enemy", "the weakest adjacent opponent group", tuple(f"weakest enemy: {of}" for of in _OPPONENT)),
     InputPart("second weakest enemy", "the next", tuple(f"second weakest enemy: {of}" for of in _OPPONENT)),
 )
 
@@ -271,7 +271,7 @@ class PointInputs(BaseModel):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The name of every input: ``empty`` is told of the point itself, ``empty: above left`` of a neighbor."""
+        """The name of every input: ``empty`` is of the point itself, ``empty: above left`` of a neighbor."""
         places = [_name_place(place) for place in _places(self.neighborhood)]
         return tuple(
             f"{value}: {place}" if place else value
@@ -295,7 +295,7 @@ class PointInputs(BaseModel):
     def describe(self, index: int) -> str:
         """An input in words: its name, and what its number means."""
         if not 0 <= index < self.d:
-            raise ValueError(f"{index} is no input: there are {self.d}")
+            raise ValueError(f"{index} is not an input: there are {self.d}")
         part = next(part for part in _PARTS if index < self.parts[part.title].stop)
         return f"{self.names[index]} ({part.meaning})"
 

@@ -375,7 +375,7 @@ def _sum(parts: Iterable[Gradient]) -> Gradient:
 
 
 def validate(net: DagRnn, held_out: Positions) -> dict[str, float]:
-    """The mean loss of a position, and the share of points known right, over all positions and by phase of the game.
+    """The mean loss of a position, and the ownership accuracy, over all positions and by phase of the game.
 
     A point is known right if its owner in the end is the likelier one; points that nobody owned do not count.
     Phases are known by how full the board is, 0 being the emptiest; one without positions is left out.

@@ -31,7 +31,7 @@ from katachi.territory.learner import (
 )
 from katachi.territory.network import DagRnn
 
-# What a territory network knows of test games: the loss, the points known right by phase of the game, and at its end.
+# What a territory network knows of test games: the loss, the ownership accuracy by phase of the game, and at its end.
 #
 # Points of one position say much the same, so that intervals count positions.
 
@@ -48,7 +48,7 @@ class Known(NamedTuple):
 
     @property
     def shares(self) -> Doubles:
-        """The share of points known right in each position."""
+        """The ownership accuracy in each position."""
         return np.asarray(self.right / np.maximum(1, self.owned))
 
     def by_phase(self) -> dict[str, Known]:
@@ -110,7 +110,7 @@ class Asked(NamedTuple):
     plies: Ints
 
 
-class JudgedMoves(NamedTuple):
+class EvaluatedMoves(NamedTuple):
     """P moves that were played, and what each point promised their players."""
 
     areas: Doubles  # [P, n²], the area, or logit, that a move there promised its player; −∞ where it was illegal
@@ -183,7 +183,7 @@ def evaluate_moves(
     asked: Asked,
     promises: Callable[[Territory, Board], Doubles] = promise_areas,
     tick: Ticker = lambda _: None,
-) -> JudgedMoves:
+) -> EvaluatedMoves:
     """What a network thinks of moves, all on boards of one size; ``tick`` hears how many are done."""
     areas, played, stones = [], [], []
     for done, (game, ply) in enumerate(zip(asked.games.tolist(), asked.plies.tolist(), strict=True)):
@@ -192,4 +192,4 @@ def evaluate_moves(
         played.append(int(dataset.moves_of(game).moves[ply]))
         stones.append(int(np.count_nonzero(board.stones)))
         tick(done + 1)
-    return JudgedMoves(np.stack(areas), np.array(played), np.array(stones))
+    return EvaluatedMoves(np.stack(areas), np.array(played), np.array(stones))

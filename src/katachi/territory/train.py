@@ -313,11 +313,11 @@ def _summarize(_: TerritoryRecipe, lines: Sequence[MetricLine]) -> str:
         return ""
     values = lines[-1].values
     if "games" in values:
-        length = f"{values['moves_a_game']:.0f} moves a game, Black ahead by {values['black_lead']:.1f} points"
+        length = f"{values['moves_a_game']:.0f} moves per game, Black ahead by {values['black_lead']:.1f} points"
         return f"{values['games']:,} games: loss {values['loss']:.2f}, {length}"
     phases = [values.get(f"validation_right_{phase}") for phase in range(len(PHASES) + 1)]
     by_phase = " → ".join(f"{right:.1%}" for right in phases if right is not None)
-    known = f"points known {values['validation_right']:.1%}, from empty to full boards {by_phase}"
+    known = f"ownership accuracy {values['validation_right']:.1%}, from empty to full boards {by_phase}"
     return f"held-out positions: {known}; loss {values['validation_loss']:.2f}"
 
 

@@ -46,7 +46,7 @@ def fill_states(b, mover, with_liberties, states):
 
 @kernel
 def fill_state_planes(boards, with_liberties, planes):
-    """Write a plane of zeros and ones for each state, [B, states, n²], as he sees it who has just moved."""
+    """Write a plane of zeros and ones for each state, [B, states, n²], as the player who has just moved sees it."""
     states = np.empty(MAX_POINTS, np.uint8)
     planes[:] = 0
     for i in range(boards.size):

@@ -182,7 +182,7 @@ def _sum_place(weights, features, place, maps):
 
 @kernel
 def fill_features(boards, ints, floats, out):
-    """Write the features of boards, [B, features], as he sees them who has just moved."""
+    """Write the features of boards, [B, features], as the player who has just moved sees them."""
     states = np.empty(MAX_POINTS, np.uint8)
     marks = np.ones(MAX_POINTS, np.bool_)
     inputs = _new_inputs(ints)

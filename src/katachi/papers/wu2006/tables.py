@@ -36,7 +36,7 @@ from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory, load_territory
 from katachi.territory.measure import (
     Asked,
-    JudgedMoves,
+    EvaluatedMoves,
     Known,
     evaluate_moves,
     measure_territory,
@@ -135,7 +135,7 @@ def _question(values: list[int | None]) -> Question:
     return Question(size or 0, first or 1, last)
 
 
-def _describe_moves(judged: JudgedMoves, temperatures: list[float]) -> Json:
+def _describe_moves(judged: EvaluatedMoves, temperatures: list[float]) -> Json:
     logs, others = (judged.log_likelihoods(temperature) for temperature in temperatures)
     return {
         "log_likelihoods": logs.round(4).tolist(),

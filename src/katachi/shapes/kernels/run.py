@@ -75,7 +75,7 @@ def agent_of(run, side):
 
 @kernel
 def begin_batch(run, weights, averages):
-    """Add the weights to their average, if it has begun, and set the length of the next batch of games."""
+    """Add the weights to their average, if it has started, and set the length of the next batch of games."""
     if run.games - run.batch_games >= run.average_from:
         run.averaged_games += run.batch_games
         for agent in range(weights.shape[0]):

@@ -178,7 +178,7 @@ def _describe_opponent(b, g, opponent, out, first):
 
 @kernel
 def _describe_groups(b, g, work):
-    """Write what is told of each group."""
+    """Write the inputs of each group."""
     for i in range(g.group_count):
         group = g.groups[i]
         out = work.group[group]
@@ -192,7 +192,7 @@ def _describe_groups(b, g, work):
 
 @kernel
 def _describe_points(b, f, work, maximum):
-    """Write what is told of each point to the board with the margin."""
+    """Write the inputs of each point to the board with the margin."""
     width = np.uint16(b.lines) + np.uint16(2 * MARGIN)
     p = np.uint16(0)
     for row in range(np.uint16(b.lines)):
