@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from katachi.bench.torch_dag_rnn import TorchDagRnn
+from katachi.bench.report import import_twin
 from katachi.core.contracts import Floats
 from katachi.go.points import Symmetry
 from katachi.territory.inputs import PointInputs
@@ -58,7 +58,7 @@ class Case:
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_outputs_losses_and_gradients_are_those_of_the_twin(net: DagRnn, size: int) -> None:
     case = Case(size)
-    twin = TorchDagRnn(net.config, INPUTS, net.arrays(), torch.float64)
+    twin = import_twin("torch_dag_rnn").TorchDagRnn(net.config, INPUTS, net.arrays(), torch.float64)
     logits = twin.logits(case.inputs, size).detach().numpy()
     assert net.logits(case.inputs, size) == pytest.approx(logits, abs=1e-5)
     assert net.ownership(case.inputs, size) == pytest.approx(1 / (1 + np.exp(-logits[:, :, 0])), abs=2e-6)

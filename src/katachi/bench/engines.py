@@ -36,10 +36,10 @@ class PipedEngine:
 
     def ask(self, command: str) -> tuple[str, float]:
         """The answer and the seconds that it took; raises BenchmarkError if the engine refuses or has gone."""
-        begun = time.monotonic()
+        started = time.monotonic()
         self.send(command)
         text = self.receive()
-        return text, time.monotonic() - begun
+        return text, time.monotonic() - started
 
     def send(self, command: str) -> None:
         """Write a command without waiting for its answer."""
@@ -132,7 +132,7 @@ def note_busy(busy: int) -> str:
     return f"beside {busy} processes that compute all the time, on {os.cpu_count()} cores"
 
 
-# Whether an engine keeps its time on a busy machine: games at so many seconds a move, by the controller's clock.
+# Whether an engine keeps its time on a busy machine: games at so many seconds per move, by the controller's clock.
 #
 # The control is a byo-yomi of one period and no main time, so that one move that takes longer loses the game.
 
@@ -140,7 +140,7 @@ CLOCK_BUSY: Final = 2
 
 
 def run_clock(seconds: float = 1.0, rounds: int = 10, *, player: str | None = None, busy: int = CLOCK_BUSY) -> Report:
-    """Let the engine play ``rounds`` games against itself, at ``seconds`` a move."""
+    """Let the engine play ``rounds`` games against itself, at ``seconds`` per move."""
     games: list[list[float]] = []
     with running_engine(player, busy) as engine:
         engine.ask(f"kgs-time_settings byoyomi 0 {seconds} 1")
@@ -186,11 +186,11 @@ def _interrupt(engine: PipedEngine, command: str, wait: float) -> float:
     for _ in range(2):  # the beginning of the answer, and a report
         engine.receive_line()
     time.sleep(wait)
-    begun = time.monotonic()
+    started = time.monotonic()
     engine.send("name")
     engine.receive_rest()
     engine.receive()
-    return time.monotonic() - begun
+    return time.monotonic() - started
 
 
 # Whether an engine's memory stays as it is, game after game.
@@ -202,7 +202,7 @@ _FLAT: Final = 0.98  # of the memory at the end must have been there after a fif
 
 
 def run_memory(seconds: float = 0.4, rounds: int = 15, *, player: str | None = None, busy: int = MEMORY_BUSY) -> Report:
-    """Let the engine play ``rounds`` games against itself, at few simulations or ``seconds`` a move."""
+    """Let the engine play ``rounds`` games against itself, at few simulations or ``seconds`` per move."""
     moves, found = 0, {}
     with running_engine(player, busy) as engine:
         engine.ask(f"kata-set-param maxVisits {SIMULATIONS}")

@@ -18,12 +18,13 @@ from importlib.util import find_spec
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import NormalDist
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, measure
+from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, import_twin, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.cards import CONFIDENCE, ModelError
 from katachi.core.contracts import Doubles, Floats, Ints
@@ -42,11 +43,12 @@ from katachi.territory.network import DagRnn, DagRnnConfig
 
 BATCHES: Final = (1, 32)
 UNIT: Final = "positions/s"
-_ANY_SIZE: Final = 19  # what is measured of a network that judges all sizes
+_ANY_SIZE: Final = 19  # what is measured of a network for all sizes
 _POSITIONS: Final = max(BATCHES)
 _FILES: Final = {"fp32": ONNX, "int8": INT8}
+_NO_TORCH: Final = "torch is left out: it is not installed"
 
-Judge = Callable[[slice], Any]  # of some of the positions
+Evaluate = Callable[[slice], Any]  # of some of the positions
 
 
 def run_inference(
@@ -59,25 +61,25 @@ def run_inference(
 ) -> Report:
     """Measure the models of these names, or all bundled networks; a round of one of them lasts about ``seconds``.
 
-    With a set of games, so many moves of it are predicted by each.
+    With a dataset, each predicts so many moves of it.
     """
     names = models or [path.name for path in pretrained_models() if open_model(path).card.kind == "policy"]
     if not names:
         raise BenchmarkError("no network is bundled: name one by --model")
-    notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
+    notes = [] if find_spec("torch") else [_NO_TORCH]
     rows: list[Row] = []
     for name in names:
         saved = open_model(find_model(name))
-        judges = dict(_judges(saved))
+        evaluators = dict(_evaluators(saved))
         size = saved.card.board_size or _ANY_SIZE
-        counts = max(1, round(seconds * _rate(judges["fp32"]) / _POSITIONS)) * _POSITIONS
-        rows += measure(list(_inference_contestants(name, judges)), size, UNIT, counts, rounds)
+        counts = max(1, round(seconds * _rate(evaluators["fp32"]) / _POSITIONS)) * _POSITIONS
+        rows += measure(list(_inference_contestants(name, evaluators)), size, UNIT, counts, rounds)
         if data is not None:
             rows += _predicted(name, saved, Dataset.open(data), size, positions)
     return Report("inference", rows, list(_inference_targets(rows)), notes)
 
 
-def _judges(saved: SavedModel[Any]) -> Iterator[tuple[str, Judge]]:
+def _evaluators(saved: SavedModel[Any]) -> Iterator[tuple[str, Evaluate]]:
     """Everything that is to evaluate the positions, by name."""
     card = saved.card
     if not isinstance(card, PolicyCard):
@@ -89,7 +91,7 @@ def _judges(saved: SavedModel[Any]) -> Iterator[tuple[str, Judge]]:
         if file in card.files:
             yield name, partial(_run_onnx, OnnxNetwork(saved.read(file)), card.config, planes)
     if find_spec("torch"):
-        yield "torch", _torch_judge(card.config, planes)
+        yield "torch", _torch_evaluator(card.config, planes)
     evaluator = saved.load()
     yield "evaluate", lambda part: evaluator.evaluate(boards[part])
 
@@ -99,7 +101,7 @@ def _run_onnx(network: OnnxNetwork, config: PolicyConfig, planes: Planes, part: 
     network.run({"planes": planes[part], **rank}, ["policy"])
 
 
-def _torch_judge(config: PolicyConfig, planes: Planes) -> Judge:
+def _torch_evaluator(config: PolicyConfig, planes: Planes) -> Evaluate:
     import torch  # takes seconds
 
     from katachi.policy.network import PolicyNetwork
@@ -111,40 +113,40 @@ def _torch_judge(config: PolicyConfig, planes: Planes) -> Judge:
         torch.from_numpy(_ranks(planes)),
     )
 
-    def judge(part: slice) -> None:
+    def evaluate(part: slice) -> None:
         with torch.inference_mode():
             network.predict(tensors[part], ranks[part])
 
-    return judge
+    return evaluate
 
 
 def _ranks(planes: Planes) -> NDArray[np.int64]:
     return np.full(len(planes), HIGHEST_RANK, dtype=np.int64)
 
 
-def _rate(judge: Judge) -> float:
+def _rate(evaluate: Evaluate) -> float:
     """About how many positions it evaluates per second: how much work makes a round."""
-    judge(slice(_POSITIONS))
+    evaluate(slice(_POSITIONS))
     start = time.perf_counter()
-    judge(slice(_POSITIONS))
+    evaluate(slice(_POSITIONS))
     return _POSITIONS / (time.perf_counter() - start)
 
 
-def _inference_contestants(model: str, judges: dict[str, Judge]) -> Iterator[Contestant]:
-    for name, judge in judges.items():
-        judge(slice(_POSITIONS))  # compiles
+def _inference_contestants(model: str, evaluators: dict[str, Evaluate]) -> Iterator[Contestant]:
+    for name, evaluate in evaluators.items():
+        evaluate(slice(_POSITIONS))  # compiles
         for batch in BATCHES:
-            yield Contestant(f"{model} {name}, batch {batch}", 1, partial(_evaluate_all, judge, batch))
+            yield Contestant(f"{model} {name}, batch {batch}", 1, partial(_evaluate_all, evaluate, batch))
 
 
-def _evaluate_all(judge: Judge, batch: int, size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
+def _evaluate_all(evaluate: Evaluate, batch: int, size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
     for first in range(0, count, batch):
         start = first % _POSITIONS
-        judge(slice(start, start + batch))
+        evaluate(slice(start, start + batch))
 
 
 def _predicted(name: str, saved: SavedModel[Any], dataset: Dataset, size: int, positions: int) -> Iterator[Row]:
-    """The shares of moves that were foretold in each precision, and what is lost by eight bits."""
+    """The top-1 accuracy in each precision, and what is lost by eight bits."""
     hits: dict[str, Doubles] = {}
     for precision, file in _FILES.items():
         if file in saved.card.files:
@@ -187,15 +189,18 @@ Work = Callable[[], Any]  # on one batch
 def run_territory(seconds: float = 0.4, rounds: int = 15) -> Report:
     """Measure all contestants; a round of one of them lasts about ``seconds``."""
     rows: list[Row] = []
+    notes = [] if find_spec("torch") else [_NO_TORCH]
+    twins = None if notes else import_twin("torch_dag_rnn")
+    if not notes and twins is None:
+        notes.append("torch is left out: its source is in the repository alone")
     for size in SIZES:
         contestants = [
             Contestant(name, 1, _repeat(work, _TERRITORY_BATCH[size]))
-            for name, work in _works(size, _TERRITORY_BATCH[size])
+            for name, work in _works(size, _TERRITORY_BATCH[size], twins)
         ]
         rows += measure(
             contestants, size, UNIT, max(_TERRITORY_BATCH[size], round(_GUESSED_RATE[size] * seconds)), rounds
         )
-    notes = [] if find_spec("torch") else ["torch is left out: it is not installed"]
     return Report("territory", rows, list(_territory_targets(rows)), notes)
 
 
@@ -210,7 +215,7 @@ def _repeat(work: Work, batch: int) -> Callable[[int, int, int], None]:
     return repeat
 
 
-def _works(size: int, batch: int) -> Iterator[tuple[str, Work]]:
+def _works(size: int, batch: int, twins: ModuleType | None) -> Iterator[tuple[str, Work]]:
     inputs = PointInputs()
     records = random_positions(size)
     records = records[np.arange(batch) % records.size]
@@ -221,26 +226,26 @@ def _works(size: int, batch: int) -> Iterator[tuple[str, Work]]:
     for name, config in (("", DagRnnConfig()), ("-strong", DagRnnConfig.strong())):
         net = DagRnn.new(config, inputs, seed=0)
         yield f"katachi{name} learning", _territory_learning(net, encoded, size, targets)
-        yield f"katachi{name} judging", _judging(net, encoded, size)
-    if find_spec("torch"):
-        yield from _torch_works(DagRnn.new(DagRnnConfig(), inputs, seed=0), encoded, size, targets)
+        yield f"katachi{name} evaluating", _territory_evaluating(net, encoded, size)
+    if twins is not None:
+        yield from _torch_works(twins, DagRnn.new(DagRnnConfig(), inputs, seed=0), encoded, size, targets)
 
 
 def _territory_learning(net: DagRnn, inputs: Floats, size: int, targets: Floats) -> Work:
     return lambda: net.gradient(inputs, size, targets)
 
 
-def _judging(net: DagRnn, inputs: Floats, size: int) -> Work:
+def _territory_evaluating(net: DagRnn, inputs: Floats, size: int) -> Work:
     return lambda: net.logits(inputs, size)
 
 
-def _torch_works(net: DagRnn, inputs: Floats, size: int, targets: Floats) -> Iterator[tuple[str, Work]]:
+def _torch_works(
+    twins: ModuleType, net: DagRnn, inputs: Floats, size: int, targets: Floats
+) -> Iterator[tuple[str, Work]]:
     import torch
 
-    from katachi.bench.torch_dag_rnn import TorchDagRnn
-
     torch.set_num_threads(1)
-    twin = TorchDagRnn(net.config, net.inputs, net.arrays())
+    twin = twins.TorchDagRnn(net.config, net.inputs, net.arrays())
     no_moves: NDArray[np.int64] = np.full(len(inputs), -1)
 
     def learn() -> None:
@@ -248,12 +253,12 @@ def _torch_works(net: DagRnn, inputs: Floats, size: int, targets: Floats) -> Ite
             weight.grad = None
         twin.loss(inputs, size, targets, no_moves, 0.0).backward()  # type: ignore[no-untyped-call]
 
-    def judge() -> None:
+    def evaluate() -> None:
         with torch.no_grad():
             twin.logits(inputs, size)
 
     yield "torch learning", learn
-    yield "torch judging", judge
+    yield "torch evaluating", evaluate
 
 
 def _territory_targets(rows: list[Row]) -> Iterator[Target]:
@@ -297,7 +302,7 @@ def run_training(seconds: float = 0.4, rounds: int = 15) -> Report:
 
 
 def random_games() -> Dataset:
-    """A set of games that were played at random, in memory alone."""
+    """A dataset of random games, in memory alone."""
     rng = np.random.default_rng(1)
     played = [_random_moves(rng) for _ in range(_GAMES)]
     colors = np.where(np.arange(_PLIES) % 2 == 0, 1, -1).astype(np.int8)

@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 
@@ -33,7 +35,7 @@ class Contestant(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The measured rate of one contestant on one board size, in units a second."""
+    """The measured rate of one contestant on one board size, in units per second."""
 
     name: str
     size: int
@@ -74,7 +76,8 @@ def measure(contestants: Sequence[Contestant], size: int, unit: str, counts: int
     return [Row(name, size, threads, unit, max(found)) for (name, threads), found in rates.items()]
 
 
-# C++ twins: the same algorithms compiled with ``g++ -O3 -march=native``, beside which our kernels are measured.
+# Twins in the repository's folder ``benchmarks``, beside which our kernels are measured: the same algorithms in C++,
+# compiled with ``g++ -O3 -march=native``, or in torch.
 
 _OPTIONS = ("-O3", "-march=native", "-ffp-contract=off", "-std=c++17", "-shared", "-fPIC")
 
@@ -85,7 +88,7 @@ class BenchmarkError(RuntimeError):
 
 def load_twin(name: str, folder: Path, notes: list[str]) -> ctypes.CDLL | None:
     """Compile ``benchmarks/NAME.cpp`` into a folder and load it, or note why not. Its calls let go of the GIL."""
-    source = find_source(name)
+    source = find_source(f"{name}.cpp")
     compiler = shutil.which("g++")
     if source is None or compiler is None:
         why = "its source is in the repository alone" if source is None else "there is no g++"
@@ -96,8 +99,19 @@ def load_twin(name: str, folder: Path, notes: list[str]) -> ctypes.CDLL | None:
     return ctypes.CDLL(str(library))
 
 
-def find_source(name: str) -> Path | None:
+def import_twin(name: str) -> ModuleType | None:
+    """Import ``benchmarks/NAME.py``; None if it is not found."""
+    source = find_source(f"{name}.py")
+    spec = source and spec_from_file_location(name, source)
+    if not spec or not spec.loader:
+        return None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def find_source(file: str) -> Path | None:
     """The source of a twin, if katachi runs from its repository or inside it."""
     places = (Path.cwd(), *Path.cwd().parents, *Path(__file__).parents)
-    sources = (place / "benchmarks" / f"{name}.cpp" for place in places)
+    sources = (place / "benchmarks" / file for place in places)
     return next((source for source in sources if source.is_file()), None)

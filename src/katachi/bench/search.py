@@ -104,7 +104,7 @@ def _mcts_targets(rows: list[Row]) -> Iterator[Target]:
 # in batches, as a network takes them.
 
 PLANES_UNIT: Final = "positions/s"
-WANTED: Final = 10_000  # of 19×19 positions a second, so that training never waits
+WANTED: Final = 10_000  # of 19×19 positions per second, so that training never waits
 
 _ROWS: Final = {"katachi": "maddison-36", "katachi-mover": "mover", "katachi-reduced": "maddison-9"}
 _BATCH: Final = 128

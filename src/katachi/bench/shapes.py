@@ -72,7 +72,7 @@ def _shapes_contestants(size: int) -> list[Contestant]:
 
 
 def random_positions(size: int) -> NDArray[Any]:
-    """Every position of a few random games in which nobody fills an eye of his own, shuffled, as records."""
+    """Every position of a few random games in which nobody fills an eye of their own, shuffled, as records."""
     rng = np.random.default_rng(size)
     records = []
     for _ in range(_GAMES):
@@ -115,7 +115,7 @@ def _shapes_targets(rows: list[Row]) -> Iterator[Target]:
 # of every afterstate of the same boards. Weights are random: what a kernel looks for does not matter here.
 
 SIZE: Final = 9
-WANTED: Final = 20_000  # candidates a second of ``katachi``
+WANTED: Final = 20_000  # candidates per second of ``katachi``
 
 _CRBM_GUESSED_RATE: Final = 100_000  # how much work makes a round; it need not be right
 _KINDS: Final = {
@@ -199,7 +199,7 @@ def _afterstates(board: Board) -> NDArray[Any]:
 #
 # All ten sets of shapes up to 3×3, LI and LD, one agent. The twin (``benchmarks/td.cpp`` of the repository) is compiled
 # with ``g++ -O3 -march=native`` and must learn the same: same seed, same games, the same weights to the last bit, or
-# the benchmark refuses to go on. Each contestant goes on with its own learning from round to round, after enough games
+# the benchmark is refused. Each contestant continues its own learning from round to round, after enough games
 # for the batches to have their full length.
 
 TD_SIZES: Final = (5, 9)
@@ -270,7 +270,7 @@ class _Task(ctypes.Structure):
 
 
 class Twin:
-    """The C++ learner, with the tables of a katachi learner that has not begun."""
+    """The C++ learner, with the tables of a new katachi learner."""
 
     def __init__(self, library: ctypes.CDLL, size: int) -> None:
         self_play = new_learner(size).self_play

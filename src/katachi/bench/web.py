@@ -44,8 +44,8 @@ def run(seconds: float = 0.4, rounds: int = 15, *, people: int = PEOPLE) -> Repo
     rows = [_row(f"click to stone, {what}", "ms", 1000 * float(value)) for what, value in values.items()]
     counts = {"people": people, "stones": len(times), "errors": sum(one.errors for one in found)}
     rows += [_row(what, "", float(count)) for what, count in counts.items()]
-    bar = Target(f"{WANTED:g} s / p95 of {people} people", SIZE, WANTED / float(values["p95"]), 1.0)
-    return Report("web", rows, [bar], [f"everybody against {_PLAYER}"])
+    target = Target(f"{WANTED:g} s / p95 of {people} people", SIZE, WANTED / float(values["p95"]), 1.0)
+    return Report("web", rows, [target], [f"everybody against {_PLAYER}"])
 
 
 def _row(name: str, unit: str, value: float) -> Row:
@@ -61,7 +61,7 @@ def _running_server() -> Iterator[str]:
             try:
                 line = process.stdout.readline() if process.stdout else ""
                 if "http" not in line:
-                    raise BenchmarkError("the server did not start; katachi serve tells why")
+                    raise BenchmarkError("the server did not start; katachi serve says why")
                 yield line.split()[-1]
             finally:
                 process.terminate()

@@ -2,7 +2,7 @@
 
 It shares nothing with them but the names of the weights. The four planes are those of the four flips of a board, made
 by anti-diagonals from the upper left corner: all steps of a diagonal are independent and make one product, over all
-boards and flips. What the points themselves give is one product before. In float64 it is exact enough to judge
+boards and flips. What the points themselves give is one product before. In float64 it is exact enough to check
 float32.
 """
 
@@ -151,8 +151,8 @@ class TorchDagRnn:
             return owned
         policies = torch.log_softmax(logits[..., 1:], 1).transpose(1, 2).flatten(1)  # [B, 2 · n²]
         played = torch.from_numpy(moves)
-        told = played >= 0
-        return owned - share * policies[told, played[told]].sum()
+        known = played >= 0
+        return owned - share * policies[known, played[known]].sum()
 
 
 def _by_diagonals(size: int) -> list[int]:
