@@ -20,7 +20,7 @@ def test_learning_going_on_and_playing(run_katachi, games, tmp_path):
     run = str(tmp_path / "run")
     ran = run_katachi("train", "territory", "--data", str(games), *TINY, "--run", run, "--tensorboard")
     assert ran.code == 0, ran.err
-    assert "held-out positions: points known " in ran.out
+    assert "held-out positions: ownership accuracy " in ran.out
     (events,) = (tmp_path / "run" / "tensorboard").iterdir()
     assert b"validation_right" in events.read_bytes()
     assert run_katachi("train", "territory", "--resume", run).out == ran.out

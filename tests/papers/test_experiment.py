@@ -94,9 +94,9 @@ def test_results_so_far_are_kept_while_it_goes_on(tmp_path):
 
 def test_ours_stand_beside_what_the_experiment_names(tmp_path):
     measure(EXPERIMENT, "small", scope(tmp_path / "run"))
-    text = write_document(replace(EXPERIMENT, baseline="bar"), tmp_path / "run", tmp_path / "docs").read_text()
-    assert "## Bar and ours" in text
-    assert "| what | bar | ours (95 %) | run |" in text
+    text = write_document(replace(EXPERIMENT, baseline="target"), tmp_path / "run", tmp_path / "docs").read_text()
+    assert "## Target and ours" in text
+    assert "| what | target | ours (95 %) | run |" in text
 
 
 def test_results_say_how_they_were_measured(tmp_path):

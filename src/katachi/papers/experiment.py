@@ -246,12 +246,12 @@ class Scope:
     runs: int | None
     workers: Workers
     keep: Callable[[Json], None] = _forget  # results so far, for a document of what is not through yet
-    data: Path | None = None  # a set of games, for tables that learn from one
+    data: Path | None = None  # a dataset, for tables that learn from one
     more_data: tuple[Path, ...] = ()  # others, for tables that ask about several
 
     @property
     def sets(self) -> tuple[Path, ...]:
-        """All sets of games that were given."""
+        """All datasets that were given."""
         return self.more_data if self.data is None else (self.data, *self.more_data)
 
 

@@ -2,7 +2,7 @@
 
 Each tournament is a run directory of its own, which the arena plays on after an interruption. Their games together
 give one list of ratings. *Rounds* are tournaments of a few games a pair, one after another: an interrupted
-measurement has games of all pairs, and one that asks for more games later goes on with those that there are.
+measurement has games of all pairs, and one that asks for more games later continues with those that there are.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def require_gnugo() -> None:
         raise ExperimentError("this table is measured against GNU Go, and it is not here (Debian: apt install gnugo)")
 
 
-# Players that an experiment makes up, as the TOML files that a tournament reads; and ratings in those that ship.
+# Players that an experiment makes up, as the TOML files that a tournament reads; and ratings in bundled ones.
 
 _RATING: Final = re.compile(r"^\[rating\]\n(?:[^\[].*\n?)*", re.MULTILINE)
 
@@ -126,7 +126,7 @@ _RATING: Final = re.compile(r"^\[rating\]\n(?:[^\[].*\n?)*", re.MULTILINE)
 def write_players(players: Mapping[str, Json], folder: Path) -> dict[str, str]:
     """Write the spec of each player to a file of its name; returns the files by name.
 
-    A run that was begun with other specs notices that its files have changed, and refuses to go on.
+    A run that was started with other specs notices that its files have changed, and refuses to resume.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
@@ -138,7 +138,7 @@ def write_players(players: Mapping[str, Json], folder: Path) -> dict[str, str]:
 
 
 def read_player(name: str) -> Json:
-    """The values of a player that ships."""
+    """The values of a bundled player."""
     return tomllib.loads(read_spec(name)[0])
 
 

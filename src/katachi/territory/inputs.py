@@ -240,7 +240,9 @@ _PARTS: Final = (
         "of the group: 1 for 8 of order 1, for 16 of a higher one",
         tuple(f"liberties of order {order}" for order in range(1, ORDERS + 1)),
     ),
-    InputPart("weakest enemy", "the weakest adjacent opponent group", tuple(f"weakest enemy: {of}" for of in _OPPONENT)),
+    InputPart(
+        "weakest enemy", "the weakest opponent group beside it", tuple(f"weakest enemy: {of}" for of in _OPPONENT)
+    ),
     InputPart("second weakest enemy", "the next", tuple(f"second weakest enemy: {of}" for of in _OPPONENT)),
 )
 

@@ -33,7 +33,7 @@ def test_the_document(make_scope, tmp_path):
     origin = {"budget": "smoke", "program": provenance()}
     results = {name: tables[name].measure(make_scope(name)) | origin for name in ("counts", "figure1")}
     text = format_document(EXPERIMENT, results, tmp_path)
-    assert "## Figure 1: among the n likeliest" in text
+    assert "## Figure 1: top-n accuracy" in text
     assert "\n1. The paper learned from 27.4 million positions" in text
     assert "| 12×128: parameters | 2.3 million | 2,294,738 | `maddison2014/counts` |" in text
     assert all(len(line) <= WIDTH for line in text.splitlines() if not line.startswith("|"))

@@ -5,8 +5,8 @@ import pytest
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.search import strength as doubling
-from katachi.papers.search.strength import BARS, POINTS, Doubling
 from katachi.papers.search.strength import DOUBLING_GAMES as GAMES
+from katachi.papers.search.strength import POINTS, TARGETS, Doubling
 from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
 
@@ -71,5 +71,5 @@ def test_every_point_is_a_player_and_the_bar_is_well_measured():
         assert spec.limit.simulations == simulations
         assert spec.search.threads == 1
     assert set(GAMES[Budget.FULL]) == set(GAMES[Budget.HOUR]) == set(POINTS)
-    assert all(GAMES[Budget.FULL][point] >= 200 for point in BARS)
+    assert all(GAMES[Budget.FULL][point] >= 200 for point in TARGETS)
     assert all(games % 2 == 0 for plan in GAMES.values() for games in plan.values())

@@ -10,8 +10,8 @@ from katachi.papers.largman2010.play import Former, Play, Tournament
 
 _HEAD: Final = """
 Yan Largman and Peter Pham, *Convolutional restricted Boltzmann machine features for TD learning in Go*, an undated
-report. A convolutional RBM finds features of boards without being told anything; a linear value over
-them learns by TD(0) from games that GNU Go played against itself, and then beats the same value over all 2×2 templates.
+report. A convolutional RBM finds features of boards without any labels; a linear value over them
+learns by TD(0) from games that GNU Go played against itself, and then beats the same value over all 2×2 templates.
 
 ```
 katachi data selfplay A B --games 1000 --komi 5.5 --out games.sgf
@@ -20,9 +20,9 @@ katachi reproduce largman2010 --data runs/gnugo --budget smoke
 katachi reproduce largman2010 --data runs/gnugo --table play --budget full --jobs 2
 ```
 
-A and B are GNU Go, as `katachi data selfplay --help` shows. Any set of games will do; the size with the most games is
-taken. An interrupted command goes on where it was when it is given again, in the middle of a training too. Intervals
-are those of 95 %. What each table does differently from the paper is told there. Measured here: {measured}.
+A and B are GNU Go, as `katachi data selfplay --help` shows. Any dataset will do; the size with the most games is taken.
+An interrupted command resumes when it is given again, in the middle of a training too. Intervals are those of 95 %.
+Each table lists its differences from the paper. Measured here: {measured}.
 """
 
 

@@ -1,4 +1,4 @@
-"""Who won, told from one board by support vector machines over all feature sets (D3)."""
+"""Features by themselves: their number, what kernels look for (D4, D5), and how well they predict winners (D3)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Kernels(Table):
     name = "kernels"
     title = "Kernels"
     own_differences = (
-        "The paper judges kernels by eye. Which states matter, we count.",
+        "The paper examines kernels by eye. Which states matter, we count.",
         "The paper's text and its captions disagree about which figure shows which units; we go by the text.",
         "The paper says nothing of step sizes, of sparsity, and of how kernels begin. We pull towards no sparsity. "
         "Kernels "
@@ -160,7 +160,7 @@ class Kernels(Table):
         return f"""
 The {SHOWN} kernels that are on most often, as the CRBMs learned them from `{results["data"]["name"]}`. On wood each
 point shows the state that has the largest weight there, own stones black. The three small squares are the weights for
-own stones, the enemy's and free points, green above the mean of the three and red below.
+own stones, the opponent's and free points, green above the mean of the three and red below.
 
 ![Kernels of multinomial and of real-valued units](largman2010/{self.name}.svg)
 
@@ -188,8 +188,8 @@ FILTERS: Final = {Budget.SMOKE: 8, Budget.HOUR: PAPER_FILTERS, Budget.FULL: PAPE
 _LEARNED_FROM: Final = 500  # boards that filters are made from, of other games
 
 
-def _tell(stage: str, boards: int, folds: int, filters: int, data: str, size: int, crbms: dict[str, str]) -> Json:
-    """How often each feature set tells the winner of the same boards of test games; raises ExperimentError."""
+def _predict(stage: str, boards: int, folds: int, filters: int, data: str, size: int, crbms: dict[str, str]) -> Json:
+    """How often each feature set predicts the winner of the same boards of test games; raises ExperimentError."""
     dataset = Dataset.open(data)
     asked = winner_boards(dataset, Stage(stage), boards, split=Split.TEST, size=size)
     others = winner_boards(dataset, Stage(stage), _LEARNED_FROM, split=Split.TRAINING, size=size).boards
@@ -214,7 +214,7 @@ _DATA: Final = "The paper asked about games of professionals; ours are of `{name
 
 class Winners(Table):
     name = "winners"
-    title = "Telling the winner from one board"
+    title = "Predicting the winner from one board"
     own_differences = (
         "Random filters, principal components, k-means and frequent 3×3 templates are ours; the paper compared with "
         "2×2 templates alone.",
@@ -228,7 +228,7 @@ class Winners(Table):
         subjects = [Subject(kind) for kind in KINDS]
         learn_features(subjects, games, scope)
         crbms = {subject.kind.value: subject.features(games, scope) for subject in subjects}
-        work = partial(_tell, data=str(games.dataset.path), size=games.size, crbms=crbms)
+        work = partial(_predict, data=str(games.dataset.path), size=games.size, crbms=crbms)
         settings = {"boards": BOARDS[scope.budget], "folds": FOLDS[scope.budget], "filters": FILTERS[scope.budget]}
         name = f"{how_long(games, scope)} {settings['boards']}"
         runs = [Run(f"{stage.value} {name}", work, {"stage": stage.value} | settings, 1) for stage in Stage]
@@ -247,14 +247,14 @@ class Winners(Table):
     def _rows(self, results: Json) -> Iterator[Row]:
         for stage, sets in results["stages"].items():
             for number, found in enumerate(accuracies(sets), start=1):
-                what = f"{stage} board, {found.name}: winner told, %"
+                what = f"{stage} board, {found.name}: winner predicted, %"
                 yield Row.measured(f"{self.name}/{stage}/{number}", what, None, self._percent(found))
 
     def section(self, results: Json) -> str:
         """How it was asked, both tables, and the differences."""
         parts = [f"{self._title(stage, sets)}\n\n{self._table(sets)}" for stage, sets in results["stages"].items()]
         return f"""
-Support vector machines tell from the features of a single board who won. Kernel and C are chosen by cross-validation
+Support vector machines predict from the features of a single board who won. Kernel and C are chosen by cross-validation
 within the folds that are learned from. The paper found that no CRBM did better than all 2×2 templates, and that
 oriented kernels generalized clearly better than plain ones; its figures were in a chart that is not in the text.
 
@@ -277,4 +277,4 @@ oriented kernels generalized clearly better than plain ones; its figures were in
             low, high = one.difference(found[0])
             more = "" if one is found[0] else format_interval((round(100 * low, 1), round(100 * high, 1)))
             lines.append((one.name, f"{one.features:,}", format_rounded(self._percent(one)), more))
-        return table(("features", "number", "winner told, %", f"more than {found[0].name}, %"), lines)
+        return table(("features", "number", "winner predicted, %", f"more than {found[0].name}, %"), lines)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 # The CRBMs of this paper and the linear values over features, each learned once for all tables of a run.
 #
 # ```
-# RUN/learned/KIND-SEED-…/crbm/     a training run, which goes on after an interruption
+# RUN/learned/KIND-SEED-…/crbm/     a training run, which resumes after an interruption
 # RUN/learned/KIND-SEED-…/value/    the same for the value over its features
 # ```
 
@@ -221,7 +221,7 @@ def _learn_value(seed: int, games: int, passes: int, features: str, data: str, s
     return lines[-1]
 
 
-# A value that goes on learning in games against its frozen former self (D2).
+# A value that continues to learn in games against its frozen former self (D2).
 
 FORMER_PUBLISHED_GAMES: Final = 110
 CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
@@ -244,7 +244,7 @@ class FormerPlan:
 FORMER_PLANS: Final = {Budget.SMOKE: FormerPlan(4, 2, 4), Budget.HOUR: FormerPlan(330), Budget.FULL: FormerPlan()}
 
 
-def _go_on(seed: int, size: int, plan: Json, features: str, first: str) -> Json:
+def _continue(seed: int, size: int, plan: Json, features: str, first: str) -> Json:
     """Learn from games against the former self, and test now and then: games won, and games with a winner."""
     wanted = FormerPlan(**plan)
     learner = ValueLearner(
@@ -259,7 +259,7 @@ def _go_on(seed: int, size: int, plan: Json, features: str, first: str) -> Json:
         )
     )
     former, _ = load_model(first)
-    assert isinstance(former, LinearModel)  # the learner has begun with it
+    assert isinstance(former, LinearModel)  # the learner started with it
     tests = []
     while not learner.is_finished:
         learner.learn_game()
@@ -301,7 +301,7 @@ class Former(Table):
         f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. "
         "We take an iteration for a "
         f"game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
-        "Nobody fills a simple eye of his own, and all stones on the board are taken for alive when both have passed.",
+        "Nobody fills a simple eye of their own, and all stones are taken for alive when both have passed.",
         "Both chains of afterstates teach, the learner's and that of its former self.",
     )
 
@@ -313,7 +313,7 @@ class Former(Table):
         runs = [
             Run(
                 f"{subject.folder(games, scope).name} {plan.games}",
-                partial(_go_on, features=subject.features(games, scope), first=str(subject.value(games, scope))),
+                partial(_continue, features=subject.features(games, scope), first=str(subject.value(games, scope))),
                 {"seed": subject.seed, "size": games.size, "plan": asdict(plan)},
                 plan.games + len(plan.tests) * plan.test_games,
             )
@@ -343,9 +343,9 @@ class Former(Table):
         ]
         at_last = "no game of which had a winner at last" if found is None else f"{format_rounded(found)} % won at last"
         return f"""
-A value over CRBM features that learned from records goes on learning in {plan.games:,} games against itself as it was;
-its ε falls from {EPSILON} to almost nothing, that of its former self stays. After every {plan.test_every} games both
-play {plan.test_games} test games with ε = {EPSILON}, from which nothing is learned: {at_last}.
+A value over CRBM features that learned from records learns on in {plan.games:,} games against itself as it was; its
+ε falls from {EPSILON} to almost nothing, that of its former self stays. After every {plan.test_every} games both play
+{plan.test_games} test games with ε = {EPSILON}, from which nothing is learned: {at_last}.
 
 ![Games won against the former self](largman2010/{self.name}.svg)
 
@@ -527,7 +527,7 @@ It says that features that are not oriented played better than those that are, w
         )
 
 
-# The learned players that ship, one of each paper, against each other without search, and simple ones for scale.
+# The bundled learned players, one of each paper, against each other without search, and simple ones for scale.
 
 SIZE: Final = 9
 TOURNAMENT_LEARNED: Final = ("crbm-9", "shapes-9", "territory-9", "policy-9")
@@ -542,8 +542,8 @@ class Tournament(Table):
 
     def measure(self, scope: Scope) -> Json:
         """Play all against all; ``--runs`` is the number of games of each pair."""
-        ships = {player.name for player in bundled_players()}
-        names = [name for name in (*TOURNAMENT_LEARNED, *SIMPLE) if name in ships]
+        bundled = {player.name for player in bundled_players()}
+        names = [name for name in (*TOURNAMENT_LEARNED, *SIMPLE) if name in bundled]
         template = TournamentSettings(players={name: name for name in names}, size=SIZE, jobs=scope.workers.jobs)
 
         def count(records: Sequence[GameRecord]) -> Json:
@@ -578,7 +578,7 @@ class Tournament(Table):
             for pair in pairs
         ]
         return f"""
-The players that ship for {SIZE}×{SIZE} and learned by the four papers, as many of them as there are, with the average
+The bundled players for {SIZE}×{SIZE} that learned by the four papers, as many of them as there are, with the average
 liberty player and the random one. Nobody searches. {results["games"]:,} games, of which {results["distinct"]:,} differ
 and count, each opening of two random moves played with both colors. Ratings are Bradley–Terry's, above
 `{ANCHOR.player}`.

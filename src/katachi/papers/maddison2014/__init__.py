@@ -1,4 +1,4 @@
-"""Maddison, Huang, Sutskever and Silver 2014: a deep network foretells the moves of people, and plays by it."""
+"""Maddison, Huang, Sutskever and Silver 2014: a deep network predicts the moves of people, and plays by it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from katachi.papers.maddison2014.tables import Table1, Table2, Table3, Table5
 
 _HEAD: Final = """
 Chris Maddison, Aja Huang, Ilya Sutskever and David Silver, *Move evaluation in Go using deep convolutional neural
-networks*, 2014 (ICLR 2015). A network of up to twelve layers sees a position as 36 planes and foretells the move that a
-strong player made there. Playing what it holds for likeliest, without any search, it beats GNU Go; a tree search that
+networks*, 2014 (ICLR 2015). A network of up to twelve layers sees a position as 36 planes and predicts the move that a
+strong player made there. Playing the most probable move, without any search, it beats GNU Go; a tree search that
 uses it beats both.
 
 ```
@@ -20,15 +20,15 @@ katachi reproduce maddison2014 --data runs/games --budget smoke
 katachi reproduce maddison2014 --data runs/games --table table2 --budget full --jobs 2
 ```
 
-Any set of games will do; the size with the most games is taken. An interrupted command goes on where it was when it is
-given again, in the middle of a training too. Intervals are those of 95 %, Wilson's for shares; positions of one game
-are taken for independent. What each table does differently from the paper is told there. Measured here: {measured}.
+Any dataset will do; the size with the most games is taken. An interrupted command resumes when it is given again, in
+the middle of a training too. Intervals are those of 95 %, Wilson's for shares; positions of one game
+are taken for independent. Each table lists its differences from the paper. Measured here: {measured}.
 """
 
 
 EXPERIMENT: Final = Experiment(
     name="maddison2014",
-    title="Deep networks that foretell moves",
+    title="Move prediction by deep networks",
     tables=(
         Counts(),
         Table1(),

@@ -1,4 +1,4 @@
-"""How moves foretold grow with positions seen, and what that promises for ten times as many."""
+"""The sizes of the networks, and how well they predict: top-n accuracy, learning curves, depth and width."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _SAID: Final = f"{TIMES} times the positions"
 
 
 def promise(curve: list[list[float]]) -> tuple[float, float] | None:
-    """What ten times the positions promise, in percent: by a power law of moves not foretold, and by a straight line.
+    """What ten times the positions promise, in percent: by a power law of the top-1 error, and by a straight line.
 
     Both are fitted over the logarithm of positions, to the last tenfold of them; None if there are too few.
     """
@@ -112,14 +112,14 @@ class Curve(LearnedTable):
     name = "curve"
     title = "What more positions would bring"
     own_differences = (
-        "The paper has no such curve. A promise is no measurement: within a schedule the step size falls, which "
+        "The paper has no such curve. A promise is not a measurement: within a schedule the learning rate falls, which "
         "lifts the "
         "end of every curve, and a network of a given size has a ceiling that neither law knows of.",
         "Held-out positions are few: a point of a curve is uncertain by a percent or so.",
     )
 
     def measure(self, scope: Scope) -> Json:
-        """The curves of the networks that ship, and of those that this run has learned so far."""
+        """The curves of the bundled networks, and of those that this run has learned so far."""
         games = require_games(scope)
         learned = sorted((scope.folder.parent / NETS).glob(f"*-{games.digest}"))
         folders = {f"`{name}`": path for name, path in pretrained_networks(games.size).items()}
@@ -128,19 +128,19 @@ class Curve(LearnedTable):
         return {"data": games.describe(), "nets": {title: found for title, found in curves.items() if found}}
 
     def _read(self, metrics: Path) -> list[list[float]]:
-        """Positions, and the share of held-out moves that were the likeliest."""
+        """Positions, and the top-1 accuracy on held-out moves."""
         if not metrics.is_file():
             return []
         lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
         return [[line["positions"], line["validation_top_1"]] for line in lines]
 
     def rows(self, results: Json) -> list[Row]:
-        """What every network foretold last, and what it promises."""
+        """The last accuracy of every network, and what it promises."""
         return [row for title, curve in results["nets"].items() for row in self._rows(title, curve)]
 
     def _rows(self, title: str, curve: list[list[float]]) -> list[Row]:
         name, (positions, share) = title.strip("`"), curve[-1]
-        what = f"{title} after {format_value(positions)} positions: held-out moves foretold, %"
+        what = f"{title} after {format_value(positions)} positions: held-out top-1 accuracy, %"
         found = [Row(f"{self.name}/{name}", what, None, round(100 * share, 1), None)]
         promised = promise(curve)
         if promised is not None:
@@ -153,18 +153,18 @@ class Curve(LearnedTable):
         header = (
             "net",
             "positions",
-            "held-out moves foretold, %",
+            "held-out top-1 accuracy, %",
             "promised by a power law, %",
             "by a straight line, %",
         )
         return f"""
-{describe_set(results["data"])} How many of a few thousand held-out moves, from games that are neither learned from nor
-tested with, were held for likeliest in the course of training.
+{describe_set(results["data"])} Top-1 accuracy in the course of training on a few thousand moves of games that are
+neither learned from nor tested with.
 
-![Moves foretold by positions seen](maddison2014/{self.name}.svg)
+![Top-1 accuracy by positions seen](maddison2014/{self.name}.svg)
 
-What {_SAID} promise is read off the last tenfold of the curve: if moves that were not foretold
-grow fewer by a power law of positions, or if moves foretold grow by the logarithm of positions.
+What {_SAID} promise is read off the last tenfold of the curve: if the top-1 error falls by
+a power law of positions, or if top-1 accuracy grows by their logarithm.
 
 {table(header, (self._line(*net) for net in results["nets"].items()))}
 """
@@ -185,14 +185,14 @@ grow fewer by a power law of positions, or if moves foretold grow by the logarit
                 if promised is not None:
                     axes.plot([positions[-1], positions[-1] * TIMES], [100 * shares[-1], promised[0]], ":", color=color)
             axes.set_xscale("log")
-            label_axes(axes, "Moves foretold by positions seen", "positions", "%")
+            label_axes(axes, "Top-1 accuracy by positions seen", "positions", "%")
 
     def _label(self, title: str) -> str:
         """A name that is short enough for a legend: the plot shows how many positions were seen."""
         return title.strip("`") if title.startswith("`") else title.rpartition("-")[0]
 
 
-# Figure 1: how often the move that was played is among the n likeliest; and what was foretold by rank and phase.
+# Figure 1: top-n accuracy, also by rank and phase.
 
 FIGURE1_PUBLISHED: Final = {1: 55.2, 10: 94.0}  # percent among so many, of the network of 12 layers
 SHOWN: Final = (1, 2, 3, 5, 10, 20)
@@ -201,14 +201,14 @@ _SPARE_COLORS: Final = COLORS[1:]  # black is the paper's
 
 class Figure1(LearnedTable):
     name = "figure1"
-    title = "Figure 1: among the n likeliest"
+    title = "Figure 1: top-n accuracy"
     own_differences = (
         "The paper draws its curve without figures; only those two are in its text.",
         "Phases and ranks are ours: the paper does not tell them apart.",
     )
 
     def measure(self, scope: Scope) -> Json:
-        """Learn and test the network of the budget, and test those that ship."""
+        """Learn and test the network of the budget, and test the bundled ones."""
         games = require_games(scope)
         main = MAIN[scope.budget]
         nets = [learn([main], games, scope)[main], *ask_pretrained(games, scope)]
@@ -220,24 +220,23 @@ class Figure1(LearnedTable):
 
     def _row(self, net: Json, places: int) -> Row:
         found = share(net["tested"]["top"][places - 1], net["tested"]["positions"])
-        what = f"{net['title']}: among the {places} likeliest, %" if places > 1 else f"{net['title']}: the likeliest, %"
+        what = f"{net['title']}: top-{places} accuracy, %"
         name = f"{self.name}/{net['title'].strip('`').replace('×', 'x')}/top-{places}"
         return Row.measured(name, what, FIGURE1_PUBLISHED.get(places), found)
 
     def section(self, results: Json) -> str:
-        """The curve, its points, and what was foretold by phase and by rank."""
+        """The curve, its points, and top-1 accuracy by phase and by rank."""
         header = ("net", "positions", *(f"top-{places}, %" for places in SHOWN), "loss")
         return f"""
-{describe_set(results["data"])} How often the move that was played was among the n that a network held for likeliest.
+{describe_set(results["data"])} How often the move that was played was among a network's n most probable ones.
 The paper says that of its network of 12 layers for n = 10 ({FIGURE1_PUBLISHED[10]:g} %) and n = 1
 ({FIGURE1_PUBLISHED[1]:g} %).
 
-![The share of moves among the n likeliest](maddison2014/{self.name}.svg)
+![Top-n accuracy](maddison2014/{self.name}.svg)
 
 {table(header, map(self._line, results["nets"]))}
 
-The likeliest move was played so often, by phase of the game (on 19×19 they begin with moves 61 and 151) and by the rank
-of the player to move:
+Top-1 accuracy by phase of the game (on 19×19 they begin with moves 61 and 151) and by the rank of the player to move:
 
 {table(("", *(f"{net['title']}, %" for net in results["nets"])), self._parts(results))}
 """
@@ -260,7 +259,7 @@ of the player to move:
                 self._draw_curve(axes, net, color)
             axes.plot(*zip(*FIGURE1_PUBLISHED.items(), strict=True), "o", color=COLORS[0], label="paper, 12×128")
             axes.set_ylim(0, 100)
-            label_axes(axes, "Moves among the n likeliest", "n", "%")
+            label_axes(axes, "Top-n accuracy", "n", "%")
 
     def _draw_curve(self, axes: Any, net: Json, color: str) -> None:
         shares = [100 * hits / net["tested"]["positions"] for hits in net["tested"]["top"]]
@@ -300,12 +299,12 @@ class Trend(LearnedTable):
         return {"data": games.describe(), "nets": nets}
 
     def rows(self, results: Json) -> list[Row]:
-        """Moves foretold by every network."""
+        """The top-1 accuracy of every network."""
         return [self._row(net, results["data"]["size"]) for net in results["nets"]]
 
     def _row(self, net: Json, size: int) -> Row:
         found = top_1(net["tested"])
-        what = f"{net['title']} after {net['positions']:,} positions of {size}×{size}: moves foretold, %"
+        what = f"{net['title']} after {net['positions']:,} positions of {size}×{size}: top-1 accuracy, %"
         return Row.measured(f"{self.name}/{self._shape(net).replace('×', 'x')}", what, None, found)
 
     def _shape(self, net: Json) -> str:
@@ -316,7 +315,7 @@ class Trend(LearnedTable):
         header = ("net", "parameters", "positions", "top-1, %", "loss", "paper on 19×19: top-1, %")
         return f"""
 {describe_set(results["data"])} Networks of layers × filters with the paper's 36 planes all learn from the same
-positions, by AdamW with a step size that falls along a cosine.
+positions, by AdamW with a learning rate that falls along a cosine.
 
 {table(header, map(self._line, results["nets"]))}
 """

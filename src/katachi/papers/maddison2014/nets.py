@@ -1,8 +1,8 @@
-"""The paper's networks, learned by its protocol, and what they and those that ship foretell of the test games.
+"""The paper's networks, learned by its protocol, and how well they and the bundled ones predict the test games.
 
 ```
-RUN/nets/NET-SET/              a training run, which goes on after an interruption
-RUN/nets/NET-SET-of-N.json     what that network foretold of N test positions
+RUN/nets/NET-SET/              a training run, which resumes after an interruption
+RUN/nets/NET-SET-of-N.json     how well that network predicts N test positions
 ```
 
 The tables of a run share them: what one has learned another need not learn again.
@@ -110,12 +110,12 @@ MAIN: Final = {  # the best network of each budget, which most tables ask
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A network that can be asked, what it is called, and what it foretold of the test games."""
+    """A network that can be asked, what it is called, and how well it predicts the test games."""
 
     title: str
     model: Path
     positions: int | None  # that it learned from
-    tested: Json  # as ``Foretold.tally_all`` has it
+    tested: Json  # as ``Predicted.tally_all`` has it
 
     @property
     def key(self) -> str:
@@ -142,7 +142,7 @@ def learn(nets: Iterable[Net], games: Games, scope: Scope) -> dict[Net, Learned]
 
 
 def pretrained_networks(size: int) -> dict[str, Path]:
-    """The networks that ship with katachi for a size, by name."""
+    """The bundled networks for a size, by name."""
     cards = {path: open_model(path).card for path in pretrained_models()}
     return {
         path.name: path
@@ -152,7 +152,7 @@ def pretrained_networks(size: int) -> dict[str, Path]:
 
 
 def ask_pretrained(games: Games, scope: Scope) -> list[Learned]:
-    """What the networks that ship foretell."""
+    """How well the bundled networks predict."""
     folder = scope.folder.parent / NETS
     return [_ask(name, path, games, folder, scope) for name, path in pretrained_networks(games.size).items()]
 
@@ -166,7 +166,7 @@ def _ask(name: str, path: Path, games: Games, folder: Path, scope: Scope) -> Lea
 
 
 def top_1(tested: Json) -> Estimate:
-    """How often the likeliest move was played, in percent."""
+    """The top-1 accuracy, in percent."""
     return share(tested["top"][0], tested["positions"])
 
 
@@ -207,12 +207,12 @@ def _test(test_positions: int, path: Path, games: Games, threads: int) -> Json:
 
 def _ticker(net: Net, scope: Scope) -> Callable[[int, Losses], None]:
     """Tells the watcher how far a training is; the clock starts with the first batch that is learned from now."""
-    begun: list[tuple[int, float]] = []
+    started: list[tuple[int, float]] = []
     total = -(-net.positions // _BATCH) * _BATCH
 
     def tick(positions: int, losses: Losses) -> None:  # noqa: ARG001 — the run keeps what was measured
-        begun[:] = begun or [(positions, time.monotonic())]
-        now, seconds = positions - begun[0][0], time.monotonic() - begun[0][1]
+        started[:] = started or [(positions, time.monotonic())]
+        now, seconds = positions - started[0][0], time.monotonic() - started[0][1]
         scope.watch(Progress(net.name, positions, total, positions, total, now, seconds, unit="positions"))
 
     return tick

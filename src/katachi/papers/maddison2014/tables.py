@@ -1,6 +1,4 @@
-"""Table 3: what it does to tell a network a rank: in what it foretells of weaker and stronger players, and in
-games.
-"""
+"""The paper's tables: symmetric filters, depth and width, the rank of the player, and search with a network."""
 
 from __future__ import annotations
 
@@ -145,12 +143,12 @@ class Table1(LearnedTable):
         return {"data": games.describe(), "nets": {kind: learned[net].to_json() for kind, net in nets.items()}}
 
     def rows(self, results: Json) -> list[Row]:
-        """Moves foretold with both kinds of filters."""
+        """The top-1 accuracy with both kinds of filters."""
         return [self._row(kind, net) for kind, net in results["nets"].items()]
 
     def _row(self, kind: str, net: Json) -> Row:
         found = top_1(net["tested"])
-        what = f"{net['title']}, {kind} filters, after {net['positions']:,} positions: moves foretold, %"
+        what = f"{net['title']}, {kind} filters, after {net['positions']:,} positions: top-1 accuracy, %"
         return Row.measured(f"{self.name}/{kind}", what, self._published(kind, net), found)
 
     def _published(self, kind: str, net: Json) -> float | None:
@@ -180,14 +178,14 @@ The paper's networks:
         return format_value(self._published(kind, net)), format_rounded(top_1(tested)), f"{tested['loss']:.3f}"
 
 
-# Table 2: what depth and width are worth, in moves foretold and in games against GNU Go without search.
+# Table 2: what depth and width are worth, in top-1 accuracy and in games against GNU Go without search.
 
 LEVEL: Final = 10
 OPPONENT: Final = gnugo_name(LEVEL)
 
 
 class Published(NamedTuple):
-    """The paper's figures, in percent: moves foretold, games won against GNU Go, and the standard error of these."""
+    """The paper's figures, in percent: top-1 accuracy, games won against GNU Go, and the standard error of these."""
 
     top_1: float
     won: float
@@ -216,7 +214,7 @@ PLANS: Final[Mapping[Budget, Mapping[Net, int]]] = {  # with games against GNU G
         MAIN[Budget.FULL]: 200,
     },
 }
-SHIPPED_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 200}
+PRETRAINED_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 200}
 
 
 def player_name_table2(title: str, positions: int | None) -> str:
@@ -251,11 +249,11 @@ class Table2(LearnedTable):
         games = require_games(scope)
         plan = PLANS[scope.budget]
         learned = learn(plan, games, scope)
-        shipped = ask_pretrained(games, scope)
-        results = {"data": games.describe(), "nets": [net.to_json() for net in (*learned.values(), *shipped)]}
+        pretrained = ask_pretrained(games, scope)
+        results = {"data": games.describe(), "nets": [net.to_json() for net in (*learned.values(), *pretrained)]}
         scope.keep(results | count_games([], []))
         playing = [(net, plan[made]) for made, net in learned.items()]
-        playing += [(net, SHIPPED_GAMES[scope.budget]) for net in shipped]
+        playing += [(net, PRETRAINED_GAMES[scope.budget]) for net in pretrained]
         return self._play([(net, scope.runs or count) for net, count in playing if count], results, scope)
 
     def _play(self, playing: Sequence[tuple[Learned, int]], results: Json, scope: Scope) -> Json:
@@ -273,7 +271,7 @@ class Table2(LearnedTable):
         return play_rounds(rounds(template, games), scope, count)
 
     def rows(self, results: Json) -> list[Row]:
-        """Moves foretold and games won by every network."""
+        """Top-1 accuracy and games won of every network."""
         return [row for net in results["nets"] for row in self._rows(net, results)]
 
     def _rows(self, net: Json, results: Json) -> Iterator[Row]:
@@ -282,7 +280,7 @@ class Table2(LearnedTable):
         what = f"{net['title']} after {format_value(net['positions'])} positions"
         yield Row(
             f"{self.name}/{name}/top-1",
-            f"{what}: moves foretold, %",
+            f"{what}: top-1 accuracy, %",
             paper and paper.top_1,
             round(found.mean, 1),
             found.interval,
@@ -298,7 +296,7 @@ class Table2(LearnedTable):
         return f"""
 {describe_set(results["data"])} Networks of layers × filters learn by the paper's protocol: 36 planes, a softmax each
 for Black and White, plain descent at 0.128 in batches of 128, positions turned and mirrored at random. Those by
-AdamW come further in as many positions; their step size falls along a cosine.
+AdamW come further in as many positions; their learning rate falls along a cosine.
 {self._play_text(size)}
 
 {self._table(results)}
@@ -352,11 +350,8 @@ TABLE3_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}
 WEAKEST: Final = 1
 
 
-# What is foretold
-
-
 def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Games, threads: int) -> Json:
-    """The mean log-likelihood of what players of these ranks played, by the rank that the network is told.
+    """The mean log-likelihood of what players of these ranks played, by the rank that the network is given.
 
     ``gained`` is what the highest rank adds to that with the lowest, move by move: mean, low and high.
     """
@@ -364,21 +359,18 @@ def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Ga
     batches = list(network.held_out(games.dataset, Split.TEST, games.size, positions, ranks))
     if not batches:
         return {"positions": 0}
-    told = {rank: -network.predict(batches, rank).losses for rank in range(WEAKEST, HIGHEST_RANK + 1)}
-    gained, bounds = mean_of_many(told[HIGHEST_RANK] - told[WEAKEST])
+    given = {rank: -network.predict(batches, rank).losses for rank in range(WEAKEST, HIGHEST_RANK + 1)}
+    gained, bounds = mean_of_many(given[HIGHEST_RANK] - given[WEAKEST])
     return {
-        "positions": told[WEAKEST].size,
+        "positions": given[WEAKEST].size,
         "own": -float(network.predict(batches).losses.mean(dtype=float)),
-        "told": {str(rank): float(found.mean(dtype=float)) for rank, found in told.items()},
+        "told": {str(rank): float(found.mean(dtype=float)) for rank, found in given.items()},
         "gained": [gained, *(bounds or ())],
     }
 
 
-# Games
-
-
 def player_name_table3(rank: int) -> str:
-    """What the network is called that is told a rank."""
+    """What the network is called when it is given a rank."""
     return f"{rank} dan"
 
 
@@ -388,11 +380,8 @@ def implied(rank: int) -> float:
     return round(float(100 / (1 + 10 ** (-elo / 400))), 1)
 
 
-# The document
-
-
 def thousandths(group: Json) -> Estimate:
-    """What telling the highest rank gains over the lowest."""
+    """What the highest rank gains over the lowest."""
     gained, low, high = (round(1000 * value, 1) for value in group["gained"])
     return Estimate(gained, (low, high))
 
@@ -401,8 +390,8 @@ class Table3(LearnedTable):
     name = "table3"
     title = "Table 3: the rank of the player"
     own_differences = (
-        "The paper's opponent was a network that knows no ranks. Ours is the same network told 1 dan; what the paper's "
-        "scores against one opponent say of that is computed by Elo's curve.",
+        "The paper's opponent was a network that knows no ranks. Ours is the same network, given 1 dan; what the "
+        "paper's scores against one opponent say of that is computed by Elo's curve.",
         f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
         "The paper does not say how likely it held the moves of weaker and stronger players.",
     )
@@ -417,7 +406,7 @@ class Table3(LearnedTable):
         return self._play(net, results, scope)
 
     def _choose(self, games: Games, scope: Scope) -> Learned:
-        """A network that ships and knows ranks, or else one that is learned."""
+        """A bundled network that knows ranks, or else one that is learned."""
         for name, path in pretrained_networks(games.size).items():
             card = open_model(path).card
             if isinstance(card, PolicyCard) and knows_ranks(card.config):
@@ -450,14 +439,14 @@ class Table3(LearnedTable):
 
     def _likelihood_rows(self, results: Json) -> Iterator[Row]:
         for group, found in results["groups"].items():
-            what = f"moves of {group}: log-likelihood told {HIGHEST_RANK}d less that told {WEAKEST}d, thousandths"
+            what = f"moves of {group}: log-likelihood given {HIGHEST_RANK}d less that given {WEAKEST}d, thousandths"
             gained = thousandths(found) if found["positions"] else None
             ours, interval = (None, None) if gained is None else gained
             yield Row(f"{self.name}/{group}/gained", what, None, ours, interval)
 
     def _game_rows(self, results: Json) -> Iterator[Row]:
         for (first, second), pair in scores(results).items():
-            what = f"told {first} against told {second}: won, % (paper: by the scores of both)"
+            what = f"given {first} against given {second}: won, % (paper: by the scores of both)"
             paper = implied(int(first.split()[0]))
             yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, paper, pair.won)
 
@@ -467,20 +456,20 @@ class Table3(LearnedTable):
         paper = [(player_name_table3(rank), f"{score} ± {error}") for rank, (score, error) in TABLE3_PUBLISHED.items()]
         return f"""
 {describe_set(results["data"])} The network is {net["title"]}, which learned from {net["positions"]:,} positions and
-knows the ranks of their players. Moves of weaker and stronger players in test games are foretold with every rank;
+knows the ranks of their players. Moves of weaker and stronger players in test games are predicted with every rank;
 the table has the mean log-likelihood of what was played. *Own* is with each player's own rank, *gained* what 9d adds to
 1d, move by move.
 
 {self._likelihoods(results)}
 
-In {results["games"]:,} games on {size}×{size} it played itself without search, told one rank on one side and another
+In {results["games"]:,} games on {size}×{size} it played itself without search, given one rank on one side and another
 on the other; {results["distinct"]:,} of them differ and count.
 
-{table(("told", "against", "won, %", "paper: by the scores of both"), self._games(results))}
+{table(("given", "against", "won, %", "paper: by the scores of both"), self._games(results))}
 
-The paper's network, told a rank, against a network of ten layers without ranks:
+The paper's network, given a rank, against a network of ten layers without ranks:
 
-{table(("told", "won, %"), paper)}
+{table(("given", "won, %"), paper)}
 """
 
     def _likelihoods(self, results: Json) -> str:
@@ -488,8 +477,8 @@ The paper's network, told a rank, against a network of ten layers without ranks:
         lines = []
         for group, found in results["groups"].items():
             if found["positions"]:
-                told = (f"{value:.3f}".replace("-", "−") for value in (*map(found["told"].get, ranks), found["own"]))
-                lines.append((group, f"{found['positions']:,}", *told, format_rounded(thousandths(found))))
+                means = (f"{value:.3f}".replace("-", "−") for value in (*map(found["told"].get, ranks), found["own"]))
+                lines.append((group, f"{found['positions']:,}", *means, format_rounded(thousandths(found))))
         header = ("moves of", "positions", *(f"{rank}d" for rank in ranks), "own", "gained, thousandths (95 %)")
         return table(header, lines)
 
@@ -500,7 +489,7 @@ The paper's network, told a rank, against a network of ten layers without ranks:
 
 # Table 5: tree search with a network against the network alone, and against the same search without it.
 
-SIZES: Final = (9, 19)  # the first for which a network ships
+SIZES: Final = (9, 19)  # the first for which a network is bundled
 TABLE5_PUBLISHED: Final = {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}  # percent won against the network, standard error
 
 
@@ -552,8 +541,8 @@ class Table5(Table):
     name = "table5"
     title = "Table 5: search with the network"
     own_differences = (
-        "The network is ours, and so are its data and its size; `katachi models` tells how those that ship learned.",
-        "The paper's search goes on while a graphics card computes priors, and uses them when they come. Where "
+        "The network is ours, and so are its data and its size; `katachi models` says how the bundled ones learned.",
+        "The paper's search continues while a graphics card computes priors, and uses them when they come. Where "
         "simulations "
         "are counted ours waits for them, so that results do not depend on the machine's speed; what late priors "
         "cost is "
@@ -582,7 +571,7 @@ class Table5(Table):
             for name, path in pretrained_networks(size).items():
                 return _Network(f"`{name}`", path, size)
         if scope.data is None:
-            raise ExperimentError("no network ships, and this table learns one from games: give --data SET")
+            raise ExperimentError("no network is bundled, and this table learns one from games: give --data SET")
         games, main = require_games(scope), MAIN[scope.budget]
         learned = learn([main], games, scope)[main]
         return _Network(f"{learned.title}, which learned from {main.positions:,} positions", learned.model, games.size)
@@ -618,7 +607,7 @@ class Table5(Table):
         limit = first.removeprefix(_BOTH)
         paper = _PAPER.get(limit) if second == ALONE else None
         opponent = "network" if second == ALONE else "search"
-        what = f"{first} a move against the {opponent} alone: won, %"
+        what = f"{first} per move against the {opponent} alone: won, %"
         return Row.measured(f"{self.name}/{self._slug(limit)}/{opponent}", what, paper, pair.won)
 
     def section(self, results: Json) -> str:
@@ -627,15 +616,15 @@ class Table5(Table):
         return f"""
 The network is {results["network"]}. {results["games"]:,} games on {results["size"]}×{results["size"]} by Chinese rules,
 of which {results["distinct"]:,} differ and count. The tree search gets its priors from the network: it waits for them
-where simulations are counted, and goes on meanwhile where time is. It plays the network alone, which plays what it
+where simulations are counted, and continues meanwhile where time is. It plays the network alone, which plays what it
 likes best, and the same search without it, which gets them from patterns. All search with one thread; the network has
 another where the search does not wait.
 
-{table(("a move may take", "against the network, %", "against the search, %", "s a move"), self._lines(results))}
+{table(("a move may take", "against the network, %", "against the search, %", "s per move"), self._lines(results))}
 
 The paper's network of 12 layers on 19×19, with search against without:
 
-{table(("rollouts a move", "won, %"), paper)}
+{table(("rollouts per move", "won, %"), paper)}
 """
 
     def _lines(self, results: Json) -> Iterator[tuple[str, ...]]:

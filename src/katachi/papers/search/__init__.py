@@ -1,6 +1,4 @@
-"""What tree search is worth: by simulations, by parts, against GNU Go, as a ladder of levels, and with slow
-priors.
-"""
+"""The tree search: strength by simulations, ablations, games against GNU Go, a ladder of levels, and slow priors."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from katachi.papers.search.strength import (
 )
 
 _HEAD: Final = """
-How strong Monte-Carlo tree search is, what its parts are worth, and what they cost. A bar is what we set out to reach.
+How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.
 
 ```
 katachi reproduce search --budget smoke
@@ -25,16 +23,16 @@ katachi reproduce search --table doubling --budget full --jobs 2
 katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
 ```
 
-An interrupted command goes on where it was when it is given again. Intervals are those of 95 %: Wilson's for shares of
+An interrupted command resumes when it is given again. Intervals are those of 95 %: Wilson's for shares of
 games, from resampling games for Elo. Measured here: {measured}.
 """
 
 
 EXPERIMENT: Final = Experiment(
     name="search",
-    title="What tree search is worth",
+    title="Search: strength and ablations",
     tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors()),
     head=_HEAD,
-    baseline="bar",
+    baseline="target",
     write_cards=write_cards,
 )

@@ -1,4 +1,4 @@
-"""What priors from a slow evaluator cost the search: simulations a second, beside those without one.
+"""What priors from a slow evaluator cost the search: simulations per second, beside those without one.
 
 The evaluator is a double that waits. It finds all moves equally good, and so does the default prior here, so that the
 trees are alike and only the traffic is measured. In each round all delays take turns; ratios are taken within a
@@ -21,7 +21,7 @@ from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Work
 from katachi.search.mcts import MctsSearch
 from katachi.search.settings import MctsSettings
 
-# An evaluator that takes as long as it is told, like a network on another device, and has no opinion.
+# An evaluator that takes a given time, like a network on another device, and has no opinion.
 
 
 class SlowEvaluator:

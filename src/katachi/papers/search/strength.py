@@ -1,7 +1,4 @@
-"""What the parts of the tree search are worth: it plays itself without a part, or with one more.
-
-All have the same number of simulations; what a part costs in time is told beside it.
-"""
+"""How strong the tree search is: ablations, games against GNU Go, strength by simulations, and a ladder of levels."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ class Part:
     sign: str
     title: str
     search: Json  # how the other's search table differs
-    model: str | None = None  # what it judges with
+    model: str | None = None  # what it evaluates with
 
     @property
     def is_added(self) -> bool:
@@ -147,9 +144,9 @@ class Ablation(Table):
     def section(self, results: Json) -> str:
         """How it was played, what the parts are worth as a picture, and the scores."""
         return f"""
-{results["games"]:,} games on {SIZE}×{SIZE} at {results["simulations"]:,} simulations a move, each opening of two random
-moves played with both colors; {results["distinct"]:,} of them differ. The full player has the default settings. It
-plays itself without a part (−), or with one more (+); a part that helps has a positive number either way. The
+{results["games"]:,} games on {SIZE}×{SIZE} at {results["simulations"]:,} simulations per move, each opening of two
+random moves played with both colors; {results["distinct"]:,} of them differ. The full player has the default settings.
+It plays itself without a part (−), or with one more (+); a part that helps has a positive number either way. The
 shapes are those of `{MODEL}`. Time is what the other took for a move, as a multiple of the full player's.
 
 ![What each part is worth in Elo](search/{self.name}.svg)
@@ -184,7 +181,7 @@ shapes are those of `{MODEL}`. Time is what the other took for a move, as a mult
             axes.set_yticks(range(len(names)), [f"{PARTS[name].sign} {PARTS[name].title}" for name in names])
 
 
-# The shipped strong players against GNU Go: for a time a move on all cores, and held to some simulations on one.
+# The bundled strong players against GNU Go: for a time per move on all cores, and held to some simulations on one.
 
 _ROUNDS: Final = 10  # so that all matches are played side by side
 _SMOKE_LIMIT: Final = Limit(seconds=0.05)
@@ -203,7 +200,7 @@ class Match:
     level: int
     limit: Limit  # of a move
     games: dict[Budget, int]
-    bar: str | None = None  # percent won
+    target: str | None = None  # percent won
 
     @property
     def name(self) -> str:
@@ -259,7 +256,7 @@ class AgainstGnugo(Table):
         return {f"{match.name}-{folder}": settings for folder, settings in found.items()}
 
     def _limited(self, player: str, limit: Limit) -> Json:
-        """Our player as it ships but for the limit; GNU Go thinks as long as it likes."""
+        """Our bundled player but for the limit; GNU Go thinks as long as it likes."""
         values = read_player(player)
         threads = {"threads": 1} if limit.simulations else {}
         limits = {name: value for name, value in asdict(limit).items() if value is not None}
@@ -279,8 +276,8 @@ class AgainstGnugo(Table):
 
     def _row(self, match: Match, results: Json) -> Row:
         pair = self._pair(match, results)
-        what = f"{match.player} at {match.limit_in_words} a move against {gnugo_name(match.level)}: won, %"
-        return Row.measured(f"{self.name}/{match.name}", what, match.bar, pair and pair.won)
+        what = f"{match.player} at {match.limit_in_words} per move against {gnugo_name(match.level)}: won, %"
+        return Row.measured(f"{self.name}/{match.name}", what, match.target, pair and pair.won)
 
     def _pair(self, match: Match, results: Json) -> Pair | None:
         found = results["matches"].get(match.name, {"games": 0})
@@ -291,13 +288,13 @@ class AgainstGnugo(Table):
         return f"""
 One game at a time, from the empty board, komi 7.5, area rules, colors alternating. Only our players are limited: by
 time on all cores, or held to simulations on one thread, as a lower bound: far less than they have otherwise. Priors of
-a network come while the search goes on, on a busy machine later, so that such games are not the same everywhere.
+a network come while the search continues, on a busy machine later, so that such games are not the same everywhere.
 
 {self._table(results)}
 """
 
     def _table(self, results: Json) -> str:
-        header = ("match", "board", "limit", "s a move", "games", "different", "won, %", "Elo above GNU Go")
+        header = ("match", "board", "limit", "s per move", "games", "different", "won, %", "Elo above GNU Go")
         lines = []
         for match in MATCHES:
             pair = self._pair(match, results)
@@ -319,12 +316,12 @@ a network come while the search goes on, on a busy machine later, so that such g
         return table(header, lines)
 
 
-# Strength by simulations: the tree search with ever more of them a move, against GNU Go.
+# Strength by simulations: the tree search with ever more of them per move, against GNU Go.
 
 LEVEL: Final = 10
 OPPONENT: Final = Anchor(gnugo_name(LEVEL))
 POINTS: Final = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-BARS: Final = {10_000: 80}  # percent won
+TARGETS: Final = {10_000: 80}  # percent won
 DOUBLING_GAMES: Final[Mapping[Budget, Mapping[int, int]]] = {
     Budget.SMOKE: {500: 2, 1_000: 2},
     Budget.HOUR: dict.fromkeys(POINTS, 10),
@@ -381,12 +378,12 @@ class Doubling(Table):
         rating, low, high = results["ratings"][pair.first]
         what = f"{simulations:,} simulations against {OPPONENT.player}"
         return [
-            Row.measured(f"{self.name}/{simulations}/won", f"{what}: won, %", self._bar(simulations), pair.won),
+            Row.measured(f"{self.name}/{simulations}/won", f"{what}: won, %", self._target(simulations), pair.won),
             Row(f"{self.name}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high)),
         ]
 
-    def _bar(self, simulations: int) -> str | None:
-        return f"≥ {BARS[simulations]}" if simulations in BARS else None
+    def _target(self, simulations: int) -> str | None:
+        return f"≥ {TARGETS[simulations]}" if simulations in TARGETS else None
 
     def section(self, results: Json) -> str:
         """How it was played, the curve, and its points."""
@@ -395,13 +392,13 @@ class Doubling(Table):
 alternating, with the default settings on one thread; {results["distinct"]:,} of them differ. The tree is kept from move
 to move, and a search ends early where its move can no longer change.
 
-![Win rate and Elo by simulations a move](search/{self.name}.svg)
+![Win rate and Elo by simulations per move](search/{self.name}.svg)
 
 {self._table(results)}
 """
 
     def _table(self, results: Json) -> str:
-        header = ("simulations a move", "games", "won, %", f"Elo above {OPPONENT.player}", "s a move")
+        header = ("simulations per move", "games", "won, %", f"Elo above {OPPONENT.player}", "s per move")
         lines = []
         for simulations, pair in scores(results).items():
             rating, *interval = results["ratings"][pair.first]
@@ -417,9 +414,9 @@ to move, and a search ends early where its move can no longer change.
         elo = [results["ratings"][pair.first] for pair in found.values()]
         with plot(pictures / f"{self.name}.svg", columns=2) as (left, right):
             self._draw_curve(left, list(found), won)
-            label_axes(left, f"Games won against {OPPONENT.player}", "simulations a move", "%")
+            label_axes(left, f"Games won against {OPPONENT.player}", "simulations per move", "%")
             self._draw_curve(right, list(found), elo)
-            label_axes(right, f"Strength above {OPPONENT.player}", "simulations a move", "Elo")
+            label_axes(right, f"Strength above {OPPONENT.player}", "simulations per move", "Elo")
 
     def _draw_curve(self, axes: Any, simulations: Sequence[int], found: Sequence[Sequence[float]]) -> None:
         """Values with their intervals, each (value, low, high)."""
@@ -433,7 +430,7 @@ to move, and a search ends early where its move can no longer change.
         axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
-# The shipped levels on one scale, with simple players and GNU Go as rungs between them.
+# The bundled levels on one scale, with simple players and GNU Go as rungs between them.
 #
 # Each plays the two that follow it in the order of their strength. The scale is that of the old Computer Go Server,
 # where GNU Go stood at 1,800.

@@ -19,14 +19,14 @@ _DIFFERENCES: Final = (
     "move.",
     "The paper tests the agents as they are. We also test the mean of their weights over the second half of the games "
     "(*averaged*), because greedy self-play with a constant step swings a lot from one moment to the next.",
-    "The paper does not say how games end. Ours go on until nobody has a move left that does not fill an eye of his "
+    "The paper does not say how games end. Ours go on until nobody has a move left that does not fill an eye of their "
     "own, or for four moves a point; then the area decides, with all stones taken for alive.",
     "The paper's means are over 50 runs, "
     f"those of our budget `full` over {figure4.RUNS[Budget.FULL]}; `--runs 50` "
     "does them all. Runs in which the agents never exceed 50 % count as all of their games here; what the paper does "
     "with them is not said.",
     "The paper's final agents are a pair that learned with the cascade and on growing boards. Ours are single agents "
-    "that play themselves, with the logistic gradient and averaged weights; `katachi models` tells how each was "
+    "that play themselves, with the logistic gradient and averaged weights; `katachi models` says how each was "
     "trained.",
     "The Computer Go Server of the paper is gone. Our ratings come from tournaments with simple players and GNU Go, "
     f"from openings of two random moves, and {ANCHOR.player} joins the two scales.",
@@ -39,8 +39,8 @@ _HEAD: Final = f"""
 David Silver, Richard Sutton and Martin Müller, *Reinforcement learning of local shape in the game of Go*, IJCAI
 2007. A player learns Go from nothing but games against itself: its value is a logistic of a sum of weights, one for
 each of very many small shapes on the board, and after each move the weights are changed so that the value of the
-board comes nearer to that of the next one. The yardstick is the average liberty player, ALP, which plays where its
-chains have the most liberties on average and the enemy's the fewest.
+board comes nearer to that of the next one. The baseline is the average liberty player, ALP, which plays where its
+chains have the most liberties on average and the opponent's the fewest.
 
 ```
 katachi reproduce silver2007 --budget smoke
@@ -48,7 +48,7 @@ katachi reproduce silver2007 --table figure4 --budget full --jobs 2
 katachi reproduce silver2007 --table figure4 --budget full --runs 50 --jobs 64 --backend ray
 ```
 
-An interrupted command goes on where it was when it is given again. Measured here: {{measured}}.
+An interrupted command resumes when it is given again. Measured here: {{measured}}.
 
 ## Differences from the paper
 

@@ -274,7 +274,7 @@ class Figure6(Table):
     title = "Figure 6: the largest weights"
 
     def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — reading weights takes no budget
-        """The largest weights of the shipped model, and those that the paper speaks of."""
+        """The largest weights of the bundled model, and those that the paper speaks of."""
         model, card = load_linear(find_model(MODEL))
         largest = largest_shapes(model.features, model.weights, PER_SET, only=UP_TO_3X3)
         return {
@@ -362,7 +362,7 @@ class Figure6(Table):
         return f"""
 The {PER_SET} shapes with the largest weight of either sign in each set of `{results["model"]}`, which learned from
 {results["trained on"]:,} games. Black is who has just moved; a weight is what one occurrence adds to the logit of
-his chance to win. The sets are redundant, since a large shape contains the small ones, so a weight says what its
+Black's chance to win. The sets are redundant, since a large shape contains the small ones, so a weight says what its
 shape adds to theirs and not what the shape is worth; the paper settles that with its cascade, and our model learned
 without. `katachi show {results["model"]}` draws the same.
 

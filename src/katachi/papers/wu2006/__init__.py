@@ -1,4 +1,4 @@
-"""Wu and Baldi 2006: a recursive network learns on small boards who will own each point, and judges large ones."""
+"""Wu and Baldi 2006: a recursive network learns on small boards who will own each point, and evaluates large ones."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ katachi reproduce wu2006 --data runs/games9 --data runs/games19 --table table2 -
 ```
 
 Networks learn from the labeled set on the smallest board, and are asked about games of all sizes that are given. An
-interrupted command goes on where it was when it is given again. Intervals are those of 95 %; moves of one game are
-taken for independent, and positions, not points, are counted. What each table does differently from the paper is told
-there. Measured here: {measured}.
+interrupted command resumes when it is given again. Intervals are those of 95 %; moves of one game are
+taken for independent, and positions, not points, are counted. Each table lists its differences
+from the paper. Measured here: {measured}.
 """
 
 

@@ -1,6 +1,4 @@
-"""Figure 2: what is known of held-out positions as learning goes on, and how often human moves are among the best
-m.
-"""
+"""The paper's figures: the error in the course of training, human moves among the best m, a position; and bootstrap."""
 
 from __future__ import annotations
 
@@ -108,7 +106,7 @@ class Bootstrap(Table):
         return {"pairs": [pair for pair in rated["pairs"] if pair["first"] == name]}
 
     def _ask(self, model: Path, scope: Scope) -> Json:
-        """What it knows of the labeled set's positions."""
+        """Its ownership accuracy on the labeled set's positions."""
         if not scope.sets:
             return {}
         known = measure_territory(load_territory(model)[0], require_sets(scope).labeled, MEASURED[scope.budget])
@@ -116,7 +114,7 @@ class Bootstrap(Table):
         return {"known": {"mean": found.mean, "interval": found.interval}}
 
     def rows(self, results: Json) -> list[Row]:
-        """Games won on its own board, and points known on another."""
+        """Games won on its own board, and the ownership accuracy on another."""
         found = []
         for size, board in results["boards"].items():
             for pair in (Pair(**pair) for pair in board["pairs"]):
@@ -125,7 +123,7 @@ class Bootstrap(Table):
                 found.append(Row.measured(name, what, None, pair.won))
             if "known" in board:
                 asked = results["data"]["size"]
-                what = f"bootstrap on {size}×{size}: points known on {asked}×{asked}, %"
+                what = f"bootstrap on {size}×{size}: ownership accuracy on {asked}×{asked}, %"
                 known = board["known"]
                 found.append(Row(f"{self.name}/{size}/known", what, None, round(known["mean"], 1), known["interval"]))
         return found
@@ -133,12 +131,12 @@ class Bootstrap(Table):
     def section(self, results: Json) -> str:
         """Ours, and what the paper says in words."""
         data = results["data"]
-        known = "" if data is None else f"points known on {data['size']}×{data['size']}, %"
+        known = "" if data is None else f"ownership accuracy on {data['size']}×{data['size']}, %"
         header = (
             "learned on",
             "positions",
             *(f"won against {opponent}, %" for opponent in OPPONENTS),
-            known or "points known",
+            known or "ownership accuracy",
         )
         return f"""
 A network plays against itself, one ply deep, and learns who owned what in the end; nobody else's games are needed. The
@@ -152,8 +150,8 @@ larger boards. Games begin after {_RANDOM_PLIES} random moves, and those that ca
         won = {pair["second"]: Pair(**pair) for pair in board["pairs"]}
         shares = (format_won(won.get(name)) for name in OPPONENTS)
         known = board.get("known")
-        told = "" if known is None else format_rounded(Estimate(known["mean"], tuple(known["interval"])))
-        return f"{size}×{size}", format_value(board["positions"]), *shares, told
+        accuracy = "" if known is None else format_rounded(Estimate(known["mean"], tuple(known["interval"])))
+        return f"{size}×{size}", format_value(board["positions"]), *shares, accuracy
 
 
 # Figure2
@@ -165,15 +163,9 @@ _MIDDLE: Final = 80
 PUBLISHED: Final = {(_MIDDLE, BEST): 100 * AMONG_BEST}  # percent among so many, from that move on
 
 
-# Figure 2a: the validation error
-
-
-# Figure 2b: places of human moves
-
-
 class Figure2a(Table):
     name = "figure2a"
-    title = "Figure 2a: the error as learning goes on"
+    title = "Figure 2a: the error in the course of training"
     own_differences = DIFFERENCES
 
     def measure(self, scope: Scope) -> Json:
@@ -205,7 +197,7 @@ class Figure2a(Table):
     def section(self, results: Json) -> str:
         """The curves, and the errors of the paper's network in a table."""
         paper = results["nets"][0]
-        header = ("epochs", *(name_phase(phase) for phase in self._phases(paper)), "points known, %")
+        header = ("epochs", *(name_phase(phase) for phase in self._phases(paper)), "ownership accuracy, %")
         return f"""
 {describe_sets(results["data"])} The error is the relative entropy of targets and outputs, summed over the points of a
 board, on validation games, by how full the board is. The paper draws it after 1, 2, 33 and 38 epochs without figures
@@ -318,7 +310,7 @@ says that with 80 stones on the board half of the moves of professionals are amo
         label_axes(axes, f"Among the best m, {net['title']}", "m", "%")
 
 
-# Figure 3: a middle game on 19×19 with its predicted territory, if the player passes and after the move he made.
+# Figure 3: a middle game on 19×19 with its predicted territory, after a pass and after the move that was played.
 
 QUESTION: Final = Question(LARGE, 80, 83)
 TRIED: Final = {Budget.SMOKE: 3, Budget.HOUR: 60, Budget.FULL: 200}  # moves, until one is what the network likes best

@@ -1,7 +1,7 @@
 """The networks of a run, learned once for all tables: the paper's, the same seen by the mover, and our stronger one.
 
 ```
-RUN/nets/NET-SET/       a training run, which goes on after an interruption
+RUN/nets/NET-SET/       a training run, which resumes after an interruption
 ```
 """
 
@@ -115,7 +115,7 @@ DIFFERENCES: Final = (
     "69 a point, which fits its count of parameters.",
     "The hidden units of our output network are averaged over the four flips of the board, so that flips of a board "
     "give exactly those of the output. As we read the paper, its output network sees each point once, without a mean.",
-    "Nothing in the paper's list of inputs tells whose turn it is. The network `paper` is told nothing either; `paper, "
+    "Nothing in the paper's list of inputs says whose turn it is. The network `paper` is not given it either; `paper, "
     "by mover` is the same network, but sees all boards with the stones of whoever has just moved as black, and so "
     "learns what a move leaves to the other side.",
     "The network `strong` is our own: gated cells, two sweeps, 32 hidden units, 16 channels, policies of the next "
@@ -148,7 +148,7 @@ class Learned:
     model: Path
     positions: int | None  # that it learned from
     lines: tuple[Json, ...] = ()
-    by_policy: bool = False  # whether moves are judged by its own policies, not by areas
+    by_policy: bool = False  # whether moves are evaluated by its own policies, not by areas
 
     @property
     def key(self) -> str:
@@ -195,12 +195,12 @@ def settings_of(kind: Kind, positions: int, sets: Sets, budget: Budget) -> Terri
 
 
 def is_the_papers(net: Json) -> bool:
-    """Whether a network of some results is the paper's, told whose turn it is or not."""
+    """Whether a network of some results is the paper's, given whose turn it is or not."""
     return str(net["title"]).startswith("paper")
 
 
-def shipped(*, by_policy: bool = False) -> list[Learned]:
-    """The territory networks that ship with katachi; asked for their own policies, on request, if they have any."""
+def pretrained_networks(*, by_policy: bool = False) -> list[Learned]:
+    """The bundled territory networks; asked for their own policies, on request, if they have any."""
     found = []
     for path in pretrained_models():
         card = open_model(path).card
@@ -212,11 +212,11 @@ def shipped(*, by_policy: bool = False) -> list[Learned]:
 
 def _ticker(name: str, total: int, scope: Scope) -> Callable[[int, Losses], None]:
     """Tells the watcher how far a training is; the clock starts with the first batch that is learned from now."""
-    begun: list[tuple[int, float]] = []
+    started: list[tuple[int, float]] = []
 
     def tick(positions: int, losses: Losses) -> None:  # noqa: ARG001 — the run keeps what was measured
-        begun[:] = begun or [(positions, time.monotonic())]
-        now, seconds = positions - begun[0][0], time.monotonic() - begun[0][1]
+        started[:] = started or [(positions, time.monotonic())]
+        now, seconds = positions - started[0][0], time.monotonic() - started[0][1]
         scope.watch(Progress(name, positions, total, positions, total, now, seconds, unit="positions"))
 
     return tick

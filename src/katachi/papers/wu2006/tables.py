@@ -1,6 +1,4 @@
-"""Table 2: the probability of the moves that people made, on three board sizes, by a network that knows one of
-them.
-"""
+"""Table 2, the probability of the moves that people made; ownership accuracy; and dead stones."""
 
 from __future__ import annotations
 
@@ -29,14 +27,13 @@ from katachi.papers.wu2006.nets import (
     even_games,
     is_the_papers,
     learn,
+    pretrained_networks,
     require_sets,
-    shipped,
 )
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory, load_territory
 from katachi.territory.measure import (
     Asked,
-    EvaluatedMoves,
     Known,
     evaluate_moves,
     measure_territory,
@@ -97,7 +94,7 @@ def ask(net: Learned, question: Question, games: Dataset, count: int, scope: Sco
     blocks = [
         Run(
             f"{name}-of-{count}-{first}",
-            _judge,
+            _evaluate,
             {**about, "temperatures": temperatures, "count": count, "first": first},
             min(_BLOCK, asked.size - first),
         )
@@ -110,11 +107,11 @@ def ask(net: Learned, question: Question, games: Dataset, count: int, scope: Sco
 def _fit(model: str, data: str, by_policy: bool, question: list[int | None], count: int) -> Json:
     games = Dataset.open(data)
     asked = _question(question).pick(games, Split.VALIDATION, count)
-    judged = evaluate_moves(load_territory(Path(model))[0], games, asked, _PROMISES[by_policy])
-    return {"temperatures": [judged.fit_temperature(mean_of_logs=of_logs) for of_logs in (True, False)]}
+    moves = evaluate_moves(load_territory(Path(model))[0], games, asked, _PROMISES[by_policy])
+    return {"temperatures": [moves.fit_temperature(mean_of_logs=of_logs) for of_logs in (True, False)]}
 
 
-def _judge(
+def _evaluate(
     model: str,
     data: str,
     by_policy: bool,
@@ -126,23 +123,19 @@ def _judge(
     games = Dataset.open(data)
     asked = _question(question).pick(games, Split.TEST, count)
     block = Asked(asked.games[first : first + _BLOCK], asked.plies[first : first + _BLOCK])
-    judged = evaluate_moves(load_territory(Path(model))[0], games, block, _PROMISES[by_policy])
-    return _describe_moves(judged, temperatures)
+    moves = evaluate_moves(load_territory(Path(model))[0], games, block, _PROMISES[by_policy])
+    logs, others = (moves.log_likelihoods(temperature) for temperature in temperatures)
+    return {
+        "log_likelihoods": logs.round(4).tolist(),
+        "likelihoods": np.exp(others).round(6).tolist(),
+        "places": moves.places().tolist(),
+        "legal": moves.legal.tolist(),
+    }
 
 
 def _question(values: list[int | None]) -> Question:
     size, first, last = values
     return Question(size or 0, first or 1, last)
-
-
-def _describe_moves(judged: EvaluatedMoves, temperatures: list[float]) -> Json:
-    logs, others = (judged.log_likelihoods(temperature) for temperature in temperatures)
-    return {
-        "log_likelihoods": logs.round(4).tolist(),
-        "likelihoods": np.exp(others).round(6).tolist(),
-        "places": judged.places().tolist(),
-        "legal": judged.legal.tolist(),
-    }
 
 
 def _summarize(blocks: list[Json]) -> Json:
@@ -163,7 +156,7 @@ def _summarize(blocks: list[Json]) -> Json:
     }
 
 
-# Points known right: whose each point became, over all phases of test games and at their end.
+# Ownership accuracy: whose each point became, over all phases of test games and at their end.
 
 POSITIONS: Final = {Budget.SMOKE: 50, Budget.HOUR: 5_000, Budget.FULL: 10_000}
 # A convolutional network of 0.35 million parameters that learned from 15,000 professional games on 19×19 (GoCNN).
@@ -199,13 +192,13 @@ def _describe(known: Known) -> Json:
 
 class Points(Table):
     name = "points"
-    title = "Points known right"
+    title = "Ownership accuracy"
     own_differences = DIFFERENCES
 
     def measure(self, scope: Scope) -> Json:
-        """Learn all networks, and ask them and those that ship about every labeled set; ``--runs`` is the positions."""
+        """Learn all networks, and ask them and bundled ones about every labeled set; ``--runs`` is the positions."""
         sets = require_sets(scope)
-        nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
+        nets = [*(learn(kind, sets, scope) for kind in TITLES), *pretrained_networks()]
         count = scope.runs or POSITIONS[scope.budget]
         results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "sets": []}
         for games in sets.labeled_sets():
@@ -216,8 +209,8 @@ class Points(Table):
             scope.keep(results)
         return results
 
-    def _estimate(self, told: Json) -> Estimate:
-        return Estimate(told["mean"], tuple(told["interval"]))
+    def _estimate(self, known: Json) -> Estimate:
+        return Estimate(known["mean"], tuple(known["interval"]))
 
     def rows(self, results: Json) -> list[Row]:
         """The share over all phases and at the end, of every network on every set."""
@@ -232,7 +225,7 @@ class Points(Table):
         found = self._estimate(known[when])
         published = POINTS_PUBLISHED[when] if games["size"] == _LARGE else None
         at = "over all phases" if when == "all" else "at the end"
-        what = f"{net['title']} on {games['size']}×{games['size']}: points known {at}, %"
+        what = f"{net['title']} on {games['size']}×{games['size']}: ownership accuracy {at}, %"
         name = f"{self.name}/{games['name']}/{net['title'].strip('`')}/{when}"
         return Row.measured(name, what, published, found)
 
@@ -240,10 +233,10 @@ class Points(Table):
         """A table for every set."""
         tables = "\n".join(self._table(games, results["nets"]) for games in results["sets"])
         return f"""
-{describe_sets(results["data"])} A point is known right if its owner in the end is the likelier one; points that nobody
-owned do not count. Positions are random ones of test games, and the ends are those of as many games, if there are.
-Phases are told by how full the board is. The paper gives no such figures; a convolutional network of 0.35 million
-parameters that learned from about 15,000 professional games on 19×19 is said to know
+{describe_sets(results["data"])} Ownership accuracy is the share of points whose owner in the end is the more probable
+one; points that nobody owned do not count. Positions are random ones of test games, and the ends are those of as many
+games, if there are. Phases go by how full the board is. The paper gives no such figures; a convolutional network of
+0.35 million parameters that learned from about 15,000 professional games on 19×19 is said to reach
 {POINTS_PUBLISHED["all"]:g} % over all phases and over {POINTS_PUBLISHED["end"]:g} % at the end (GoCNN).
 
 {tables}
@@ -282,7 +275,7 @@ def _compare(model: str, data: str, count: int) -> Json:
 
 
 def compare(territory: Territory, board: Board, owned: NDArray[np.int8]) -> Json:
-    """How many chains there are, how many of them both judge right, and who is right where they disagree.
+    """How many chains there are, how many of them both classify right, and who is right where they disagree.
 
     A chain is dead if its points are the opponent's in the end; by a network, if it expects that of them on the whole.
     """
@@ -309,7 +302,7 @@ class Status(Table):
     def measure(self, scope: Scope) -> Json:
         """Learn all networks, and ask them, bundled ones and playouts about every labeled set; ``--runs``: games."""
         sets = require_sets(scope)
-        nets = [*(learn(kind, sets, scope) for kind in TITLES), *shipped()]
+        nets = [*(learn(kind, sets, scope) for kind in TITLES), *pretrained_networks()]
         count = scope.runs or GAMES[scope.budget]
         results: Json = {"data": sets.describe(), "sets": []}
         for games in sets.labeled_sets():
@@ -320,12 +313,12 @@ class Status(Table):
         return results
 
     def rows(self, results: Json) -> list[Row]:
-        """Of the chains about which they disagree, how many the network judges right."""
+        """Of the chains about which they disagree, how many the network classifies right."""
         return [self._row(asked, games) for games in results["sets"] for asked in games["asked"] if asked["disagree"]]
 
     def _row(self, asked: Json, games: Json) -> Row:
         found = share(asked["network of these"], asked["disagree"])
-        what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains judged right, %"
+        what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains right, %"
         name = f"{self.name}/{games['name']}/{asked['title'].strip('`')}"
         return Row.measured(name, what, None, found)
 
@@ -407,19 +400,19 @@ class Table2(Table):
         f"{BEST} of 281 (Figure 2b); if all of these were in the first place and the others in any after the thirtieth "
         f"alike, the geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
         "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
-        "That random play has 1 / 281 on 19×19 tells that the paper asked about positions with 80 stones and counts "
+        "That random play has 1 / 281 on 19×19 says that the paper asked about positions with 80 stones and counts "
         "points "
         "alone; ours may have fewer stones, as some were captured.",
     )
 
     def measure(self, scope: Scope) -> Json:
-        """Learn all networks, and ask them and those that ship about the moves of each size that there are games of.
+        """Learn all networks, and ask them and bundled ones about the moves of each size that there are games of.
 
         ``--runs`` is the number of moves.
         """
         sets = require_sets(scope)
         papers = [learn(kind, sets, scope) for kind in PAPERS]
-        nets = [*papers, learn("strong", sets, scope).evaluating_by_policy(), *shipped(by_policy=True)]
+        nets = [*papers, learn("strong", sets, scope).evaluating_by_policy(), *pretrained_networks(by_policy=True)]
         results: Json = {"data": sets.describe(), "nets": [net.to_json() for net in nets], "boards": {}}
         for size, question in QUESTIONS.items():
             games = sets.of_size(question.size)
