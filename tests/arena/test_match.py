@@ -38,7 +38,7 @@ def test_a_game_ends_with_two_passes_and_is_counted() -> None:
     played = play(Scripted("C3"), Scripted("C4"))
     assert played.ending is Ending.PASSES
     assert [step.move for step in played.game.moves] == [12, 7, PASS, PASS]
-    assert str(played.judged_by(CountReferee()).result) == "W+7.5"
+    assert str(played.verdict(CountReferee()).result) == "W+7.5"
 
 
 def test_white_begins_where_the_opening_says_so() -> None:
@@ -62,7 +62,7 @@ def test_an_illegal_move_loses_and_is_not_played(
 ) -> None:
     played = play(Scripted(*answers[0], name="black"), Scripted(*answers[1], name="white"))
     assert (played.ending, played.loser, played.detail) == (Ending.ILLEGAL_MOVE, loser, detail)
-    assert str(played.judged_by(CountReferee()).result) == ("W+F" if loser == BLACK else "B+F")
+    assert str(played.verdict(CountReferee()).result) == ("W+F" if loser == BLACK else "B+F")
     assert not played.game.is_over
 
 
@@ -84,7 +84,7 @@ def test_a_player_that_raises_loses_with_what_it_said() -> None:
     played = play(Scripted("C3"), Scripted(fail, name="white"))
     assert (played.ending, played.loser) == (Ending.FAILURE, WHITE)
     assert played.detail == "white: RuntimeError: out of memory"
-    assert str(played.judged_by(CountReferee()).result) == "B+F"
+    assert str(played.verdict(CountReferee()).result) == "B+F"
 
 
 def test_a_player_that_answers_nonsense_loses() -> None:
@@ -105,13 +105,13 @@ def test_stopping_the_program_is_no_failure_of_a_player() -> None:
 def test_resigning_ends_the_game() -> None:
     played = play(Scripted("C3"), Scripted(Decision(resign=True)))
     assert (played.ending, played.loser) == (Ending.RESIGNATION, WHITE)
-    assert str(played.judged_by(CountReferee()).result) == "B+R"
+    assert str(played.verdict(CountReferee()).result) == "B+R"
 
 
 def test_a_game_is_stopped_and_counted_at_the_move_limit() -> None:
     played = play(Scripted("A1", "A2", "A3"), Scripted("E1", "E2", "E3"), max_moves=4)
     assert (played.ending, len(played.game.moves)) == (Ending.MOVE_LIMIT, 4)
-    assert played.judged_by(CountReferee()).result.margin == 7.5
+    assert played.verdict(CountReferee()).result.margin == 7.5
 
 
 def test_passes_at_the_move_limit_still_end_the_game() -> None:
@@ -159,4 +159,4 @@ def test_a_player_loses_on_time_if_that_is_agreed() -> None:
     played = play(Scripted(slow, name="sloth"), Scripted(), limit=Limit(seconds=0.01), grace=0.0, lose_on_time=True)
     assert (played.ending, played.loser) == (Ending.TIME, BLACK)
     assert played.detail.startswith("sloth took 0.")
-    assert str(played.judged_by(CountReferee()).result) == "W+T"
+    assert str(played.verdict(CountReferee()).result) == "W+T"

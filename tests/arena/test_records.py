@@ -82,13 +82,13 @@ def test_damage_elsewhere_is_named_and_refused(
     with pytest.raises(RunError, match="game 01-0001 is there twice"):
         RunDirectory(tmp_path, make_settings())
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(RunError, match=r"run\.json is no record of a run"):
+    with pytest.raises(RunError, match=r"run\.json is not a record of a run"):
         RunDirectory(tmp_path, make_settings())
 
 
 def test_other_settings_are_refused_with_the_difference(tmp_path: Path, make_settings: MakeSettings) -> None:
     RunDirectory(tmp_path, make_settings(seed=1)).close()
-    with pytest.raises(RunError, match="begun with other settings: seed is 1 there and 2 here"):
+    with pytest.raises(RunError, match="started with other settings: seed is 1 there and 2 here"):
         RunDirectory(tmp_path, make_settings(seed=2))
     RunDirectory(tmp_path, make_settings(seed=1, jobs=2)).close()
 
@@ -122,7 +122,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, make_settings: 
     with pytest.raises(RunError, match=r"holds no run, but other files such as thesis\.tex"):
         RunDirectory(tmp_path, make_settings())
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-    with pytest.raises(RunError, match="is no folder"):
+    with pytest.raises(RunError, match="is not a folder"):
         RunDirectory(tmp_path / "thesis.tex", make_settings())
 
 

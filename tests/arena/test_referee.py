@@ -36,8 +36,8 @@ def game_on(diagram: str, rules: str = "chinese") -> Game:
 
 def test_count_takes_every_stone_for_alive_and_estimate_does_not() -> None:
     game = game_on(DEAD_CORNER)
-    assert str(CountReferee().judge(game).result) == "W+3.5"
-    verdict = EstimateReferee().judge(game)
+    assert str(CountReferee().count(game).result) == "W+3.5"
+    verdict = EstimateReferee().count(game)
     assert verdict.dead == (20,)
     assert str(verdict.result) == "B+0.5"
 
@@ -45,7 +45,7 @@ def test_count_takes_every_stone_for_alive_and_estimate_does_not() -> None:
 def test_handicap_and_rules_are_counted() -> None:
     game = Game(5, parse_rules("chinese", komi=0.5))
     game.place_handicap([6, 8, 16])
-    assert CountReferee().judge(game).result == GameResult.by_score(25 - 0.5 - 3)
+    assert CountReferee().count(game).result == GameResult.by_score(25 - 0.5 - 3)
 
 
 def test_a_settled_board_has_moves_into_own_eyes_only() -> None:
@@ -57,7 +57,7 @@ def test_a_settled_board_has_moves_into_own_eyes_only() -> None:
 def test_the_short_cut_for_settled_boards_agrees_with_the_estimate() -> None:
     board = Board.parse(SETTLED)
     assert estimate_status(board).dead == ()
-    assert EstimateReferee().judge(game_on(SETTLED)).result == CountReferee().judge(game_on(SETTLED)).result
+    assert EstimateReferee().count(game_on(SETTLED)).result == CountReferee().count(game_on(SETTLED)).result
 
 
 @pytest.mark.parametrize(("text", "name"), [("estimate", "estimate"), ("count", "count"), ("gtp:gnugo x", "gnugo")])
@@ -68,7 +68,7 @@ def test_referees_by_name(text: str, name: str) -> None:
 def test_gnugo_as_referee_agrees_about_a_dead_stone(gnugo: str) -> None:
     referee = load_referee(f"gtp:{gnugo} --mode gtp --level 0 --chinese-rules")
     try:
-        verdict = referee.judge(game_on(DEAD_CORNER))
+        verdict = referee.count(game_on(DEAD_CORNER))
     finally:
         referee.close()
     assert verdict == Verdict(GameResult.by_score(0.5), (20,))
@@ -76,8 +76,8 @@ def test_gnugo_as_referee_agrees_about_a_dead_stone(gnugo: str) -> None:
 
 def test_a_difference_is_explained_by_the_dead_stones() -> None:
     game = game_on(DEAD_CORNER)
-    ours = EstimateReferee().judge(game)
-    theirs = CountReferee().judge(game)
+    ours = EstimateReferee().count(game)
+    theirs = CountReferee().count(game)
     assert explain_difference(game, ours, theirs) == (
         "dead only here: A1; dead only there: none; which explains it; the players left A1 in atari"
     )
@@ -86,4 +86,4 @@ def test_a_difference_is_explained_by_the_dead_stones() -> None:
     assert told.startswith("dead only here: none; dead only there: C5; which alone would make it")
     assert "atari" not in told
     assert explain_difference(game, ours, ours) == "both hold the same stones for dead"
-    assert explain_difference(game, ours, Verdict(GameResult.by_score(1), None)) == "the dead stones are not told"
+    assert explain_difference(game, ours, Verdict(GameResult.by_score(1), None)) == "the dead stones are not known"

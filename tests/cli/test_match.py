@@ -58,7 +58,7 @@ def test_a_match_is_kept_and_goes_on_in_its_folder(match: Match, run_katachi: Ru
     assert len(list((tmp_path / "cup/games").glob("*.sgf"))) == 4
     code, _, told = run_katachi("match", "alp", "random", "--games", "6", "--size", "5", "--run", "cup")
     assert code == 2
-    assert "begun with other settings: games is 4 there and 6 here" in told
+    assert "started with other settings: games is 4 there and 6 here" in told
 
 
 def test_without_a_folder_a_finished_match_is_played_anew(match: Match, tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_a_new_file_if_none_is_named(run_katachi):
         (["--rules", "japanes"], "katachi: no rules are called 'japanes'; did you mean japanese?"),
         (["--size", "3", "--handicap", "2"], "katachi: 2 handicap stones: "),
         (["--sgf", "there.sgf"], "katachi: there.sgf is there already: records are not overwritten"),
-        (["--sgf", "no/such.sgf"], "is no folder"),
+        (["--sgf", "no/such.sgf"], "is not a folder"),
         (["--komi", "nan"], "katachi: komi nan is not a number"),
     ],
 )

@@ -35,7 +35,7 @@ from katachi.sgf import SgfError, SgfGame, parse_sgf
 
 
 class Verdict(NamedTuple):
-    """The result of a count, and the stones that were taken for dead (None: the referee does not tell)."""
+    """The result of a count, and the stones that were taken for dead (None: the referee does not say)."""
 
     result: GameResult
     dead: tuple[int, ...] | None = ()
@@ -47,7 +47,7 @@ class Referee(Protocol):
     @property
     def name(self) -> str: ...
 
-    def judge(self, game: Game) -> Verdict: ...
+    def count(self, game: Game) -> Verdict: ...
 
     def close(self) -> None: ...
 
@@ -57,7 +57,7 @@ class CountReferee:
 
     name = "count"
 
-    def judge(self, game: Game) -> Verdict:
+    def count(self, game: Game) -> Verdict:
         return Verdict(GameResult.by_score(game.score()))
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class EstimateReferee:
 
     name = "estimate"
 
-    def judge(self, game: Game) -> Verdict:
+    def count(self, game: Game) -> Verdict:
         if is_settled(game.board):
             return Verdict(GameResult.by_score(game.score()))
         fate = estimate_status(game.board)
@@ -90,7 +90,7 @@ class GtpReferee:
     def name(self) -> str:
         return self._player.name
 
-    def judge(self, game: Game) -> Verdict:
+    def count(self, game: Game) -> Verdict:
         result = self._player.final_score(game)
         try:
             return Verdict(result, tuple(sorted(self._player.final_status_list(game, "dead"))))
@@ -120,7 +120,7 @@ def is_settled(board: Board) -> bool:
 def explain_difference(game: Game, ours: Verdict, theirs: Verdict) -> str:
     """What two verdicts on one game differ in: the stones that only one of them holds for dead, and what that makes."""
     if theirs.dead is None or ours.dead is None:
-        return "the dead stones are not told"
+        return "the dead stones are not known"
     if set(ours.dead) == set(theirs.dead):
         return "both hold the same stones for dead"
     only_ours, only_theirs = set(ours.dead) - set(theirs.dead), set(theirs.dead) - set(ours.dead)
@@ -213,10 +213,10 @@ class PlayedGame:
         self.loser, self.ending, self.detail = color, ending, detail
         return self
 
-    def judged_by(self, referee: Referee) -> Verdict:
+    def verdict(self, referee: Referee) -> Verdict:
         """The verdict of the referee, or what the loser did."""
         if self.loser is None:
-            return referee.judge(self.game)
+            return referee.count(self.game)
         return Verdict(GameResult(-self.loser, None, self.ending.reason))
 
 
@@ -349,7 +349,7 @@ class OpeningBook:
 
 
 def read_opening_book(path: Path, size: int, rules: Rules, plies: int | None = None) -> OpeningBook:
-    """Every line of the game records of one board size in a file, variations included, up to ``plies`` moves if told.
+    """Every line of the game records of one board size in a file, variations included, up to ``plies`` moves.
 
     Raises OpeningError if the file cannot be read or has no game on a board of this size.
     """

@@ -345,7 +345,7 @@ class Incidents:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """How often a second referee judged a game, and the games where it disagreed, with its explanation."""
+    """How many games were counted twice, and those where the second referee disagreed, with its explanation."""
 
     games: int
     disagreements: tuple[tuple[str, str], ...]

@@ -98,7 +98,7 @@ class RunDirectory:
     """A run on disk, opened to be played on; a context manager that lets it go."""
 
     def __init__(self, path: Path, settings: TournamentSettings) -> None:
-        """Begin a run, or go on with it; raises RunError if that is impossible, saying why."""
+        """Start a run, or resume it; raises RunError if that is impossible, saying why."""
         self.path = path
         self.records: dict[str, GameRecord] = {}
         _refuse_other_folder(path)
@@ -136,9 +136,9 @@ class RunDirectory:
         try:
             there = read_settings(self.path / _CONFIG)
         except SettingsError as error:
-            raise RunError(f"the run cannot go on: {error}") from None
+            raise RunError(f"the run cannot be resumed: {error}") from None
         if differences := there.differences(settings):
-            raise RunError(f"{self.path} was begun with other settings: {'; '.join(differences)}")
+            raise RunError(f"{self.path} was started with other settings: {'; '.join(differences)}")
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def _refuse_other_folder(path: Path) -> None:
     if not path.exists() or (path / _CONFIG).exists():
         return
     if not path.is_dir():
-        raise RunError(f"{path} is no folder")
+        raise RunError(f"{path} is not a folder")
     unfinished = {temporary_path(path / name).name for name in (_RUN, _CONFIG)}
     first_files = {SGF_FOLDER, _RUN, LOCK_NAME} | unfinished
     if other := sorted(file.name for file in path.iterdir() if file.name not in first_files):
@@ -209,7 +209,7 @@ def _refuse_other_inputs(path: Path, state: Mapping[str, Any], settings: Tournam
     now = settings.resolved().input_digests()
     changed = [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]
     if changed:
-        raise RunError(f"{path} cannot go on: {' and '.join(changed)} changed since the run began")
+        raise RunError(f"{path} cannot be resumed: {' and '.join(changed)} changed since the run began")
 
 
 def _read_games(path: Path) -> dict[str, GameRecord]:
@@ -244,7 +244,7 @@ def _read_json(path: Path) -> dict[str, Any]:
             raise RunError(f"{path} has format {values['format']}, and this version reads format {FORMAT}")
         return values
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path} is no record of a run: {error}") from None
+        raise RunError(f"{path} is not a record of a run: {error}") from None
 
 
 def _json(values: Mapping[str, Any]) -> str:

@@ -110,8 +110,8 @@ def report_conditions(standings: Standings) -> list[tuple[str, str]]:
 
 
 def _format_limit(limit: LimitSettings) -> str:
-    spent = [f"{limit.seconds:g} s a move"] if limit.seconds else []
-    spent += [f"{limit.simulations} simulations a move"] if limit.simulations else []
+    spent = [f"{limit.seconds:g} s per move"] if limit.seconds else []
+    spent += [f"{limit.simulations} simulations per move"] if limit.simulations else []
     return " or ".join(spent) or "the players' own"
 
 

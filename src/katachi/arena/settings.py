@@ -4,7 +4,7 @@
 size = 9
 games = 100                                # games of each pair
 [players]
-alp = "alp"                                # a shipped name, a player file or a GTP program
+alp = "alp"                                # a bundled name, a player file or a GTP program
 gnugo = "gtp:gnugo --mode gtp --level 0 --chinese-rules --seed {seed}"
 [openings]
 random_plies = 2
@@ -163,7 +163,7 @@ class TournamentSettings(_Strict):
     @classmethod
     def _known_referee(cls, referee: str | None) -> str | None:
         if referee is not None and referee not in ("estimate", "count") and not referee.startswith(GTP_PREFIX):
-            raise ValueError(f"{referee!r} is no referee; say estimate, count or {GTP_PREFIX}COMMAND")
+            raise ValueError(f"{referee!r} is not a referee; say estimate, count or {GTP_PREFIX}COMMAND")
         return referee
 
     @model_validator(mode="after")
@@ -234,7 +234,7 @@ def read_settings(path: Path) -> TournamentSettings:
     try:
         values = tomllib.loads(_read_bytes(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is no TOML file: {error}") from None
+        raise SettingsError(f"{path} is not a TOML file: {error}") from None
     try:
         return _in_folder(path.parent, parse_settings(values))
     except SettingsError as error:
@@ -276,7 +276,7 @@ def _sentence(detail: ErrorDetails) -> str:
         return f"{place}: {message}" if place else message
     known = _known_keys(detail["loc"][:-1])
     near = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1, cutoff=0.5)
-    return f"{place} is no setting; " + (f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}")
+    return f"{place} is not a setting; " + (f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}")
 
 
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:

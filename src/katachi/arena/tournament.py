@@ -79,7 +79,7 @@ def play_scheduled(settings: TournamentSettings, scheduled: ScheduledGame) -> Fi
         game = scheduled.opening.start(settings.size, settings.game_rules)
         played = play_game(black, white, game, conditions)
         referee = stack.enter_context(closing(load_referee(settings.referee)))
-        verdict = _judge(played, referee)
+        verdict = _verdict(played, referee)
         check = _check(settings, played, verdict, (black, white))
     record = _record(scheduled, played, verdict.result, check)
     return FinishedGame(record, _sgf(record, game))
@@ -92,13 +92,13 @@ def _load(text: str, seed: int, stack: ExitStack) -> Player:
     return player
 
 
-def _judge(played: PlayedGame, referee: Referee) -> Verdict:
+def _verdict(played: PlayedGame, referee: Referee) -> Verdict:
     """The result; if a program that should count fails, our own estimate with a word about it."""
     try:
-        return played.judged_by(referee)
+        return played.verdict(referee)
     except GtpError as error:
         played.detail = f"counted by estimate, because the referee failed: {error}"
-        return EstimateReferee().judge(played.game)
+        return EstimateReferee().count(played.game)
 
 
 def _check(
@@ -120,7 +120,7 @@ def _second_opinion(text: str, game: Game, verdict: Verdict) -> tuple[str, list[
     """The result that the second referee finds, and what there is to say if it is another one."""
     with closing(load_referee(text)) as referee:
         try:
-            second = referee.judge(game)
+            second = referee.count(game)
         except GtpError as error:
             return "", [f"{referee.name} failed: {error}"]
     if second.result == verdict.result:
@@ -261,7 +261,7 @@ def check_players(settings: TournamentSettings) -> None:
 
 
 def _check_evaluator(text: str, player: EvaluatingPlayer, size: int) -> None:
-    """Judge an empty board; raises ArenaError if it is of a size that the player cannot judge."""
+    """Evaluate an empty board; raises ArenaError if the player cannot evaluate boards of this size."""
     if player.evaluator is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""``katachi analyze``: judge the games of many files, and write down why."""
+"""``katachi analyze`` and ``katachi show``: analyse the games of many files, and draw what a model has learned."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ def analyze(
         list[Path], typer.Argument(metavar="FILES…", help="SGF files, collections, gzip, zip, or folders.")
     ],
     player: Annotated[
-        str | None, typer.Option(metavar="PLAYER", help="Who looks ahead: a shipped name, a TOML file or gtp:COMMAND.")
+        str | None, typer.Option(metavar="PLAYER", help="Who looks ahead: a bundled name, a TOML file or gtp:COMMAND.")
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", "--evaluator", metavar="MODEL", help="A model that judges, too; may be repeated."),
+        typer.Option("--model", "--evaluator", metavar="MODEL", help="A model that evaluates, too; may be repeated."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for everything that is written.")] = Path("analysis"),
-    simulations: Annotated[int | None, typer.Option(min=1, help="Simulations a position.")] = None,
-    seconds: Annotated[float | None, typer.Option(min=0.001, help="Seconds a position.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")] = False,
+    simulations: Annotated[int | None, typer.Option(min=1, help="Simulations per position.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.001, help="Seconds per position.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume what is in the folder.")] = False,
     strip: Annotated[bool, typer.Option("--strip", help="Only take analyses out of the files.")] = False,
     html: Annotated[bool, typer.Option(help="Write all games as one page.")] = True,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Positions that are judged at the same time.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Positions that are analysed at the same time.")] = 1,
     seed: Annotated[int, typer.Option(help="Another one gives other random numbers.")] = 0,
 ) -> None:
-    """Judge every position of many games: who wins, by how much, what was better, and why.
+    """Analyse every position of many games: who wins, by how much, what was better, and why.
 
     Into the folder go the games as SGF with comments, labels, variations and win rates, analysis.jsonl with everything,
     and report.html with graphs and the biggest mistakes. Without a player and a model, level-8 looks ahead, and the
     model of local shapes for the size of the board explains. Analyses that a file carries already are replaced.
 
-    An interrupted analysis goes on with --resume, to the same result; only with --seconds are numbers others each time.
+    --resume continues an interrupted analysis, to the same result; only with --seconds do the numbers differ each time.
 
     Examples:
       katachi analyze game.sgf
-      katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out judged
-      katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out judged --resume
-      katachi analyze judged/game.sgf --strip --out plain
+      katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out analysed
+      katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out analysed --resume
+      katachi analyze analysed/game.sgf --strip --out plain
     """
     from katachi.analysis.batches import JudgeSettings, Outputs
 
@@ -67,7 +67,7 @@ def analyze(
 
 
 def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
-    """How many positions there are to judge; files and games that cannot be judged are named on standard error."""
+    """How many positions there are to analyse; what cannot be analysed is named on standard error."""
     from katachi.analysis.batches import find_games
 
     turns = 0
@@ -81,7 +81,7 @@ def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
 
 @contextmanager
 def _show_progress(turns: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error that is told of turns as they are done; nothing where that is no terminal."""
+    """A bar on standard error, advanced by the turns that are done; nothing where that is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -53,13 +53,13 @@ def match(
     sprt: Annotated[
         tuple[float, float] | None, typer.Option(help="Stop when it is clear which of two Elo differences is true.")
     ] = None,
-    run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder goes on.")] = None,
+    run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder resumes.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Let two players play a match.
 
     Colors alternate, and every opening is played with both. All games are kept in the run folder (by default a folder
-    in runs/ that is named after the match). A match that was interrupted goes on when the same command is given again.
+    in runs/ that is named after the match). The same command resumes a match that was interrupted.
 
     Examples:
       katachi match alp random --games 100 --size 9
@@ -131,7 +131,7 @@ def _elo(standings: Standings, player: str) -> float:
 
 def tournament(
     file: Annotated[Path, typer.Argument(help="The tournament file.", metavar="FILE", show_default=False)],
-    run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder goes on.")] = None,
+    run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder resumes.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Games that are played at the same time.", min=1)] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown, too.")] = None,
@@ -142,8 +142,8 @@ def tournament(
     """Let many players play each other, and rate them.
 
     The file names the players and says how they play; examples/tournament.toml explains every setting. All games are
-    kept in the run folder (by default one in runs/ that is named after the file). A tournament that was interrupted
-    goes on when the same command is given again; --run shows a finished one again.
+    kept in the run folder (by default one in runs/ that is named after the file). The same command resumes a
+    tournament that was interrupted; --run shows a finished one again.
 
     Examples:
       katachi tournament examples/tournament.toml

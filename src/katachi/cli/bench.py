@@ -35,7 +35,7 @@ def bench(
     ] = 0.4,
     rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Rounds, of which the best counts, or games.")] = 15,
     player: Annotated[
-        str | None, typer.Option(help="Who is measured by clock, latency and memory: a shipped name or a TOML file.")
+        str | None, typer.Option(help="Who is measured by clock, latency and memory: a bundled name or a TOML file.")
     ] = None,
     busy: Annotated[
         int | None, typer.Option(min=0, max=1000, help="How many processes keep the cores busy meanwhile, in these.")
@@ -43,7 +43,7 @@ def bench(
     people: Annotated[int | None, typer.Option(min=1, max=1000, help="How many play at once, in web.")] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", help="A network that inference measures: a shipped name or a folder; may be repeated."),
+        typer.Option("--model", help="A network that inference measures: a bundled name or a folder; may be repeated."),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(metavar="SET", help="Games of which inference predicts moves, in floats and int8.")

@@ -1,4 +1,4 @@
-"""``katachi data``: look at game records, and make sets to learn from of them."""
+"""``katachi data``: look at game records, and make datasets of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.callback()
 def data() -> None:
-    """Look at game records, and make sets to learn from of them.
+    """Look at game records, and make datasets of them.
 
     Examples:
       katachi data info game.sgf
@@ -72,19 +72,19 @@ def import_records(
     files: Annotated[
         list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the set.", file_okay=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the dataset.", file_okay=False)],
     unique: Annotated[bool, typer.Option("--unique", help="Keep games that come more than once only once.")] = False,
     splits_of: Annotated[
         list[Path] | None,
-        typer.Option(help="A set: games that are in it, too, are of the same split here. May be said again."),
+        typer.Option(help="A dataset: games that are in it, too, are of the same split here. May be repeated."),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 takes what is worth it.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make a compact set of games to learn from: moves, ranks and results, divided into training and test games.
+    """Make a compact dataset: moves, ranks and results, divided into training and test games.
 
-    What cannot be played is left out or cut short, and counted. Boards of all sizes may be in one set. Interrupted,
-    the same command goes on where it stopped; once the set is there, it only tells what is in it.
+    What cannot be played is left out or cut short, and counted. Boards of all sizes may be in one dataset.
+    The same command resumes after an interruption; once the dataset is there, it only reports what is in it.
 
     Examples:
       katachi data import games/ --out my-games
@@ -113,7 +113,7 @@ def _show_import(report: dict[str, Any]) -> None:
 
     console = Console(highlight=False)
     console.print(
-        f"games {report['games']:,}, moves {report['moves']:,}, bytes a move {report['bytes_per_move']:.2f}, "
+        f"games {report['games']:,}, moves {report['moves']:,}, bytes per move {report['bytes_per_move']:.2f}, "
         f"seconds {report['seconds']:.1f}",
         style="bold",
     )
@@ -136,7 +136,7 @@ def _show_import(report: dict[str, Any]) -> None:
 
 @app.command()
 def label(
-    dataset: Annotated[Path, typer.Argument(help="A set that katachi data import made.", metavar="SET")],
+    dataset: Annotated[Path, typer.Argument(help="A dataset that katachi data import made.", metavar="SET")],
     by: Annotated[
         list[AnswerSource] | None,
         typer.Option("--by", help="Whom to ask, in the order of asking; all without it.", show_default=False),
@@ -153,8 +153,8 @@ def label(
     """Find out who owns each point at the end of every game that was counted.
 
     The territory that a record marks is taken first, then what GNU Go holds for dead, then what our own playouts do. A
-    game gets a label from the first of them by whom its count is that of the record. Interrupted, the same command goes
-    on; with other sources it asks them about the games that still have no label.
+    game gets a label from the first of them by whom its count is that of the record. The same command resumes
+    after an interruption; with other sources it asks them about the games that still have no label.
 
     Examples:
       katachi data label my-games
@@ -261,7 +261,7 @@ def selfplay(
     """Let two players play games to learn from, and write them as one collection.
 
     Colors alternate, and every game begins otherwise. Games are kept in a folder beside the file, with the times and
-    the score; the file comes when all are played. A command that was interrupted goes on when it is given again.
+    the score; the file comes when all are played. The same command resumes after an interruption.
 
     Examples:
       katachi data selfplay alp influence --games 200 --out games.sgf
@@ -362,7 +362,7 @@ def _show(report: dict[str, Any]) -> None:
         console.print(message, style="red", markup=False)
     console.print(
         f"{report['seconds']:.1f} s, processes {report['processes']}, "
-        f"games a minute in each {report['games_per_minute_and_process']:,}"
+        f"games per minute in each {report['games_per_minute_and_process']:,}"
     )
 
 

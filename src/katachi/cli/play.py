@@ -40,7 +40,7 @@ from katachi.sgf import game_to_sgf
 # A game between a person and a player in a terminal, line by line.
 #
 # Everything that a person can do is a method named after its command. What is not understood gets one sentence and
-# the game goes on; after every move the record is on disk.
+# the game continues; after every move the record is on disk.
 
 HELP = """\
 D4           play there           score        count the board as it is now
@@ -275,15 +275,15 @@ class PlayError(ValueError):
 
 def play(
     player: Annotated[
-        str | None, typer.Argument(metavar="PLAYER", help="A shipped name, a TOML file or gtp:COMMAND.")
+        str | None, typer.Argument(metavar="PLAYER", help="A bundled name, a TOML file or gtp:COMMAND.")
     ] = None,
     size: Annotated[int, typer.Option(min=2, max=19, help="Board size.")] = 9,
     color: Annotated[Side, typer.Option(help="Your color.")] = Side.BLACK,
     komi: Annotated[float | None, typer.Option(help="Points that White receives; the rules have a default.")] = None,
     handicap: Annotated[int, typer.Option(min=0, max=9, help="Black stones to begin with.")] = 0,
     rules: Annotated[str, typer.Option(help="A rule set, such as chinese, japanese or tromp-taylor.")] = "chinese-ogs",
-    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds the player may think a move.")] = None,
-    simulations: Annotated[int | None, typer.Option(min=1, help="Simulations the player may use a move.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds the player may think per move.")] = None,
+    simulations: Annotated[int | None, typer.Option(min=1, help="Simulations the player may use per move.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes the player's randomness repeat.")] = None,
     sgf: Annotated[Path | None, typer.Option(help="Where the record is kept; else a new file here.")] = None,
 ) -> None:
@@ -308,7 +308,7 @@ def play(
     opponent = load_player(player or default_player(size), seed)
     limit = Limit(simulations=simulations, seconds=seconds)
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # bytes that are no text are no vertex either
+        sys.stdin.reconfigure(errors="replace")  # bytes that are not text are not a vertex either
     try:
         TerminalGame(game, opponent, human, limit, record, Console(), _read_line).play()
     finally:
@@ -349,5 +349,5 @@ def _check_record(path: Path) -> Path:
     if path.exists():
         raise PlayError(f"{path} is there already: records are not overwritten")
     if not path.absolute().parent.is_dir():
-        raise PlayError(f"{path.absolute().parent} is no folder")
+        raise PlayError(f"{path.absolute().parent} is not a folder")
     return path

@@ -41,7 +41,7 @@ def reproduce(
         typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; wu2006 takes several."),
     ] = None,
     backend: Annotated[Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Backend.LOKY,
-    run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder goes on.")] = None,
+    run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder resumes.")] = None,
     write_docs: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Measure nothing: write the document there, from the results that there are."),
@@ -54,7 +54,7 @@ def reproduce(
 ) -> None:
     """Measure what a paper published, or what a part of katachi is worth, and show both side by side.
 
-    Every run is kept as soon as it is through; the same command goes on after an interruption.
+    Every run is kept as soon as it is through; the same command resumes after an interruption.
 
     Examples:
       katachi reproduce silver2007

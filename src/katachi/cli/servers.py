@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def gtp(
     player: Annotated[
-        str, typer.Argument(metavar="PLAYER", help="A shipped name, a TOML file, or gtp:COMMAND.")
+        str, typer.Argument(metavar="PLAYER", help="A bundled name, a TOML file, or gtp:COMMAND.")
     ] = "alp",
     seed: Annotated[int | None, typer.Option(help="Makes the player repeatable.", min=0)] = None,
     rules: Annotated[str, typer.Option(help="The rules to begin with, by name or as JSON.")] = "katachi",
@@ -85,7 +85,7 @@ class View(StrEnum):
 
 
 def analysis_engine(
-    player: Annotated[str, typer.Argument(metavar="PLAYER", help="A shipped name, a TOML file, or gtp:COMMAND.")],
+    player: Annotated[str, typer.Argument(metavar="PLAYER", help="A bundled name, a TOML file, or gtp:COMMAND.")],
     visits: Annotated[int, typer.Option(help="Simulations for a position, where a query does not say.", min=1)] = 500,
     seconds: Annotated[float | None, typer.Option(help="Seconds for a position, where a query does not say.")] = None,
     report_as: Annotated[
@@ -119,7 +119,7 @@ def analysis_engine(
 
 def serve(
     player: Annotated[
-        str | None, typer.Argument(metavar="PLAYER", help="Play at once: a shipped name, a TOML file or gtp:COMMAND.")
+        str | None, typer.Argument(metavar="PLAYER", help="Play at once: a bundled name, a TOML file or gtp:COMMAND.")
     ] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Where to listen; 0 is any free port.")] = None,
     host: Annotated[

@@ -65,7 +65,7 @@ class Request:
             elif key in _UNFILLED:
                 read_bool(words.pop(0))
             else:
-                raise GtpError(f"syntax error: {key!r} is no option of an analysis")
+                raise GtpError(f"syntax error: {key!r} is not an option of an analysis")
         except IndexError:
             raise GtpError(f"syntax error: {key} needs a value") from None
 
@@ -198,7 +198,7 @@ def _announce(session: Session, color: int, move: int) -> str:
 
 
 def _report(session: Session, request: Request, analysis: Analysis) -> Iterator[str]:
-    """A line, or none if nothing is left to tell."""
+    """A line, or none if nothing is left to report."""
     game = session.game_for(request.color)
     style = ReportStyle(request.dialect, **request.extras)
     candidates = request.selection.choose(analysis.candidates, game)

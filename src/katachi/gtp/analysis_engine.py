@@ -45,7 +45,7 @@ from katachi.players.asking import (
     watch_analyses,
 )
 
-# Queries of KataGo's analysis protocol: JSON objects that name a game, its turns to analyze, and what to tell of them.
+# Queries of KataGo's analysis protocol: JSON objects that name a game, its turns to analyze, and what to report of them.
 #
 # A query is checked as a whole before anything is analyzed. What is wrong with it is a ``QueryError`` with the field;
 # fields that exist in KataGo but change nothing here, and fields that exist nowhere, are named in warnings.
@@ -266,7 +266,7 @@ def _move(text: str, size: int, field_name: str) -> int:
 def _point(text: str, size: int) -> int:
     point = _move(text, size, "initialStones")
     if point < 0:
-        raise QueryError("A pass is no stone", "initialStones")
+        raise QueryError("A pass is not a stone", "initialStones")
     return point
 
 
@@ -305,7 +305,7 @@ def _turns(form: _QueryForm) -> dict[int, int]:
 
 
 def _settings(form: _QueryForm, defaults: Defaults) -> tuple[Limit, Perspective, list[str]]:
-    """How long to look, whose numbers to tell, and the settings that say nothing to us."""
+    """How long to look, whose numbers to report, and the settings that say nothing to us."""
     limit, perspective = defaults.limit, defaults.perspective
     settings = dict(form.overrideSettings)
     visits = [form.maxVisits, *(_positive(settings.pop(key, None), key) for key in ("maxVisits", "maxPlayouts"))]
@@ -513,7 +513,7 @@ class TaskQueue:
 
 
 class AnalysisEngine:
-    """Serves two streams. ``defaults`` hold where a query does not say how long to look, and whose numbers to tell."""
+    """Serves two streams. ``defaults`` hold where a query does not say how long to look, and whose numbers to report."""
 
     def __init__(self, player: Player, defaults: Defaults | None = None) -> None:
         self._player = player
@@ -613,14 +613,14 @@ def _read_object(line: Line) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise QueryError(f"Could not parse input line as json: {error}", "") from None
     if not isinstance(given, dict):
-        raise QueryError("Input line is no json object", "")
+        raise QueryError("Input line is not a json object", "")
     if not isinstance(given.get("id"), str):
         raise QueryError("Request must have a string 'id'", "id")
     return given
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")
 
 
 def _describe_query_error(error: QueryError, line: Line) -> Answer:

@@ -1,11 +1,11 @@
 """Any GTP program as a player.
 
 A player holds no game, but a program does: at every decision the program is brought to the game that is handed in, by
-the fewest commands. ``replay_commands`` writes a game as the commands that lead to it; what the program has already
-been told is compared with that, and the difference is taken back and played, or all of it is played anew.
+the fewest commands. ``replay_commands`` writes a game as the commands that lead to it; the commands that
+the program has already got are compared with these, and the difference is taken back and played, or all is played anew.
 
 A program that dies, hangs, talks nonsense or plays an illegal move raises EngineFailure, and its processes are ended;
-the next decision starts it again. An illegal move is told by the cause of the failure, an IllegalMove.
+the next decision starts it again. After an illegal move the cause of the failure is an IllegalMove.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LINE_BYTES: Final = 1 << 14
 _STDERR_LINES: Final = 20
 _STDERR_LINE_BYTES: Final = 400
 _CHUNK: Final = 1 << 16
-_QUIT_SECONDS: Final = 1.0  # for a program that was told to quit
+_QUIT_SECONDS: Final = 1.0  # for a program that was asked to quit
 _GAMES_FOLDER: Final = "/usr/games"  # where Debian puts GNU Go; it is not on everybody's PATH
 
 
@@ -89,7 +89,7 @@ class EngineProcess:
         return text
 
     def quit(self) -> None:
-        """Tell the program to quit, give it a moment, and end it in any case."""
+        """Ask the program to quit, give it a moment, and end it in any case."""
         with contextlib.suppress(GtpError):
             self.ask("quit", _QUIT_SECONDS)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -97,7 +97,7 @@ class EngineProcess:
         self.end()
 
     def failure(self, what: str) -> EngineFailure:
-        """End the program and make the error that tells what happened."""
+        """End the program and make the error that says what happened."""
         status = self._process.poll()
         self.end()
         left = f" (exit status {status})" if status is not None else ""
@@ -147,7 +147,7 @@ class EngineProcess:
         return line
 
     def _died(self, command: str) -> EngineFailure:
-        with contextlib.suppress(subprocess.TimeoutExpired):  # so that its exit status can be told
+        with contextlib.suppress(subprocess.TimeoutExpired):  # so that its exit status is known
             self._process.wait(_QUIT_SECONDS)
         return self.failure(f"died at {_short(command)!r}")
 
@@ -242,13 +242,13 @@ _KGS_RULES: Final = {
 
 
 @dataclass(slots=True)
-class _Told:
+class _EngineState:
     """What the program knows: commands that are taken back by undo, in order, and the settings."""
 
     size: int = 0
     komi: float | None = None
     rules: Rules | None = None  # komi aside
-    period: int | None = None  # seconds a move
+    period: int | None = None  # seconds per move
     replayed: list[str] = field(default_factory=list)
 
 
@@ -284,7 +284,7 @@ class GtpPlayer:
         self._move_timeout = move_timeout
         self._process: EngineProcess | None = None
         self._known: frozenset[str] = frozenset()
-        self._told = _Told()
+        self._state = _EngineState()
 
     @property
     def name(self) -> str:
@@ -304,7 +304,7 @@ class GtpPlayer:
         if answer.lower() == "resign":
             return Decision(resign=True)
         move = self._read_move(answer, game)
-        self._told.replayed.append(_play_command(game.to_play, move, game.size))
+        self._state.replayed.append(_play_command(game.to_play, move, game.size))
         return Decision(move)
 
     def final_score(self, game: Game) -> GameResult:
@@ -335,7 +335,7 @@ class GtpPlayer:
     # The dialogue
 
     def _ask(self, command: str, seconds: float | None = None) -> str:
-        """An answer that we cannot go on without: a refusal is a failure too."""
+        """An answer that we cannot continue without: a refusal is a failure too."""
         try:
             return self._query(command, seconds)
         except EngineFailure:
@@ -358,7 +358,7 @@ class GtpPlayer:
 
     def _running(self) -> EngineProcess:
         if self._process is None:
-            self._told = _Told()
+            self._state = _EngineState()
             self._process = EngineProcess(self._command, self._name)
             self._known = frozenset(self._ask("list_commands").split())
         return self._process
@@ -391,61 +391,61 @@ class GtpPlayer:
 
     def _synchronize(self, game: Game) -> None:
         self._running()
-        if self._told.size != game.size:
+        if self._state.size != game.size:
             self._ask(f"boardsize {game.size}")
-            self._told.size = game.size
+            self._state.size = game.size
             self._clear()
         self._set_rules(game)
         wanted = replay_commands(game, self._known)
-        common = _common_length(self._told.replayed, wanted)
+        common = _common_length(self._state.replayed, wanted)
         if not self._take_back(common):
             self._clear()
             common = 0
         self._set_komi(game.komi)
         for command in wanted[common:]:
             self._ask(command)
-            self._told.replayed.append(command)
+            self._state.replayed.append(command)
 
     def _clear(self) -> None:
         self._ask("clear_board")
-        self._told.replayed = []
-        self._told.komi = None  # GTP says that it stays; some programs forget it
+        self._state.replayed = []
+        self._state.komi = None  # GTP says that it stays; some programs forget it
 
     def _take_back(self, common: int) -> bool:
         """Undo down to the commands in common; False if playing all of it again is less work, or the only way."""
-        surplus = self._told.replayed[common:]
+        surplus = self._state.replayed[common:]
         can_undo = "undo" in self._known and all(command.startswith("play ") for command in surplus)
         if surplus and (not can_undo or len(surplus) > common + 1):
             return False
         for _ in surplus:
             self._ask("undo")
-            self._told.replayed.pop()
+            self._state.replayed.pop()
         return True
 
     def _set_komi(self, komi: float) -> None:
-        if self._told.komi != komi:
+        if self._state.komi != komi:
             self._ask(f"komi {komi:g}")
-            self._told.komi = komi
+            self._state.komi = komi
 
     def _set_rules(self, game: Game) -> None:
-        """In KataGo's words or KGS's. A program that knows neither must be told by its own options."""
+        """In KataGo's words or KGS's. A program that knows neither needs options of its own."""
         rules = game.rules.with_komi(0)
-        if self._told.rules == rules:
+        if self._state.rules == rules:
             return
         if "kata-set-rules" in self._known:
             self._ask(f"kata-set-rules {json.dumps(rules.to_json())}")
         elif "kgs-rules" in self._known and rules.name in _KGS_RULES:
             self._ask(f"kgs-rules {_KGS_RULES[rules.name]}")
-        self._told.rules = rules
+        self._state.rules = rules
 
     def _set_time(self, color: int, seconds: float | None) -> None:
         """A period for one move; GTP's clocks count whole seconds."""
         if "time_settings" not in self._known:
             return
         period = None if seconds is None else max(1, int(seconds))
-        if period != self._told.period:
+        if period != self._state.period:
             self._ask("time_settings 0 1 0" if period is None else f"time_settings 0 {period} 1")
-            self._told.period = period
+            self._state.period = period
         if period is not None and "time_left" in self._known:
             self._ask(f"time_left {_COLORS[color]} {period} 1")
 
@@ -454,7 +454,7 @@ def _split(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:  # a quotation that is not closed
-        raise EngineFailure(f"{command!r} is no command: {error}") from None
+        raise EngineFailure(f"{command!r} is not a command: {error}") from None
 
 
 def replay_commands(game: Game, known: Collection[str] = ()) -> list[str]:

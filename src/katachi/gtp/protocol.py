@@ -3,7 +3,7 @@ r"""The lines of the Go Text Protocol, version 2 (Farnebäck, draft 2, October 2
 A controller sends lines ``[id] command [arguments]``, an engine answers ``=[id] result`` or ``?[id] message``, ended
 by an empty line. What a reader must know:
 
-- bytes come in and go out; between them text is UTF-8 with ``surrogateescape``, so bytes that are no UTF-8 survive;
+- bytes come in and go out; between them text is UTF-8 with ``surrogateescape``, so bytes that are not UTF-8 survive;
 - an id stays text, because it may be larger than any machine integer and must come back as it was sent;
 - ``LineSplitter`` is the only place that knows where a line ends, and how long it may be.
 
@@ -74,7 +74,7 @@ def clean_text(text: str) -> str:
 
 
 def encode_text(text: str) -> bytes:
-    """Bytes of a text that came from here; a lone surrogate that is no escaped byte becomes a question mark."""
+    """Bytes of a text that came from here; a lone surrogate that is not an escaped byte becomes a question mark."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

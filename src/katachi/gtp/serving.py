@@ -110,7 +110,7 @@ def answer(table: CommandTable[SessionT], session: SessionT, line: Line) -> Iter
 
 
 def _stream(lines: Iterator[str], command_id: str) -> Iterator[bytes]:
-    """A response is under way once ``=`` is sent: what goes wrong after that can only be told in a line of it."""
+    """A response is under way once ``=`` is sent: an error after that can only be a line of it."""
     yield f"={command_id}\n".encode("ascii")
     try:
         for line in lines:

@@ -101,7 +101,7 @@ def read_confined(directory: Path, name: str) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise Refused("it is no regular file")
+            raise Refused("it is not a regular file")
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise Refused(f"it is larger than {MAX_FILE_BYTES} bytes")
@@ -112,7 +112,7 @@ def write_confined(directory: Path, name: str, content: bytes) -> None:
     """Write a file in ``directory``, whole or not at all; only a regular file may be replaced."""
     path = confine(directory, name)
     if path.exists() and not path.is_file():
-        raise Refused("it is no regular file")
+        raise Refused("it is not a regular file")
     write_atomically(path, content)
 
 
@@ -286,11 +286,11 @@ class Session:
     @contextmanager
     def _charging(self, color: int) -> Iterator[Limit]:
         """Give the limit of a move, and charge the clock with what it took; not if it has failed."""
-        begun, limit = time.monotonic(), self.move_limit(color)
+        start, limit = time.monotonic(), self.move_limit(color)
         yield limit
         now = time.monotonic()
-        asked = begun if self.asked is None else self.asked
-        overrun = 0.0 if limit.seconds is None else now - begun - limit.seconds
+        asked = start if self.asked is None else self.asked
+        overrun = 0.0 if limit.seconds is None else now - start - limit.seconds
         self.clock.spend(color, now - asked, overrun)
 
     def play_own(self, color: int, move: int) -> None:
@@ -299,7 +299,7 @@ class Session:
         self._steps_to_ponder = self.game.steps
 
     def ponder(self) -> None:
-        """Let the player think until there is input, if it is told to, and has just moved in a game that goes on."""
+        """Let a player that ponders think until there is input, if it has just moved in a game that is not over."""
         is_due = self.ponders and self.game.steps == self._steps_to_ponder and not self.game.is_over
         if not is_due or not isinstance(self.player, PonderingPlayer):
             return
@@ -348,7 +348,7 @@ def read_point(text: str, size: int) -> int:
     """A vertex that is not pass."""
     point = read_move(text, size)
     if point < 0:
-        raise GtpError("syntax error: pass is no point")
+        raise GtpError("syntax error: pass is not a point")
     return point
 
 
@@ -356,15 +356,15 @@ def read_int(text: str) -> int:
     """An integer of at most nine digits: nothing in GTP needs more."""
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
-        raise GtpError(f"syntax error: {text[:40]!r} is no integer")
+        raise GtpError(f"syntax error: {text[:40]!r} is not an integer")
     return int(text)
 
 
 def read_float(text: str) -> float:
     """A number in decimal notation; nan and infinity are read too, and left to whoever knows the range."""
     if len(text) > 40 or not text.isascii() or "_" in text:
-        raise GtpError(f"syntax error: {text[:40]!r} is no number")
-    return _read(lambda: float(text), f"{text!r} is no number")
+        raise GtpError(f"syntax error: {text[:40]!r} is not a number")
+    return _read(lambda: float(text), f"{text!r} is not a number")
 
 
 def read_bool(text: str) -> bool:

@@ -280,11 +280,11 @@ def load_player(text: str, seed: int | None = None) -> Player:
 
 def read_spec(text: str) -> tuple[str, str]:
     """The TOML of a bundled name or a file, and what to call it in errors; raises SpecError."""
-    shipped = resources.files("katachi.players") / "shipped" / f"{text}.toml"
+    bundled = resources.files("katachi.players") / "shipped" / f"{text}.toml"
     path = Path(text)
     try:
-        if _BUNDLED_NAME.fullmatch(text) and shipped.is_file():
-            return shipped.read_text(encoding="utf-8"), text
+        if _BUNDLED_NAME.fullmatch(text) and bundled.is_file():
+            return bundled.read_text(encoding="utf-8"), text
         if path.is_file():
             return _read_file(path), text
     except (OSError, UnicodeDecodeError) as error:

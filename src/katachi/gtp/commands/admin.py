@@ -97,7 +97,7 @@ def chat(session: Session, kind: str, user: str, *words: str) -> str:
 def loadsgf(session: Session, filename: str, move_number: str = "") -> str:
     """The first game of a file, to its end or to the position before a move. The game stays as it was if that fails.
 
-    Komi is the record's, if it tells one; the other rules stay those of the session.
+    Komi is the record's, if it has one; the other rules stay those of the session.
     """
     number = read_int(move_number) if move_number else None
     if number is not None and number < 1:
@@ -147,7 +147,7 @@ Number = TypeVar("Number", int, float)
 
 
 def parameters(session: Session) -> dict[str, Parameter]:
-    """All parameters by name; None is no bound."""
+    """All parameters by name; a bound that is None does not bind."""
     limit = session.limit
     ours: dict[str, Parameter] = {
         "maxVisits": limit.simulations, "maxTime": limit.seconds, "lagBuffer": session.clock.lag,

@@ -63,7 +63,7 @@ def heatmap(session: Session) -> str:
 
 @table.command("kata-get-models")
 def get_models(session: Session) -> str:
-    """What judges, as KataGo lists its networks: empty if the player has no evaluator."""
+    """The evaluator, as KataGo lists its networks: empty if the player has none."""
     return json.dumps(describe_models(session.player), separators=(",", ":"))
 
 
@@ -91,10 +91,10 @@ def stone_values(session: Session) -> str:
 
 @table.command("katachi-shapes")
 def shapes(session: Session) -> str:
-    """The features on the board that count most for the player who has just moved, and what each adds to his logit."""
+    """The features on the board that count most for the player who has just moved, and what each adds to the logit."""
     evaluator = _evaluator(session)
     if not isinstance(evaluator, LinearEvaluator):
-        raise GtpError(f"{session.player.name} is no sum of features")
+        raise GtpError(f"{session.player.name} is not a sum of features")
     indices, occurrences = evaluator.features.active(session.game.board)
     worth = evaluator.weights[indices] * occurrences
     largest = np.argsort(-np.abs(worth), kind="stable")[:_SHAPES_SHOWN].tolist()

@@ -191,7 +191,7 @@ def genmove_cleanup(session: Session, color: str) -> str:
 
 
 def play_decision(session: Session, color: int) -> str:
-    """Ask the player and play what it says. A resignation is no move: it leaves nothing to undo."""
+    """Ask the player and play what it says. A resignation is not a move: it leaves nothing to undo."""
     decision = session.decide(color)
     return "resign" if decision.resign else play_own_move(session, color, decision.move)
 
