@@ -14,12 +14,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Annotated, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 import katachi
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 
 class LazyCommand(NamedTuple):
@@ -60,19 +64,16 @@ def load_command(name: str, target: str) -> Any:
     """Import a command and make it ready to run."""
     module, attribute = target.split(":")
     loaded = getattr(import_module(module), attribute)
-    app = loaded if isinstance(loaded, typer.Typer) else _app_of(loaded)
+    app = loaded
+    if not isinstance(loaded, typer.Typer):
+        app = typer.Typer(add_completion=False)
+        app.command(help=inspect.getdoc(loaded))(loaded)
     app.rich_markup_mode = None  # plain help: quick, and right on every terminal
     command = typer.main.get_command(app)
     command.name = name
     for each in (command, *getattr(command, "commands", {}).values()):
         each.help = keep_layout(each.help)
     return command
-
-
-def _app_of(function: Callable[..., Any]) -> typer.Typer:
-    app = typer.Typer(add_completion=False)
-    app.command(help=inspect.getdoc(function))(function)
-    return app
 
 
 def keep_layout(text: str | None) -> str | None:
@@ -92,6 +93,23 @@ def _call_before(command: Any, action: Callable[[], None]) -> None:
         return invoke(ctx)
 
     command.invoke = announced
+
+
+def show_progress(*columns: Any, transient: bool = True) -> Progress:
+    """Bars on standard error; nothing where that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal)
+
+
+def wide_console(width: int) -> Console:
+    """Standard output, as wide as tables need where that is not a terminal."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=width)
 
 
 # Options of many commands

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from katachi.cli._commands import show_progress
 from katachi.core.training import (
     CONFIG,
     RUNS,
@@ -97,21 +97,11 @@ class Speed(ProgressColumn):
         return Text("" if task.speed is None else f"{task.speed:,.0f} {self._what}/s")
 
 
-class TrainingProgress(Progress):
-    """A line for every run: how many games or positions are done, the time left, and what was measured."""
-
-    def __init__(self, unit: str) -> None:
-        console = Console(stderr=True)
-        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed(unit))
-        text = TextColumn("{task.description}")
-        super().__init__(*columns, text, console=console, transient=True, disable=not console.is_terminal)
-
-
 class RunDisplay(Observer):
     """The line of one run, and what was measured in it."""
 
     def __init__(
-        self, progress: TrainingProgress, training: TrainingCommand, settings: Any, board: TensorBoard | None = None
+        self, progress: Progress, training: TrainingCommand, settings: Any, board: TensorBoard | None = None
     ) -> None:
         self.lines: list[MetricLine] = []
         self._progress, self._training, self._settings, self._board = progress, training, settings, board
@@ -165,7 +155,8 @@ def train_and_show(
         boards: list[TensorBoard | None] = [None] * len(runs)
         if tensorboard:
             boards = [stack.enter_context(closing(TensorBoard(path / "tensorboard"))) for path in runs]
-        progress = stack.enter_context(TrainingProgress(training.unit))
+        columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed(training.unit))
+        progress = stack.enter_context(show_progress(*columns, TextColumn("{task.description}")))
         shown = [
             RunDisplay(progress, training, settings, board)
             for settings, board in zip(runs.values(), boards, strict=True)

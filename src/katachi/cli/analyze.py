@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from katachi.cli._commands import prepare_kernels, show_progress
 
 if TYPE_CHECKING:
     from katachi.analysis.batches import JudgeSettings
@@ -51,6 +52,8 @@ def analyze(
       katachi analyze games/ --player level-10 --model shapes-9 --jobs 2 --out analysed --resume
       katachi analyze analysed/game.sgf --strip --out plain
     """
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
     from katachi.analysis.batches import JudgeSettings, Outputs
 
     if strip:
@@ -61,7 +64,10 @@ def analyze(
     )
     outputs = Outputs(out, html=html, parquet=parquet)
     turns = _count_turns(files, settings)
-    with _show_progress(turns) as watch:
+    columns = (TextColumn("positions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with show_progress(*columns, transient=False) as progress:
+        bar = progress.add_task("", total=turns)
+        watch = partial(progress.advance, bar)
         games = outputs.write(files, settings, resume=resume, jobs=jobs, watch=watch)
     typer.echo(f"{_count(games, 'game')}, {_count(turns, 'position')}: written to {out}")
 
@@ -77,19 +83,6 @@ def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
         else:
             turns += game.positions
     return turns
-
-
-@contextmanager
-def _show_progress(turns: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, advanced by the turns that are done; nothing where that is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("positions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("", total=turns)
-        yield lambda done: progress.advance(bar, done)
 
 
 def _strip_files(files: list[Path], out: Path) -> None:
@@ -147,7 +140,6 @@ def show(
     """
     from rich.console import Console
 
-    from katachi.cli._commands import prepare_kernels
     from katachi.core.disk import write_atomically
     from katachi.core.drawing import DrawRequest, draw_model, show_card
     from katachi.core.models import describe_card, find_model, open_model

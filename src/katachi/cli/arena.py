@@ -21,6 +21,7 @@ from katachi.cli._commands import (
     RulesName,
     Seconds,
     Simulations,
+    wide_console,
 )
 
 if TYPE_CHECKING:
@@ -227,13 +228,10 @@ def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
 
 
 def show_report(standings: Standings) -> None:
-    """The tables on standard output, as wide as they need to be where that is not a terminal."""
-    from rich.console import Console
-
+    """The tables on standard output."""
     from katachi.arena.report import print_report
 
-    console = Console()
-    print_report(standings, console if console.is_terminal else Console(width=160))
+    print_report(standings, wide_console(160))
 
 
 def print_json(values: Mapping[str, Any]) -> None:

@@ -21,11 +21,14 @@ from katachi.cli._commands import (
     RulesName,
     Seconds,
     Simulations,
+    show_progress,
 )
 from katachi.cli.arena import name_players, play_and_watch, print_json
 from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from katachi.data.labeling import LabelSource, Watcher
 
 
@@ -52,17 +55,15 @@ def data() -> None:
 @contextmanager
 def show_reading(sizes: dict[Path, int]) -> Iterator[Advance]:
     """A bar on standard error over the bytes of the files; nothing where nobody watches."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
     starts: dict[Path, int] = {}
     before = 0
     for path, size in sizes.items():
         starts[path] = before
         before += size
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with show_progress(*columns) as bar:
         task = bar.add_task("reading", total=before)
         yield lambda path, read: bar.update(task, completed=starts.get(path, 0) + read, description=path.name)
 
@@ -109,7 +110,6 @@ def import_records(
 
 def _show_import(report: dict[str, Any]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False)
     console.print(
@@ -118,13 +118,8 @@ def _show_import(report: dict[str, Any]) -> None:
         style="bold",
     )
     for key, counts in report.items():
-        if not isinstance(counts, dict) or not counts:
-            continue
-        table = Table(key.replace("_", " "), "count", box=None, padding=(0, 2, 0, 0))
-        table.columns[1].justify = "right"
-        for name, count in counts.items():
-            table.add_row(name, f"{count:,}")
-        console.print(table)
+        if isinstance(counts, dict) and counts:
+            console.print(_count_table(key.replace("_", " "), counts))
     if report["repeated"]:
         fate = "left out" if report["unique"] else "kept"
         console.print(f"games that came again {report['repeated']:,}, {fate}")
@@ -132,6 +127,16 @@ def _show_import(report: dict[str, Any]) -> None:
         console.print(f"games whose split is that of {', '.join(report['splits_of'])} {report['split_elsewhere']:,}")
     for message in report["examples"]:
         console.print(message, style="red", markup=False)
+
+
+def _count_table(title: str, counts: dict[str, int]) -> Table:
+    from rich.table import Table
+
+    table = Table(title, "count", box=None, padding=(0, 2, 0, 0))
+    table.columns[1].justify = "right"
+    for name, count in counts.items():
+        table.add_row(name, f"{count:,}")
+    return table
 
 
 @app.command()
@@ -206,12 +211,10 @@ def _sources(
 @contextmanager
 def _show_progress() -> Iterator[Watcher]:
     """A bar on standard error over the games, with the share that has a label; nothing where nobody watches."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     columns = (MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with show_progress(*columns) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total, found: bar.update(
             task, completed=done, total=total, description=f"labeled {found / done:.1%}"
@@ -328,7 +331,12 @@ def info(
     start = perf_counter()
     with show_reading(sizes) as advance:
         summary = summarize_files(files, processes, advance)
-    report = summary.to_json() | _speed(summary.games, perf_counter() - start, processes)
+    seconds = perf_counter() - start
+    report = summary.to_json() | {
+        "seconds": round(seconds, 3),
+        "processes": processes,
+        "games_per_minute_and_process": round(summary.games / seconds / processes * 60),
+    }
     if as_json:
         typer.echo(json.dumps(report))
     else:
@@ -337,27 +345,14 @@ def info(
         raise typer.Exit(1)
 
 
-def _speed(games: int, seconds: float, processes: int) -> dict[str, Any]:
-    return {
-        "seconds": round(seconds, 3),
-        "processes": processes,
-        "games_per_minute_and_process": round(games / seconds / processes * 60),
-    }
-
-
 def _show(report: dict[str, Any]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False)
     console.print(f"games {report['games']:,}, moves {report['moves']:,}, errors {report['errors']:,}", style="bold")
     for title, key in (("size", "by_size"), ("rank", "by_rank"), ("result", "by_result"), ("repairs", "repairs")):
-        table = Table(title, "count", box=None, padding=(0, 2, 0, 0))
-        table.columns[1].justify = "right"
-        for name, count in _first_rows(report[key]):
-            table.add_row(name, f"{count:,}")
         if report[key]:
-            console.print(table)
+            console.print(_count_table(title, _first_rows(report[key])))
     for message in report["error_examples"]:
         console.print(message, style="red", markup=False)
     console.print(
@@ -366,8 +361,6 @@ def _show(report: dict[str, Any]) -> None:
     )
 
 
-def _first_rows(counts: dict[str, int]) -> list[tuple[str, int]]:
-    rows = list(counts.items())
-    if len(rows) <= _MOST_ROWS:
-        return rows
-    return [*rows[:_MOST_ROWS], (f"{len(rows) - _MOST_ROWS} others", sum(count for _, count in rows[_MOST_ROWS:]))]
+def _first_rows(counts: dict[str, int]) -> dict[str, int]:
+    first, others = list(counts.items())[:_MOST_ROWS], list(counts.values())[_MOST_ROWS:]
+    return dict(first) | ({f"{len(others)} others": sum(others)} if others else {})

@@ -10,25 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._commands import AsJson
+from katachi.cli._commands import AsJson, show_progress, wide_console
 
 if TYPE_CHECKING:
     from katachi.core.cards import Metric
     from katachi.core.models import SavedModel
     from katachi.core.release import Request, Tools
     from katachi.core.training import Machine, TrainingCommand
-    from katachi.players.specs import BundledPlayer, RatingTable
-
-_RANDOM_PLIES: Final = 2
+    from katachi.players.specs import RatingTable
 
 app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 
 
 @app.callback(invoke_without_command=True)
-def models(
-    context: typer.Context,
-    as_json: AsJson = False,
-) -> None:
+def models(context: typer.Context, as_json: AsJson = False) -> None:
     """List the pretrained models: how large they are, how they were trained, and how well they do.
 
     Examples:
@@ -39,16 +34,13 @@ def models(
     """
     if context.invoked_subcommand is not None:
         return
-    from rich.console import Console
-
     from katachi.core.models import list_models, model_to_json, pretrained_models
 
     found = pretrained_models()
     if as_json:
         typer.echo(json.dumps({"models": [model_to_json(path) for path in found]}, ensure_ascii=False))
         return
-    console = Console()
-    (console if console.is_terminal else Console(width=200)).print(list_models(found))
+    wide_console(200).print(list_models(found))
 
 
 @app.command()
@@ -90,9 +82,6 @@ def make(
 
 def _tools() -> Tools:
     """What the systems need to release a model, and cannot have: a display, and matches."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     from katachi.cli._training import train_and_show
     from katachi.core.release import Tools
 
@@ -101,8 +90,7 @@ def _tools() -> Tools:
 
     @contextmanager
     def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-        console = Console(stderr=True)
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        with show_progress() as progress:
             task = progress.add_task(what, total=total)
             yield lambda done: progress.update(task, completed=done)
 
@@ -127,7 +115,7 @@ def _play(opponent: str, model: SavedModel[Any], komi: float, request: Request) 
         "jobs": request.jobs,
         "size": model.card.board_size,
         "komi": komi,
-        "openings": {"random_plies": _RANDOM_PLIES},
+        "openings": {"random_plies": 2},
         "report": {"exclude_duplicates": True},
     }
     score = play_and_watch(parse_settings(values), folder).pairs[0].score
@@ -139,10 +127,7 @@ players_app: Final = typer.Typer(add_completion=False, invoke_without_command=Tr
 
 
 @players_app.callback(invoke_without_command=True)
-def players(
-    context: typer.Context,
-    as_json: AsJson = False,
-) -> None:
+def players(context: typer.Context, as_json: AsJson = False) -> None:
     """List the bundled players. Their names work wherever a PLAYER is asked for.
 
     Examples:
@@ -155,15 +140,12 @@ def players(
 
     bundled = bundled_players()
     if as_json:
-        typer.echo(json.dumps({"players": [_to_json(player) for player in bundled]}))
+        values = [player._asdict() | {"rating": player.rating and player.rating.model_dump()} for player in bundled]
+        typer.echo(json.dumps({"players": values}))
         return
     width = max(len(player.name) for player in bundled)
     for player in bundled:
         typer.echo(f"{player.name:{width}}  {player.description}{_format_rating(player.rating)}")
-
-
-def _to_json(player: BundledPlayer) -> dict[str, Any]:
-    return player._asdict() | {"rating": player.rating and player.rating.model_dump()}
 
 
 def _format_rating(rating: RatingTable | None) -> str:

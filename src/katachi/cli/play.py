@@ -1,4 +1,8 @@
-"""``katachi play``: a person against a player, in the terminal."""
+"""``katachi play``: a person against a player, in the terminal, line by line.
+
+Every command of the person is a method named after it. What is not understood gets one sentence and the game
+continues; after every move the record is on disk.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from katachi.analysis.judges import Judges
 from katachi.analysis.layers import LAYERS
 from katachi.core.contracts import Candidate, ClosingPlayer, Decision, Limit, Player
 from katachi.core.disk import write_atomically
-from katachi.core.drawing import Layer, describe_layer, format_board
+from katachi.core.drawing import describe_layer, format_board
 from katachi.go.board import Illegality
 from katachi.go.game import Game
 from katachi.go.points import (
@@ -37,11 +41,6 @@ from katachi.go.scoring import estimate_status
 from katachi.players.specs import default_player, load_player
 from katachi.sgf import game_to_sgf
 
-# A game between a person and a player in a terminal, line by line.
-#
-# Everything that a person can do is a method named after its command. What is not understood gets one sentence and
-# the game continues; after every move the record is on disk.
-
 HELP = """\
 D4           play there           score        count the board as it is now
 pass         pass                 hint         what would the player do?
@@ -50,6 +49,7 @@ resign       give up              quit         stop (the record is kept)
 layer NAME   color the board by {layers}
 layer off    show the stones alone"""
 
+_COMMANDS = ("pass", "undo", "resign", "score", "hint", "layer", "save", "help", "quit")
 _WHY_NOT = {
     Illegality.OCCUPIED: "there is a stone already",
     Illegality.KO: "that would retake a ko at once",
@@ -98,25 +98,10 @@ class TerminalGame:
             self._stopped = True
             return
         word, _, argument = line.partition(" ")
-        command = self._commands.get(word.lower())
-        if command is not None:
-            command(argument.strip())
+        if word.lower() in _COMMANDS:
+            getattr(self, f"_{word.lower()}")(argument.strip())
         elif line:
             self._move(line)
-
-    @property
-    def _commands(self) -> dict[str, Callable[[str], None]]:
-        return {
-            "pass": self._pass,
-            "undo": self._undo,
-            "resign": self._resign,
-            "score": self._score,
-            "hint": self._hint,
-            "layer": self._choose_layer,
-            "save": self._save,
-            "help": self._help,
-            "quit": self._quit,
-        }
 
     def _let_player_move(self) -> None:
         decision = self.player.decide(self.game, self.limit)
@@ -176,7 +161,7 @@ class TerminalGame:
         moves = ", ".join(self._candidate(candidate) for candidate in shown) or self._vertex(decision.move)
         self._say("It would resign." if decision.resign else f"{self.player.name} would play {moves}.")
 
-    def _choose_layer(self, argument: str) -> None:
+    def _layer(self, argument: str) -> None:
         name = argument.lower()
         if name not in (*LAYERS, "off"):
             self._say(f"Say layer and one of {', '.join(LAYERS)}, or off.")
@@ -211,16 +196,15 @@ class TerminalGame:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _show_board(self) -> None:
-        layer = self._find_layer() if self._layer_name else None
+        layer = None
+        if self._layer_name:
+            judges = Judges(self.player, self.limit)
+            layer = LAYERS[self._layer_name].make(self.game, judges.analyze(self.game), judges.all_evaluators)
         self.console.print(format_board(self.game.board, self.game.last_move, layer))
         if layer is not None:
             self._say(describe_layer(layer, self.game.size))
         elif self._layer_name:
             self._say(f"{self.player.name} has nothing to say about {self._layer_name}.")
-
-    def _find_layer(self) -> Layer | None:
-        judges = Judges(self.player, self.limit)
-        return LAYERS[self._layer_name].make(self.game, judges.analyze(self.game), judges.all_evaluators)
 
     def _result(self) -> GameResult | None:
         """How the game ended. Dead stones come off only if the rules say that they do."""
@@ -260,9 +244,6 @@ def _remark(decision: Decision) -> str:
     return "" if decision.move != PASS else " (your pass ends the game)"
 
 
-# Play
-
-
 class Side(StrEnum):
     BLACK = "black"
     WHITE = "white"
@@ -300,8 +281,6 @@ def play(
       katachi play influence --size 13 --color white
       katachi play "gtp:gnugo --mode gtp --level 5" --size 19 --handicap 4 --komi 0.5
     """
-    from rich.console import Console
-
     game = _new_game(size, rules, komi, handicap)
     record = _new_record() if sgf is None else _check_record(sgf)
     human = {Side.BLACK: BLACK, Side.WHITE: WHITE}.get(color) or random.Random(seed).choice((BLACK, WHITE))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
 import typer
 
-from katachi.cli._commands import AsJson
+from katachi.cli._commands import AsJson, show_progress, wide_console
 from katachi.cli.arena import RUNS, print_json
 from katachi.papers.experiment import (
     Backend,
@@ -74,12 +74,15 @@ def reproduce(
         return
     folder = run or default_folder(wanted, budget)
     if write_cards is not None:
-        typer.echo(f"katachi: rated are {', '.join(write_ratings(wanted, folder, write_cards))}", err=True)
+        if wanted.write_cards is None:
+            raise ExperimentError(f"{wanted.name} rates no players")
+        rated = wanted.write_cards(read_results(folder), write_cards)
+        typer.echo(f"katachi: rated are {', '.join(rated)}", err=True)
         return
     typer.echo(f"katachi: results are kept in {folder}", err=True)
-    with RunProgress() as progress:
+    with _show_runs() as show:
         first, more = (data[0], tuple(data[1:])) if data else (None, ())
-        scope = Scope(folder, budget, progress.show, runs, Workers(jobs, backend), data=first, more_data=more)
+        scope = Scope(folder, budget, show, runs, Workers(jobs, backend), data=first, more_data=more)
         results = measure(wanted, table, scope)
     show_rows(wanted, results, as_json=as_json)
 
@@ -89,43 +92,26 @@ def default_folder(experiment: Experiment, budget: Budget) -> Path:
     return RUNS / (f"{experiment.name}-smoke" if budget is Budget.SMOKE else experiment.name)
 
 
-class RunProgress:
+@contextmanager
+def _show_runs() -> Iterator[Callable[[Progress], None]]:
     """Runs, games/s and the time left on standard error: a bar in a terminal, else a line now and then."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    columns = (TextColumn("{task.fields[name]}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    last_line = 0.0
 
-        console = Console(stderr=True)
-        self._is_terminal = console.is_terminal
-        columns = (
-            TextColumn("{task.fields[name]}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-        )
-        self._progress = Progress(*columns, console=console, disable=not self._is_terminal, transient=True)
-        self._task = self._progress.add_task("", total=None, name="")
-        self._last_line = 0.0
+    def show(done: Progress) -> None:
+        nonlocal last_line
+        text = _describe(done)
+        if not bars.disable:
+            bars.update(task, total=done.all_runs, completed=done.runs, name=done.name, description=text)
+        elif done.runs == done.all_runs or time.monotonic() > last_line + _SECONDS_BETWEEN_LINES:
+            last_line = time.monotonic()
+            typer.echo(f"katachi: {done.name}: {done.runs} of {done.all_runs}, {text}", err=True)
 
-    def show(self, done: Progress) -> None:
-        """Show how far the runs of a table are."""
-        if self._is_terminal:
-            self._progress.update(
-                self._task, total=done.all_runs, completed=done.runs, name=done.name, description=_describe(done)
-            )
-        elif done.runs == done.all_runs or time.monotonic() > self._last_line + _SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            typer.echo(f"katachi: {done.name}: {done.runs} of {done.all_runs}, {_describe(done)}", err=True)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+    with show_progress(*columns) as bars:
+        task = bars.add_task("", total=None, name="")
+        yield show
 
 
 def _describe(done: Progress) -> str:
@@ -137,25 +123,13 @@ def _describe(done: Progress) -> str:
 
 
 def _format_seconds(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 100
-        else f"{seconds / 60:.0f} min"
-        if seconds < 6000
-        else f"{seconds / 3600:.1f} h"
-    )
-
-
-def write_ratings(experiment: Experiment, run: Path, folder: Path) -> list[str]:
-    """Put what a run found into the files that it is about; returns whose. Raises ExperimentError."""
-    if experiment.write_cards is None:
-        raise ExperimentError(f"{experiment.name} rates no players")
-    return experiment.write_cards(read_results(run), folder)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def show_rows(experiment: Experiment, results: Mapping[str, Any], *, as_json: bool) -> None:
     """The rows of what was measured, as a table or as one JSON object."""
-    from rich.console import Console
     from rich.table import Table
 
     from katachi.papers.documents import format_estimate, format_value
@@ -167,5 +141,4 @@ def show_rows(experiment: Experiment, results: Mapping[str, Any], *, as_json: bo
     shown = Table("what", experiment.baseline, "ours (95 %)", title=experiment.title)
     for row in rows:
         shown.add_row(row.what, format_value(row.published), format_estimate(row.ours, row.interval))
-    console = Console()
-    (console if console.is_terminal else Console(width=140)).print(shown)
+    wide_console(140).print(shown)

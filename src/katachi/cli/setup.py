@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import typer
 
-from katachi.cli._commands import AsJson, cache_folder, is_compiled
+from katachi.cli._commands import AsJson, cache_folder, is_compiled, show_progress
 from katachi.core.registry import resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
@@ -156,17 +156,13 @@ def warmup() -> None:
     Example:
       katachi warmup
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     stages = warmups()
     start = time.perf_counter()
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    with show_progress() as progress:
         task = progress.add_task("", total=len(stages))
         for name, reference in stages.items():
             progress.update(task, description=name)
-            if not console.is_terminal:
+            if progress.disable:
                 typer.echo(f"katachi: compiling {name}", err=True)
             resolve(reference)()
             progress.advance(task)

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from katachi.cli._commands import Changes, Resume, RunFolder, Threads, WithTensorBoard, Workers, keep_layout
+from katachi.cli._commands import (
+    Changes,
+    Resume,
+    RunFolder,
+    Threads,
+    WithTensorBoard,
+    Workers,
+    keep_layout,
+    show_progress,
+)
 from katachi.core.registry import find, references, systems
 
 if TYPE_CHECKING:
@@ -161,14 +170,10 @@ def patterns(
       katachi train patterns games/ --out runs/patterns
       katachi train patterns strong.sgf.gz --games 5000 --weakest 1d
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from katachi.search.pattern_learning import PatternTraining, parse_rank, train_patterns
 
     settings = PatternTraining(games=games, step=step, weakest=weakest and parse_rank(weakest), seed=seed)
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
+    with show_progress() as progress:
         bar = progress.add_task("", total=1)
         card = train_patterns(
             settings, files, out, lambda share: progress.update(bar, completed=share), _given_command()

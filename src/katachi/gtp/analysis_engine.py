@@ -45,7 +45,7 @@ from katachi.players.asking import (
     watch_analyses,
 )
 
-# Queries of KataGo's analysis protocol: JSON objects that name a game, its turns to analyze, and what to report of them.
+# Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
 #
 # A query is checked as a whole before anything is analyzed. What is wrong with it is a ``QueryError`` with the field;
 # fields that exist in KataGo but change nothing here, and fields that exist nowhere, are named in warnings.
@@ -347,7 +347,7 @@ def _unused_fields(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "Unexpected or unused field", name
 
 
-# Answers of KataGo's analysis protocol: an analysis as a JSON object with KataGo's field names.
+# Answers: an analysis as a JSON object with KataGo's field names.
 #
 # What a player does not know has a neutral value where tools rely on it: visits 1, an even win rate, a lead, a prior
 # and a standard deviation of 0. ``ownership`` and ``policy`` are left out if they are not known. The score after a move
@@ -513,7 +513,7 @@ class TaskQueue:
 
 
 class AnalysisEngine:
-    """Serves two streams. ``defaults`` hold where a query does not say how long to look, and whose numbers to report."""
+    """Serves two streams. ``defaults`` hold where a query does not say how long to look and for whom."""
 
     def __init__(self, player: Player, defaults: Defaults | None = None) -> None:
         self._player = player
