@@ -73,8 +73,8 @@ class DagRnnConfig(BaseModel):
     # Whether both predecessors are seen alike, and with them each point and its mirror image in the diagonal. Then all
     # eight symmetries of a board give those of the output; otherwise its four flips do.
     diagonal: bool = False
-    # Whether boards are shown as the player who has just moved sees them, own stones black, so that the network knows whose
-    # turn it is. The paper tells its network nothing of that.
+    # Whether boards are shown as the player who has just moved sees them, own stones black, so that the network knows
+    # whose turn it is. The paper tells its network nothing of that.
     by_mover: bool = False
     policy: bool = False  # whether the output network also tells the logits of the next move, of Black and of White
 
