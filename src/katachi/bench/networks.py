@@ -251,7 +251,7 @@ def _torch_works(
     def learn() -> None:
         for weight in twin.weights.values():
             weight.grad = None
-        twin.loss(inputs, size, targets, no_moves, 0.0).backward()  # type: ignore[no-untyped-call]
+        twin.loss(inputs, size, targets, no_moves, 0.0).backward()
 
     def evaluate() -> None:
         with torch.no_grad():

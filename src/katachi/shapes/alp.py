@@ -55,14 +55,12 @@ def play_by_color(
     alp["random"], alp["eye_rule"] = alp_seed, EYE_RULES[eye_rule]
     boards = new_boards(3, features.board_size)
     own, weights = _with_local_shapes(features, weights.astype(np.float64))
+    per_move: tuple[Any, ...] = ()
     if _can_fuse(own):
-        count_wins, game, per_move = count_table_wins, _new_table_player(own, weights), ()
+        count_wins, game = count_table_wins, _new_table_player(own, weights)
     else:
-        count_wins, game, per_move = (
-            count_online_wins,
-            new_game(own, cascade=False),
-            (new_shapes(own, 1), weights[None]),
-        )
+        count_wins, game = count_online_wins, new_game(own, cascade=False)
+        per_move = (new_shapes(own, 1), weights[None])
     game["random"], game["eye_rule"] = own_seed, EYE_RULES[eye_rule]
     black, white = count_wins(game, per_move, alp, boards, games, random_plies, komi).tolist()
     return black, white

@@ -277,7 +277,7 @@ class AgainstGnugo(Table):
     def _row(self, match: Match, results: Json) -> Row:
         pair = self._pair(match, results)
         what = f"{match.player} at {match.limit_in_words} per move against {gnugo_name(match.level)}: won, %"
-        return Row.measured(f"{self.name}/{match.name}", what, match.target, pair and pair.won)
+        return Row.measured(f"{self.name}/{match.name}", what, match.target, None if pair is None else pair.won)
 
     def _pair(self, match: Match, results: Json) -> Pair | None:
         found = results["matches"].get(match.name, {"games": 0})
