@@ -1,6 +1,6 @@
 """From analyses to records: what is said of a position, and of the move that led to it.
 
-What a move does at once: what it takes, puts in atari or saves, and the ladders that it starts or runs in.
+A move is explained by its tactics, by the territory that changed hands, and by the features of a linear evaluator.
 
 >>> from katachi.go.points import parse_vertex
 >>> board = Board.parse('''
@@ -19,13 +19,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from html import escape
 from math import fsum, isqrt
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.analysis.judges import Judges, Turn, has_value, predict_people
+from katachi.analysis.judges import Judges, Turn, has_value, last_turn, predict_people
+from katachi.analysis.layers import layers_of
 from katachi.analysis.records import (
     CandidateRecord,
     Color,
@@ -39,9 +41,12 @@ from katachi.analysis.records import (
     TerritoryRecord,
     Whose,
 )
+from katachi.analysis.report import describe_position
 from katachi.core.contracts import Analysis, Candidate, FeatureSet, LinearEvaluator, PlacedFeatures, RankedEvaluator
+from katachi.core.drawing import Layer, draw_layer
 from katachi.core.evaluators import after
 from katachi.go.board import Board
+from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_vertex
 from katachi.go.reading import is_ladder_capture, read_ladder
 
@@ -229,12 +234,42 @@ def sum_by_side(features: FeatureSet, changes: ShapeChanges) -> dict[Whose, floa
     return {side: fsum(values) for side, values in parts.items()}
 
 
-# Records
+# Positions
 
 SHAPES_LISTED: Final = 8
 CANDIDATES_LISTED: Final = 10
 VARIATION_LISTED: Final = 12  # moves
 _DIGITS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PositionAnalysis:
+    """A position, its record and its layers."""
+
+    game: Game
+    record: PositionRecord
+    layers: tuple[Layer, ...]
+
+    def layer(self, name: str) -> Layer:
+        """The layer of a kind; raises KeyError if there is none."""
+        return {layer.name: layer for layer in self.layers}[name]
+
+    def _repr_html_(self) -> str:
+        """The layers side by side, and the analysis in words."""
+        board, last_move = self.game.board, self.game.last_move
+        boards = "".join(
+            f'<figure style="display:inline-block;margin:.5rem">{draw_layer(board, layer, last_move)}'
+            f"<figcaption>{escape(layer.title)}</figcaption></figure>"
+            for layer in self.layers
+        )
+        return f"<pre>{escape(chr(10).join(describe_position(self.record)))}</pre>{boards}"
+
+
+def analyze_position(game: Game, judges: Judges) -> PositionAnalysis:
+    """Analyse the position of a game; raises WrongBoardSize if one of the evaluators is for boards of another size."""
+    analysis = judges.analyze(game)
+    layers = layers_of(game, analysis, judges.all_evaluators)
+    return PositionAnalysis(game.copy(), record_turn(judges, last_turn(game), analysis), tuple(layers))
 
 
 def evaluate_turn(judges: Judges, turn: Turn, game_name: str = "") -> PositionRecord:
@@ -243,7 +278,7 @@ def evaluate_turn(judges: Judges, turn: Turn, game_name: str = "") -> PositionRe
 
 
 def record_turn(judges: Judges, turn: Turn, analysis: Analysis, game_name: str = "") -> PositionRecord:
-    """The same from an analysis that the judges have made."""
+    """The same from an analysis that was made."""
     size = turn.game.size
     return PositionRecord(
         game=game_name,

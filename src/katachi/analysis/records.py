@@ -1,4 +1,4 @@
-"""The records of an analysis: what is told of a game and of each of its positions, as JSON Lines have it.
+"""The records of an analysis: what is known of a game and of each of its positions, as JSON Lines.
 
 A game is a line of kind ``game``, then one of kind ``position`` for its beginning and for every move or set-up. Moves
 are vertices (``D4``, ``pass``), numbers are rounded, and what is not known is null. Chances and scores are Black's,
@@ -10,18 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from html import escape
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-
-from katachi.analysis.explaining import record_turn
-from katachi.analysis.judges import Judges, last_turn
-from katachi.analysis.layers import layers_of
-from katachi.analysis.report import describe_position
-from katachi.core.drawing import Layer, draw_layer
-from katachi.go.game import Game
 
 Whose = Literal["ours", "theirs", "both", "nobody's", "unknown"]
 Color = Literal["black", "white"]
@@ -132,7 +123,7 @@ class PositionRecord(Record):
 
 
 class GameRecord(Record):
-    """A game, and who judged it how."""
+    """A game, and who analysed it how."""
 
     kind: Literal["game"] = "game"
     game: str
@@ -187,7 +178,7 @@ LEAST_BLUNDER: Final = 0.15
 
 
 class Losses(NamedTuple):
-    """What a side lost in a game: moves that were judged, mistakes among them, and the mean loss of a move."""
+    """What a side lost in a game: moves that were analysed, mistakes among them, and their mean loss."""
 
     moves: int
     mistakes: int
@@ -210,36 +201,3 @@ def count_losses(positions: Iterable[PositionRecord], color: Color) -> Losses:
     losses = [max(0.0, move.loss) for move in moves_of_game(positions) if move.color == color and move.loss is not None]
     mistakes = sum(loss >= LEAST_MISTAKE for loss in losses)
     return Losses(len(losses), mistakes, sum(losses) / len(losses) if losses else 0.0)
-
-
-# One position explained: what a player and evaluators say of it, and the layers that can be drawn over its board.
-
-
-@dataclass(frozen=True, slots=True)
-class PositionAnalysis:
-    """A position, its record and its layers."""
-
-    game: Game
-    record: PositionRecord
-    layers: tuple[Layer, ...]
-
-    def layer(self, name: str) -> Layer:
-        """The layer of a kind; raises KeyError if there is none."""
-        return {layer.name: layer for layer in self.layers}[name]
-
-    def _repr_html_(self) -> str:
-        """The layers side by side, and the analysis in words."""
-        board, last_move = self.game.board, self.game.last_move
-        boards = "".join(
-            f'<figure style="display:inline-block;margin:.5rem">{draw_layer(board, layer, last_move)}'
-            f"<figcaption>{escape(layer.title)}</figcaption></figure>"
-            for layer in self.layers
-        )
-        return f"<pre>{escape(chr(10).join(describe_position(self.record)))}</pre>{boards}"
-
-
-def analyze_position(game: Game, judges: Judges) -> PositionAnalysis:
-    """Analyse the position of a game; raises WrongBoardSize if one of the evaluators is for boards of another size."""
-    analysis = judges.analyze(game)
-    layers = layers_of(game, analysis, judges.all_evaluators)
-    return PositionAnalysis(game.copy(), record_turn(judges, last_turn(game), analysis), tuple(layers))
