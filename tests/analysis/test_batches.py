@@ -74,7 +74,7 @@ def test_what_cannot_be_judged_is_left_out_with_its_reason(files, tmp_path):
     assert ["other.sgf: " in problems[0], "broken.sgf" in problems[1], len(problems)] == [True, True, 2]
     by_player = JudgeSettings(player="shapes-5")
     (problem,) = [found.problem for found in find_games([files[0] / "large.sgf"], by_player)]
-    assert problem.endswith("large.sgf: this model judges 5×5 boards, not 7×7")
+    assert problem.endswith("large.sgf: this model evaluates 5×5 boards, not 7×7")
 
 
 def test_models_for_other_sizes_are_not_asked(files):
@@ -124,10 +124,10 @@ def test_several_processes_come_to_the_same_bytes(files, whole, tmp_path):
 
 
 def test_a_folder_in_use_is_not_begun_again(files, whole):
-    with pytest.raises(AnalysisError, match="--resume goes on with it, or give another --out"):
+    with pytest.raises(AnalysisError, match="--resume continues it, or give another --out"):
         Outputs(whole).write(files, SETTINGS)
     other = SETTINGS.model_copy(update={"simulations": 5})
-    with pytest.raises(AnalysisError, match="was begun with another simulations"):
+    with pytest.raises(AnalysisError, match="was started with another simulations"):
         Outputs(whole).write(files, other, resume=True)
     with pytest.raises(AnalysisError, match="an analysis of other games"):
         Outputs(whole).write([files[0] / "two.sgf"], SETTINGS, resume=True)

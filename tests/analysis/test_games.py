@@ -9,15 +9,8 @@ import numpy as np
 import pytest
 
 from katachi.analysis.batches import analyze_game
-from katachi.analysis.explaining import link_turns
-from katachi.analysis.records import (
-    CandidateRecord,
-    MoveRecord,
-    PositionRecord,
-    analyze_position,
-    count_losses,
-    find_mistakes,
-)
+from katachi.analysis.explaining import analyze_position, link_turns
+from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord, count_losses, find_mistakes
 from katachi.analysis.report import describe_game, describe_position, draw_graph
 from katachi.core.drawing import draw_layer
 from katachi.go.game import Game
@@ -94,7 +87,7 @@ def test_a_game_without_a_record(judges, shapes):
 
 def test_words(analysis):
     text = "\n".join(describe_game(analysis.game, analysis.positions))
-    assert text.startswith("Judged by mcts (20 simulations a position) with shapes.\nBlack: ")
+    assert text.startswith("Analysed by mcts (20 simulations a position) with shapes.\nBlack: ")
     lines = describe_position(analysis.positions[9])
     assert re.fullmatch(r"Black wins \d+\.\d %, (Black|White) leads by \d+\.\d\.", lines[0])
     assert "Black B5 catches in a ladder B4 C4." in lines

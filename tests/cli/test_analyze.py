@@ -29,7 +29,7 @@ def test_a_game(analyze, tmp_path):
     names = {path.name for path in (tmp_path / "analysis").iterdir()} - {".lock"}
     assert names == {"run.json", "analysis.jsonl", "game.sgf", "report.html"}
     (game,) = load_sgf("analysis/game.sgf")
-    assert "Judged by level-3 (4 simulations a position) with shapes-5." in game.root.text("C")
+    assert "Analysed by level-3 (4 simulations a position) with shapes-5." in game.root.text("C")
 
 
 def test_resume_and_refusal(analyze, tmp_path):
@@ -63,7 +63,7 @@ def test_what_cannot_be_judged_is_named(analyze, tmp_path):
 
 def test_nothing_to_judge(analyze):
     ran = analyze("missing.sgf")
-    assert (ran.code, ran.err.splitlines()[-1]) == (2, "katachi: there is no game that can be judged")
+    assert (ran.code, ran.err.splitlines()[-1]) == (2, "katachi: there is no game that can be analysed")
     assert analyze("game.sgf").code == 0  # nothing is left behind that a corrected command would stumble over
 
 

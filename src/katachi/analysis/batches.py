@@ -1,9 +1,7 @@
-"""Many games judged one after the other, or in processes side by side, through any interruption.
+"""Analyses of whole games: of one, or of many files, in processes side by side and through any interruption.
 
-A batch is a few turns of one game. Batches do not depend on each other, so that it does not matter who judges them;
-this process alone compares the turns and writes, in the order of the games.
-
-A game explained: every position judged, every move compared with the best, the biggest mistakes first.
+A batch is a few turns of one game. Batches do not depend on each other, so any process may analyse them; the main
+process alone compares the turns and writes, in the order of the games.
 
 >>> from katachi.players.specs import load_player
 >>> from katachi.sgf import parse_sgf
@@ -91,9 +89,9 @@ class GameAnalysis:
 
 
 def analyze_game(game: Game | SgfGame, judges: Judges) -> GameAnalysis:
-    """Judge every position of a game; of a record it is the main line.
+    """Analyse every position of a game; of a record it is the main line.
 
-    Raises SgfError if a record cannot be played, and WrongBoardSize if a judge cannot judge boards of its size.
+    Raises SgfError if a record cannot be played, and WrongBoardSize if an evaluator is for boards of another size.
     """
     record = strip(game) if isinstance(game, SgfGame) else SgfGame(game_to_tree(game))
     positions = link_all(evaluate_turn(judges, turn) for turn in turns_of(record))
@@ -109,7 +107,7 @@ def link_all(positions: Iterable[PositionRecord]) -> Iterator[PositionRecord]:
 
 
 def describe_game(record: SgfGame, judges: Judges, name: str = "", source: str = "", seed: int = 0) -> GameRecord:
-    """The line that tells of a game and its judges."""
+    """The line about a game and who analyses it."""
     limit = judges.limit_in_force
     return GameRecord(
         game=name,
@@ -139,18 +137,17 @@ def digest_game(record: SgfGame) -> str:
     return sha256(format_sgf(record).encode(errors="surrogatepass")).hexdigest()
 
 
-# Judges by name: which player and which models judge, for how long, and from which seed; the same every time.
+# Who analyses, by name: a player and models, for how long, and from which seed.
 #
-# Every position has judges of its own, whose randomness depends on the game and the turn alone, and a search runs on
-# one thread. So it does not matter in which process, in which order or after which interruption a position is judged;
-# only limits of time give up on that.
+# The randomness at a position depends on the game and the turn alone, and a search runs on one thread. So neither the
+# process, nor the order, nor an interruption changes a result; only limits of time do.
 
 DEFAULT_PLAYER: Final = "level-8"
 _THREADS: Final = "search.threads"
 
 
 class JudgeSettings(BaseModel):
-    """Names as ``load_player`` and ``find_model`` take them; without any, what ships for the size of a board judges."""
+    """Names as ``load_player`` and ``find_model`` take them; without any, the bundled ones for the size of a board."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -167,7 +164,7 @@ class JudgeSettings(BaseModel):
 
     @contextmanager
     def judges(self, size: int, game: str, turn: int) -> Iterator[Judges]:
-        """The judges of one position, to be let go afterwards; ``game`` is the digest of its record.
+        """Who analyses one position, to be let go afterwards; ``game`` is the digest of its record.
 
         Raises SpecError or ModelError if one of them cannot be loaded.
         """
@@ -190,20 +187,20 @@ class JudgeSettings(BaseModel):
 
 
 def default_models(size: int) -> tuple[str, ...]:
-    """The model of local shapes that ships for boards of a size, if there is one."""
+    """The pretrained model of local shapes for boards of a size, if there is one."""
     name = f"shapes-{size}"
     return (name,) if any(path.name == name for path in pretrained_models()) else ()
 
 
 def fitting_models(names: tuple[str, ...], size: int) -> dict[str, Evaluator]:
-    """Models by the last part of their names, without those that judge boards of other sizes."""
+    """Models by the last part of their names, without those for boards of other sizes."""
     models = {Path(name).name: _load_fitting(name, size) for name in names}
     return {name: model for name, model in models.items() if model is not None}
 
 
 @lru_cache(maxsize=8)
 def _load_fitting(name: str, size: int) -> Evaluator | None:
-    """A model, None if it judges boards of another size."""
+    """A model, None if it is for boards of another size."""
     model = load_model(find_model(name))[0]
     try:
         model.evaluate([Board(size)])
@@ -212,10 +209,10 @@ def _load_fitting(name: str, size: int) -> Evaluator | None:
     return model
 
 
-# What an analysis of many games leaves on disk, and how it goes on after a kill at any moment.
+# What an analysis of many games writes to disk, and how it continues after a kill at any moment.
 #
 # ```
-# OUT/run.json           the judges, and the program that asked them
+# OUT/run.json           who analyses, and the version of the program
 # OUT/analysis.jsonl     every game and its positions, a line each, in the order of the games (``analysis/records.py``)
 # OUT/NAME.sgf           the games with their analyses written in
 # OUT/report.html        all games as one page
@@ -223,21 +220,21 @@ def _load_fitting(name: str, size: int) -> Evaluator | None:
 # ```
 #
 # The lines are the truth, and everything else is made from them. They are synced to the disk as they come; a line torn
-# by a kill is dropped, and its position judged again, to the same result. One process at a time holds a folder.
+# by a kill is dropped, and its position analysed again, to the same result. One process at a time holds a folder.
 
 RUN: Final = "run.json"
 LINES: Final = "analysis.jsonl"
 
 
 class AnalysisError(ValueError):
-    """An analysis that cannot begin or go on, and why."""
+    """An analysis that cannot start or continue, and why."""
 
 
 class Journal:
     """The lines of an analysis, read and written in order; a context manager that lets the folder go."""
 
     def __init__(self, folder: Path, settings: JudgeSettings, *, resume: bool) -> None:
-        """Begin, or go on if told to; raises AnalysisError if the folder holds something else."""
+        """Start, or continue with ``resume``; raises AnalysisError if the folder holds something else."""
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -256,11 +253,11 @@ class Journal:
     def _begin(self, settings: JudgeSettings, resume: bool) -> None:
         if (self.folder / RUN).exists():
             if not resume:
-                raise AnalysisError(f"{self.folder} holds an analysis: --resume goes on with it, or give another --out")
+                raise AnalysisError(f"{self.folder} holds an analysis: --resume continues it, or give another --out")
             self._refuse_other_settings(settings)
             return
         if (self.folder / LINES).exists():
-            raise AnalysisError(f"{self.folder / LINES} is not of an analysis that can go on: give another --out")
+            raise AnalysisError(f"{self.folder / LINES} is not of an analysis that can continue: give another --out")
         state = {"settings": settings.model_dump(mode="json"), "program": provenance()}
         write_atomically(self.folder / RUN, json.dumps(state, indent=2) + "\n")
 
@@ -273,7 +270,7 @@ class Journal:
         changed = [key for key in {**there, **here} if there.get(key) != here.get(key)]
         if changed:
             others = ", another ".join(changed)
-            raise AnalysisError(f"{self.folder} was begun with another {others}: give that, or another --out")
+            raise AnalysisError(f"{self.folder} was started with another {others}: give that, or another --out")
 
     def read(self, game: GameRecord) -> list[PositionRecord]:
         """The positions of the next game that are there already; raises AnalysisError if another game is.
@@ -340,7 +337,7 @@ def _drop_torn_line(path: Path) -> list[int]:
 
 TURNS: Final = 8  # in a batch: a kill loses no more of them for each process
 
-Watcher = Callable[[int], None]  # is told how many more turns are done
+Watcher = Callable[[int], None]  # is called with how many more turns are done
 
 
 class NamedRecord(NamedTuple):
@@ -353,7 +350,7 @@ class NamedRecord(NamedTuple):
 
 
 class FoundGame(NamedTuple):
-    """A game and what there is to tell of it, or why it cannot be judged."""
+    """A game and its record, or why it cannot be analysed."""
 
     record: SgfGame
     game: GameRecord | None
@@ -362,7 +359,7 @@ class FoundGame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The turns of a game from ``first`` up to ``stop`` that are to be judged; there may be none."""
+    """The turns of a game from ``first`` up to ``stop`` that are to be analysed; there may be none."""
 
     game: GameRecord
     sgf: str
@@ -383,12 +380,12 @@ def find_records(paths: Iterable[Path]) -> Iterator[NamedRecord]:
             yield NamedRecord("", source, SgfGame(), str(error))
         else:
             record = strip(found)
-            record.root.properties["CA"] = ["UTF-8"]  # as it will be written: then judging that again is the same
+            record.root.properties["CA"] = ["UTF-8"]  # as it will be written: analysing that again is the same
             yield NamedRecord(_new_name(source, taken), source, record)
 
 
 def find_games(paths: Iterable[Path], settings: JudgeSettings) -> Iterator[FoundGame]:
-    """The same with what there is to tell of each game; raises SpecError or ModelError if a judge cannot be loaded."""
+    """The same with their records; raises SpecError or ModelError if a player or a model cannot be loaded."""
     for name, source, record, problem in find_records(paths):
         if problem:
             yield FoundGame(record, None, problem)
@@ -415,28 +412,28 @@ def _new_name(source: str, taken: Counter[str]) -> str:
     return name
 
 
-# Judging
+# Analysing
 
 
 def analyze_files(
     paths: Iterable[Path], settings: JudgeSettings, journal: Journal, *, jobs: int = 1, watch: Watcher | None = None
 ) -> Iterator[GameAnalysis]:
-    """Judge all games that can be judged, or what is left of them; every game is yielded when it is complete.
+    """Analyse all games that can be, or what is left of them; every game is yielded when it is complete.
 
-    ``watch`` is told of turns as they are done, those of an earlier run too. Raises AnalysisError if the journal is of
+    ``watch`` gets the turns as they are done, those of an earlier run too. Raises AnalysisError if the journal is of
     other games.
     """
     positions: list[PositionRecord] = []
-    for batch, judged in _evaluate_all(_plan(find_games(paths, settings), list(journal.kept)), settings, jobs):
+    for batch, found in _evaluate_all(_plan(find_games(paths, settings), list(journal.kept)), settings, jobs):
         if batch.begins:
             positions = journal.read(batch.game)
         done = len(positions) if batch.begins else 0
-        for position in judged:
+        for position in found:
             positions.append(link_turns(positions[-1], position) if positions else position)
-        if judged:
-            journal.write(positions[-len(judged) :])
+        if found:
+            journal.write(positions[-len(found) :])
         if watch is not None:
-            watch(done + len(judged))
+            watch(done + len(found))
         if batch.ends:
             yield GameAnalysis(parse_sgf(batch.sgf)[0], batch.game, tuple(positions))
 
@@ -588,14 +585,14 @@ class Outputs:
         jobs: int = 1,
         watch: Watcher | None = None,
     ) -> int:
-        """Judge the games of files, write it all, and tell how many games there are.
+        """Analyse the games of files, write it all, and return how many games there are.
 
         Raises AnalysisError if there is none, or the folder holds another analysis, or one that is not to be resumed.
         """
         if self.parquet:
             check_parquet()
         if not any(found.game for found in find_games(files, settings)):  # before there is a folder that is in the way
-            raise AnalysisError("there is no game that can be judged")
+            raise AnalysisError("there is no game that can be analysed")
         sections: list[str] = []
         count = 0
         with Journal(self.folder, settings, resume=resume) as journal:

@@ -1,5 +1,4 @@
-"""Games explained as one page that needs nothing else: graphs, boards of the biggest mistakes, and why they were
-some.
+"""An analysis for people: in words, inside a game record, and as one page with graphs and boards.
 
 The page works without a network and without scripts, in light and dark and on paper; all text is escaped.
 """
@@ -36,13 +35,13 @@ from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex
 from katachi.sgf import Node, SgfGame
 from katachi.sgf.tree import escape as escape_sgf
 
-# An analysis in words: a few lines for each position, as comments, pages and the terminal show them.
+# In words: a few lines for each position, as comments, pages and the terminal show them.
 
-MOVES_TOLD: Final = 3
-_SHAPES_TOLD: Final = 4
-_POINTS_TOLD: Final = 8
-_LEAST_TOLD: Final = 0.01  # of the chance to win: less is no loss worth a word
-_MISTAKES_TOLD: Final = 10
+MOVES_LISTED: Final = 3
+_SHAPES_LISTED: Final = 4
+_POINTS_LISTED: Final = 8
+_LEAST_LOSS: Final = 0.01  # of the chance to win: less is not worth a word
+_MISTAKES_LISTED: Final = 10
 
 
 def describe_position(position: PositionRecord) -> list[str]:
@@ -51,7 +50,7 @@ def describe_position(position: PositionRecord) -> list[str]:
     if position.move is not None:
         lines += describe_move(position.move)
     if position.candidates:
-        moves = ", ".join(describe_candidate(candidate, position) for candidate in position.candidates[:MOVES_TOLD])
+        moves = ", ".join(describe_candidate(candidate, position) for candidate in position.candidates[:MOVES_LISTED])
         lines.append(f"{position.to_play.capitalize()} to play: {moves}.")
     return [line for line in lines if line]
 
@@ -90,7 +89,7 @@ def describe_move(move: MoveRecord) -> list[str]:
 
 def describe_loss(move: MoveRecord) -> str:
     """What a move lost, and what was better; empty if it lost nothing worth a word."""
-    if move.loss is None or move.loss < _LEAST_TOLD:
+    if move.loss is None or move.loss < _LEAST_LOSS:
         return ""
     points = f" and {move.points_lost:.1f} points" if move.points_lost and move.points_lost > 0 else ""
     better = f"; {move.best} was better" if move.best and move.best != move.move else ""
@@ -103,12 +102,12 @@ def describe_tactics(move: MoveRecord) -> str:
 
 
 def describe_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
-    """What the shapes on the board gave the mover before and after, and the largest parts; ``ours`` are his."""
+    """What the shapes on the board gave the mover before and after, and the largest parts; ``ours`` are the mover's."""
     sides = [f"{side} {value:+.2f}" for side, value in shapes.sides.items() if abs(value) >= 0.005]
     parts = ", ".join([*sorted(sides), f"the turn {shapes.turn:+.2f}"])
     chances = " before, ".join(f"{100 * _chance(logit):.0f} %" for logit in (shapes.logit_before, shapes.logit_after))
     lines = [f"By its shapes {shapes.evaluator} gave {mover} {chances} after (log-odds: {parts})."]
-    for shape in shapes.shapes[:_SHAPES_TOLD]:
+    for shape in shapes.shapes[:_SHAPES_LISTED]:
         words = shape.shape.splitlines()[0].removeprefix("LI ").removeprefix("LD ").replace("x", "×", 1)
         where = f" at {_points(shape.places[0])}" if len(shape.places) == 1 else ""
         lines.append(f"  {shape.after - shape.before:+.3f} by {words}{where}")
@@ -142,8 +141,8 @@ def describe_people(people: Sequence[PeopleRecord]) -> list[str]:
 
 
 def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
-    """The lines about a whole game: who judged it, what each side lost, and the biggest mistakes."""
-    lines = [f"Judged by {describe_judges(game)}."]
+    """The lines about a whole game: who analysed it, what each side lost, and the biggest mistakes."""
+    lines = [f"Analysed by {describe_judges(game)}."]
     for color in ("black", "white"):
         losses = count_losses(positions, color)
         if losses.moves:
@@ -151,7 +150,7 @@ def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list
                 f"{color.capitalize()}: {losses.mistakes} mistakes in {losses.moves} moves, "
                 f"{100 * losses.mean:.1f} % lost by a move on average."
             )
-    mistakes = find_mistakes(positions)[:_MISTAKES_TOLD]
+    mistakes = find_mistakes(positions)[:_MISTAKES_LISTED]
     if mistakes:
         lines.append(f"Moves that lost at least {LEAST_MISTAKE:.0%}, the biggest first:".replace("%", " %"))
         lines += [f"  {move.number}: {describe_loss(move)}" for move in mistakes]
@@ -159,7 +158,7 @@ def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list
 
 
 def describe_judges(game: GameRecord) -> str:
-    """Who judged a game, and for how long."""
+    """Who analysed a game, and for how long."""
     limits = [f"{game.simulations} simulations"] if game.simulations else []
     limits += [f"{game.seconds:g} s"] if game.seconds else []
     player = f"{game.player} ({' or '.join(limits)} a position)" if game.player and limits else game.player
@@ -167,8 +166,8 @@ def describe_judges(game: GameRecord) -> str:
 
 
 def _points(points: Sequence[str]) -> str:
-    more = len(points) - _POINTS_TOLD
-    return " ".join(points[:_POINTS_TOLD]) + (f" and {more} more" if more > 0 else "")
+    more = len(points) - _POINTS_LISTED
+    return " ".join(points[:_POINTS_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 # An analysis inside a record: comments, labels, marks, variations and win rates that other programs show.
@@ -177,7 +176,7 @@ def _points(points: Sequence[str]) -> str:
 # What is added says so: the private property ``KTCH`` names the properties that are ours, or marks a node of ours, and
 # comments have a first and a last line. So ``strip`` can take it all back, and annotating again replaces.
 #
-# | property | what it tells |
+# | property | meaning |
 # |---|---|
 # | C | the analysis in words |
 # | SBKV, SBKS | Black's win rate in percent and lead, as Sabaki plots them |
@@ -230,7 +229,7 @@ def strip(record: SgfGame) -> SgfGame:
 
 
 def _properties(position: PositionRecord, size: int) -> Properties:
-    """What is told of a position, but the comment."""
+    """What is written of a position, but the comment."""
     properties: Properties = {}
     if position.black_wins is not None:
         properties["SBKV"] = [f"{100 * position.black_wins:.2f}"]
@@ -247,12 +246,12 @@ def _properties(position: PositionRecord, size: int) -> Properties:
 
 
 def _labels(candidates: Sequence[CandidateRecord], size: int) -> list[str]:
-    points = [candidate.move for candidate in candidates[:MOVES_TOLD]]
+    points = [candidate.move for candidate in candidates[:MOVES_LISTED]]
     return [f"{_sgf_point(move, size)}:{letter}" for move, letter in zip(points, "ABC", strict=False) if move != "pass"]
 
 
 def _territory(ownership: Sequence[float], board: Board) -> Properties:
-    """The points that are somebody's and hold no stone of his."""
+    """The points that belong to a color and hold no stone of it."""
     properties: Properties = {}
     for name, color in (("TB", BLACK), ("TW", WHITE)):
         owned = np.flatnonzero((color * np.array(ownership) >= _SURE) & (board.stones != color)).tolist()
@@ -327,7 +326,7 @@ _DOT: Final = 4.0
 
 
 def draw_graph(positions: Sequence[PositionRecord]) -> str:
-    """The chances of a game, turn by turn; a turn without one leaves a gap, and hovering tells the numbers."""
+    """The chances of a game, turn by turn; a turn without one leaves a gap, and hovering shows the numbers."""
     step = _WIDTH / max(1, len(positions) - 1)
     wins = [None if p.black_wins is None else _HEIGHT * (1 - p.black_wins) for p in positions]
     parts = [

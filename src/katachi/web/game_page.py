@@ -477,14 +477,14 @@ class GraphElement(Element, component="graph.js"):
     def __init__(self, on_turn: Callable[[int], None]) -> None:
         super().__init__()
         self._on_turn = on_turn
-        self._analystd = 0
+        self._analysed = 0
         self._props["label"] = texts.GRAPH
         self.show((), 0, None)
         self.on("turn", self._take)
 
     def show(self, positions: Sequence[PositionRecord], turns: int, here: int | None) -> None:
         """Draw these positions, and a line where one stands."""
-        self._analystd = len(positions)
+        self._analysed = len(positions)
         self._props["wins"] = [position.black_wins for position in positions]
         self._props["leads"] = [position.black_lead for position in positions]
         self._props["mistakes"] = [turn for turn, position in enumerate(positions) if _is_mistake(position)]
@@ -494,7 +494,7 @@ class GraphElement(Element, component="graph.js"):
         self.update()
 
     def _take(self, event: GenericEventArguments) -> None:
-        if type(event.args) is int and 0 <= event.args < self._analystd:
+        if type(event.args) is int and 0 <= event.args < self._analysed:
             self._on_turn(event.args)
 
 

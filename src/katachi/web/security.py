@@ -25,7 +25,7 @@ from katachi.web import texts
 MAX_BODY: Final = 17 << 20  # bytes: the largest record that is read, and what is around it
 TOKEN_KEY: Final = "token"
 USER_COOKIE: Final = "katachi-visitor"
-_VISITOR: Final = re.compile(r"[0-9a-f]{32}")
+_USER: Final = re.compile(r"[0-9a-f]{32}")
 _COOKIE_SECONDS: Final = {"token": 30 * 86_400, "user": 365 * 86_400}
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
@@ -189,7 +189,7 @@ class _Exchange:
 def read_user(cookies: dict[str, str]) -> str | None:
     """Who is there: a number that a browser was given with the token, None if it has none."""
     user = cookies.get(USER_COOKIE, "")
-    return user if _VISITOR.fullmatch(user) else None
+    return user if _USER.fullmatch(user) else None
 
 
 def _query(scope: Scope) -> list[tuple[str, str]]:

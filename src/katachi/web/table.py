@@ -337,7 +337,7 @@ _WHY_NOT: Final = {
 
 
 class Variation(NamedTuple):
-    """A way to go on: the node, and its move; None if it is no move."""
+    """A way to continue: the node, and its move if it has one."""
 
     node: Node
     move: int | None
