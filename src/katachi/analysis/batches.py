@@ -23,7 +23,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -94,16 +94,8 @@ def analyze_game(game: Game | SgfGame, judges: Judges) -> GameAnalysis:
     Raises SgfError if a record cannot be played, and WrongBoardSize if an evaluator is for boards of another size.
     """
     record = strip(game) if isinstance(game, SgfGame) else SgfGame(game_to_tree(game))
-    positions = link_all(evaluate_turn(judges, turn) for turn in turns_of(record))
+    positions = accumulate((evaluate_turn(judges, turn) for turn in turns_of(record)), link_turns)
     return GameAnalysis(record, describe_game(record, judges), tuple(positions))
-
-
-def link_all(positions: Iterable[PositionRecord]) -> Iterator[PositionRecord]:
-    """Positions of one game in their order, each compared with the one before."""
-    previous: PositionRecord | None = None
-    for position in positions:
-        previous = position if previous is None else link_turns(previous, position)
-        yield previous
 
 
 def describe_game(record: SgfGame, judges: Judges, name: str = "", source: str = "", seed: int = 0) -> GameRecord:
@@ -171,7 +163,8 @@ class JudgeSettings(BaseModel):
         name = self.player_name
         player = None if name is None else self._load_player(name, game, turn)
         is_default = self.player is None and not self.models
-        models = fitting_models(default_models(size) if is_default else self.models, size)
+        names = default_models(size) if is_default else self.models
+        models = {Path(name).name: model for name in names if (model := _load_fitting(name, size)) is not None}
         try:
             yield Judges(player, Limit(simulations=self.simulations, seconds=self.seconds), models)
         finally:
@@ -190,12 +183,6 @@ def default_models(size: int) -> tuple[str, ...]:
     """The pretrained model of local shapes for boards of a size, if there is one."""
     name = f"shapes-{size}"
     return (name,) if any(path.name == name for path in pretrained_models()) else ()
-
-
-def fitting_models(names: tuple[str, ...], size: int) -> dict[str, Evaluator]:
-    """Models by the last part of their names, without those for boards of other sizes."""
-    models = {Path(name).name: _load_fitting(name, size) for name in names}
-    return {name: model for name, model in models.items() if model is not None}
 
 
 @lru_cache(maxsize=8)
@@ -516,17 +503,15 @@ def write_parquet(path: Path, lines: Iterable[Line]) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    schema = pyarrow.schema([(name, _types(pyarrow)[kind]) for name, kind in COLUMNS.items()])
+    types = {"text": pyarrow.string(), "whole": pyarrow.int32(), "real": pyarrow.float64()}
+    types["reals"] = pyarrow.list_(pyarrow.float32())
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
     temporary = temporary_path(path)
     with parquet.ParquetWriter(temporary, schema) as writer:
-        for rows in _chunks(_rows(lines)):
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+        rows = _rows(lines)
+        while chunk := list(islice(rows, _ROWS)):
+            writer.write_table(pyarrow.Table.from_pylist(chunk, schema))
     temporary.replace(path)
-
-
-def _types(pyarrow: Any) -> dict[str, Any]:
-    reals = pyarrow.list_(pyarrow.float32())
-    return {"text": pyarrow.string(), "whole": pyarrow.int32(), "real": pyarrow.float64(), "reals": reals}
 
 
 def _rows(lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
@@ -550,19 +535,7 @@ def _row(game: GameRecord, position: PositionRecord) -> dict[str, Any]:
     return row
 
 
-def _chunks(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    chunk: list[dict[str, Any]] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == _ROWS:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
-
-
-# Everything that an analysis of many files writes, from the lines of its journal (``analysis/batches.py`` lists the
-# files).
+# Everything that an analysis of many files writes, from the lines of its journal
 
 REPORT: Final = "report.html"
 TABLE: Final = "analysis.parquet"

@@ -105,17 +105,15 @@ def describe_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
     """What the shapes on the board gave the mover before and after, and the largest parts; ``ours`` are the mover's."""
     sides = [f"{side} {value:+.2f}" for side, value in shapes.sides.items() if abs(value) >= 0.005]
     parts = ", ".join([*sorted(sides), f"the turn {shapes.turn:+.2f}"])
-    chances = " before, ".join(f"{100 * _chance(logit):.0f} %" for logit in (shapes.logit_before, shapes.logit_after))
+    chances = " before, ".join(
+        f"{100 / (1 + exp(-logit)):.0f} %" for logit in (shapes.logit_before, shapes.logit_after)
+    )
     lines = [f"By its shapes {shapes.evaluator} gave {mover} {chances} after (log-odds: {parts})."]
     for shape in shapes.shapes[:_SHAPES_LISTED]:
         words = shape.shape.splitlines()[0].removeprefix("LI ").removeprefix("LD ").replace("x", "×", 1)
         where = f" at {_points(shape.places[0])}" if len(shape.places) == 1 else ""
         lines.append(f"  {shape.after - shape.before:+.3f} by {words}{where}")
     return lines
-
-
-def _chance(logit: float) -> float:
-    return 1 / (1 + exp(-logit))
 
 
 def describe_territory(territory: TerritoryRecord) -> str:
@@ -413,8 +411,8 @@ def format_report(title: str, games: Iterable[str]) -> str:
 def draw_game(record: SgfGame, game: GameRecord, positions: Sequence[PositionRecord]) -> str:
     """A game as a section of a page: who played, the graph, what each side lost, and boards of the mistakes."""
     mistakes = find_mistakes(positions)[:MISTAKES_DRAWN]
-    boards = _boards_before(record, {move.number for move in mistakes})
-    figures = [_draw_mistake(move, boards[move.number]) for move in mistakes if move.number in boards]
+    boards = {turn.number: turn.before for turn in turns_of(record)}
+    figures = [_draw_mistake(move, board) for move in mistakes if (board := boards.get(move.number)) is not None]
     lines = "\n".join(describe_game(game, positions))
     return (
         f'<section class="katachi">\n<h2>{escape(_title(game))}</h2>\n{draw_graph(positions)}\n'
@@ -427,11 +425,6 @@ def _title(game: GameRecord) -> str:
     sides = [" ".join(filter(None, side)) for side in ((game.black, game.black_rank), (game.white, game.white_rank))]
     players = " – ".join(side or color for side, color in zip(sides, ("Black", "White"), strict=True))
     return ", ".join(filter(None, (game.game, players, f"{game.size}×{game.size}", game.result)))
-
-
-def _boards_before(record: SgfGame, numbers: set[int]) -> dict[int, Board]:
-    """The boards before moves, by the numbers of the moves."""
-    return {turn.number: turn.before for turn in turns_of(record) if turn.before is not None and turn.number in numbers}
 
 
 def _draw_mistake(move: MoveRecord, board: Board) -> str:

@@ -70,7 +70,8 @@ def serve(pipe: Connection) -> None:
         try:
             pipe.send(Done(job.run(_PipeReporter(pipe), stop)))
         except Exception as error:  # noqa: BLE001 - whatever a player does must not end the worker
-            pipe.send(Done(error=str(error) if _is_ours(error) else f"{type(error).__name__}: {error}"))
+            is_ours = type(error).__module__.split(".")[0] == "katachi"
+            pipe.send(Done(error=str(error) if is_ours else f"{type(error).__name__}: {error}"))
 
 
 def _listen(pipe: Connection, jobs: SimpleQueue[Any], stop: Event) -> None:
@@ -100,10 +101,6 @@ class _PipeReporter:
     def __call__(self, content: object) -> None:
         self._last = time.monotonic()
         self._pipe.send(Report(content))
-
-
-def _is_ours(error: Exception) -> bool:
-    return type(error).__module__.split(".")[0] == "katachi"
 
 
 # Jobs for the engines: decide on a move, say what is known of a position, go through a whole game.

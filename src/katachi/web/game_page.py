@@ -42,8 +42,6 @@ from katachi.web.table import (
 )
 from katachi.web.widgets import icon_button, mark_chosen, page_frame, quiet_button, select
 
-# The record beside the board: going through the moves, choosing variations, comments, repairs, saving.
-
 Do = Callable[[Callable[[Table], None]], None]
 
 _STEPS: Final = {"back": -1, "forward": 1, "back10": -10, "forward10": 10, "first": -100_000, "last": 100_000}
@@ -61,7 +59,7 @@ class RecordPanel:
         self._chips_for: list[Variation] = []
         self._build_way()
         self._build_repairs()
-        self._build_comment()
+        self._comment = ui.label().classes("k-plain k-comment k-card")
         with ui.element("div").classes("k-row"):
             ui.link(texts.SAVE_SGF, f"/game/{session.name}/record.sgf").props("download")
 
@@ -81,9 +79,6 @@ class RecordPanel:
             with ui.expansion(texts.REPAIRS.format(count=len(repairs)), icon="build").props("dense").classes("k-card"):
                 lines = [str(repair) for repair in repairs[:_MOST_REPAIRS]]
                 ui.label("\n".join(lines)).classes("k-plain k-repairs")
-
-    def _build_comment(self) -> None:
-        self._comment = ui.label().classes("k-plain k-comment k-card")
 
     # Going about
 
@@ -172,7 +167,7 @@ class EditorPanel:
                 self._tools = {tool: self._build_tool(tool) for tool in Tool}
             with ui.element("div").classes("k-row"):
                 self._turn = quiet_button("", self._change_turn).classes("k-chip")
-                quiet_button(texts.DELETE_BRANCH, self._delete_branch).classes("k-chip")
+                quiet_button(texts.DELETE_BRANCH, lambda: do(lambda table: table.opened.remove())).classes("k-chip")
             self._comment = ui.textarea(texts.COMMENT).props("outlined dense autogrow")
             self._comment.on("blur", self._keep_comment)
         self._panel.set_visibility(False)
@@ -206,9 +201,6 @@ class EditorPanel:
 
     def _change_turn(self) -> None:
         self._do(lambda table: editing.set_turn(table.opened, -table.opened.game.to_play))
-
-    def _delete_branch(self) -> None:
-        self._do(lambda table: table.opened.remove())
 
     def _keep_comment(self, _: events.GenericEventArguments) -> None:
         text = self._comment.value or ""
@@ -282,16 +274,14 @@ def _disc(layer: Layer, point: int) -> Spot | None:
 
 
 def _square(layer: Layer, point: int) -> Spot | None:
-    strength = _strength(layer, point)
-    if strength is None or abs(strength) < _LEAST:
+    if (strength := _strength(layer, point)) is None:
         return None
     color = _STONE_BLACK if strength > 0 else _STONE_WHITE
     return Spot(point, color, 0.85, round=False, half=round(_LARGEST * abs(strength) ** 0.5, 1))
 
 
 def _tint(layer: Layer, point: int) -> Spot | None:
-    strength = _strength(layer, point)
-    if strength is None or abs(strength) < _LEAST:
+    if (strength := _strength(layer, point)) is None:
         return None
     return Spot(point, _BLACKS if strength > 0 else _WHITES, round(0.75 * abs(strength), 3))
 
@@ -300,9 +290,9 @@ _MARKS: Final[dict[Style, Callable[[Layer, int], Spot | None]]] = {"disc": _disc
 
 
 def _strength(layer: Layer, point: int) -> float | None:
-    """−1 to 1 on a scale with a middle."""
+    """−1 to 1 on a scale with a middle, None too near to it."""
     shade = layer.shade(point)
-    return None if shade is None else 2 * shade - 1
+    return None if shade is None or abs(2 * shade - 1) < _LEAST else 2 * shade - 1
 
 
 def _mix(shade: float) -> str:
@@ -641,8 +631,7 @@ _SECONDS_BETWEEN_TICKS: Final = 0.5
 def build_game_page(session: Session, request: Request) -> None:
     """Everything on the page of a table; it looks again whenever something happens there."""
     record = session.table.opened.record
-    title = f"{record.black or '?'} – {record.white or '?'}"
-    with page_frame(request, title):
+    with page_frame(request, f"{record.black or '?'} – {record.white or '?'}"):
         view = GameView(session)
     session.watchers.append(view.refresh)
     ui.context.client.on_delete(view.close)
@@ -669,9 +658,9 @@ class GameView:
         self._status = ui.label().classes("k-status").props("aria-live=polite")
         with ui.element("div").classes("k-notice k-stack") as self._notice:
             self._notice_text = ui.label().classes("k-plain")
-            self._again = quiet_button(texts.ASK_AGAIN, self._ask_again)
+            self._again = quiet_button(texts.ASK_AGAIN, lambda: self._do(lambda _: None))
         with ui.element("div").classes("k-bar"):
-            self._pass = quiet_button(texts.PASS, self._pass_turn)
+            self._pass = quiet_button(texts.PASS, lambda: self._try(self._session.pass_turn))
             self._undo = quiet_button(texts.UNDO, lambda: self._do(lambda table: table.undo()))
             self._resign = quiet_button(texts.RESIGN, lambda: self._do(lambda table: table.resign()))
             self._count = quiet_button(texts.COUNT, lambda: self._do(lambda table: table.begin_count()))
@@ -716,17 +705,10 @@ class GameView:
         else:
             self._do(lambda table: editing.use_tool(table.opened, self._look.tool, point))
 
-    def _pass_turn(self) -> None:
-        self._try(self._session.pass_turn)
-
-    def _ask_again(self) -> None:
-        """Let a player that failed try again."""
-        self._do(lambda _: None)
-
     def _command(self, command: str) -> None:
         """A key."""
         if command == "pass":
-            self._pass_turn()
+            self._try(self._session.pass_turn)
         elif command == "undo":
             self._do(lambda table: table.undo())
         elif command == "numbers":

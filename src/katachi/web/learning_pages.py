@@ -20,6 +20,7 @@ from katachi.web.widgets import (
     Curve,
     WatchedRun,
     draw_chart,
+    enter_game,
     find_run,
     list_runs,
     main_button,
@@ -99,14 +100,8 @@ class LessonView:
         self.refresh()
 
     def _play_pupil(self) -> None:
-        try:
-            session = self._app.begin(
-                self._user, TableSettings(player=PUPIL, seats=Seats.BLACK, size=find_lesson().size)
-            )
-        except TableError as error:
-            ui.notify(str(error), type="warning")
-            return
-        ui.navigate.to(f"/game/{session.name}")
+        settings = TableSettings(player=PUPIL, seats=Seats.BLACK, size=find_lesson().size)
+        enter_game(lambda: self._app.begin(self._user, settings))
 
     def refresh(self) -> None:
         """Show how far the lesson is."""

@@ -26,7 +26,6 @@ MAX_BODY: Final = 17 << 20  # bytes: the largest record that is read, and what i
 TOKEN_KEY: Final = "token"
 USER_COOKIE: Final = "katachi-visitor"
 _USER: Final = re.compile(r"[0-9a-f]{32}")
-_COOKIE_SECONDS: Final = {"token": 30 * 86_400, "user": 365 * 86_400}
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 # NiceGUI compiles its templates in the browser and starts by an inline script; all else must come from here.
@@ -63,7 +62,8 @@ class Address:
             return False
         if name in _LOOPBACK or name == self.host:
             return True
-        return not self.is_local and (_is_numerical(name) or name in _own_names())
+        own = socket.gethostname().lower()
+        return not self.is_local and (_is_numerical(name) or name in (own, f"{own}.local"))
 
     def url(self, path: str = "/", **query: str) -> str:
         """The address of a page, as a person on this machine opens it."""
@@ -86,11 +86,6 @@ def _is_numerical(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _own_names() -> tuple[str, ...]:
-    name = socket.gethostname().lower()
-    return (name, f"{name}.local")
 
 
 class AuthMiddleware:
@@ -139,8 +134,8 @@ class AuthMiddleware:
         target = path + (f"?{urlencode(query)}" if query else "")
         user = read_user(_cookies(headers)) or secrets.token_hex(16)
         cookies = [
-            _format_cookie(self._cookie, self._token, _COOKIE_SECONDS["token"]),
-            _format_cookie(USER_COOKIE, user, _COOKIE_SECONDS["user"]),
+            _format_cookie(self._cookie, self._token, 30 * 86_400),
+            _format_cookie(USER_COOKIE, user, 365 * 86_400),
         ]
         await _answer(send, 303, "", [("location", target), *(("set-cookie", cookie) for cookie in cookies)])
 

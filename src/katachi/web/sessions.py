@@ -396,18 +396,15 @@ class App:
         self.store.delete(user, name)
 
     def _add(self, session: Session) -> Session:
+        """Keep a session, and memory bounded: others that nobody watches are on disk, and can be opened again."""
         self._sessions[session.user, session.name] = session
-        self._forget_some()
-        return session
-
-    def _forget_some(self) -> None:
-        """Keep memory bounded: sessions that nobody watches are on disk, and can be opened again."""
-        for key, session in list(self._sessions.items()):
+        for key, other in list(self._sessions.items()):
             if len(self._sessions) <= MOST_OPEN:
-                return
-            if not session.watchers and not session.is_saving:
-                session.stop_thinking()
+                break
+            if not other.watchers and not other.is_saving:
+                other.stop_thinking()
                 del self._sessions[key]
+        return session
 
     async def close(self) -> None:
         """Keep everything and end the engines."""

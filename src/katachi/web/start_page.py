@@ -17,7 +17,7 @@ from katachi.web import texts
 from katachi.web.sessions import App
 from katachi.web.store import MAX_UPLOAD, ListedTable, read_upload
 from katachi.web.table import DEFAULT_RULES, SIZES, Opponent, Seats, TableError, TableSettings, check_settings
-from katachi.web.widgets import icon_button, main_button, number, page_frame, quiet_button, select, user_of
+from katachi.web.widgets import enter_game, icon_button, main_button, number, page_frame, quiet_button, select, user_of
 
 _USUAL_SIZES: Final = (9, 13, 19)
 
@@ -41,7 +41,6 @@ class NewGameForm:
 
     def __init__(self, application: App, user: str) -> None:
         self._app = application
-        self._user = user
         with ui.element("section").classes("k-card k-stack").props('aria-label="new game"'):
             ui.label(texts.NEW_GAME).classes("k-sub")
             self._size = self._build_size()
@@ -54,7 +53,7 @@ class NewGameForm:
             )
             with ui.expansion(texts.MORE_SETTINGS).classes("w-full").props("dense"):
                 self._build_more()
-            main_button(texts.BEGIN, self._begin)
+            main_button(texts.BEGIN, lambda: enter_game(lambda: application.begin(user, self._read())))
         self._size.on_value_change(self._list_players)
         self._player.on_value_change(self._describe)
         self._list_players()
@@ -94,14 +93,6 @@ class NewGameForm:
 
     def _suit_komi(self) -> None:
         self._komi.value = 0.5 if self._handicap.value else 7.5
-
-    def _begin(self) -> None:
-        try:
-            session = self._app.begin(self._user, self._read())
-        except TableError as error:
-            ui.notify(str(error), type="warning")
-            return
-        ui.navigate.to(f"/game/{session.name}")
 
     def _read(self) -> TableSettings:
         values: dict[str, Any] = {
@@ -180,16 +171,11 @@ class _Records:
         self._choice.open()
 
     def _open(self, record: SgfGame) -> None:
-        try:
-            session = self._app.open_record(self._user, record)
-        except TableError as error:
-            ui.notify(str(error), type="warning")
-            return
-        ui.navigate.to(f"/game/{session.name}")
+        enter_game(lambda: self._app.open_record(self._user, record))
 
     def _open_empty(self) -> None:
-        session = self._app.begin(self._user, TableSettings(seats=Seats.BOTH, size=int(self._size.value)))
-        ui.navigate.to(f"/game/{session.name}")
+        settings = TableSettings(seats=Seats.BOTH, size=int(self._size.value))
+        enter_game(lambda: self._app.begin(self._user, settings))
 
 
 class _GameList:

@@ -37,7 +37,7 @@ from katachi.go.points import (
     format_vertex,
     max_fixed_handicap,
 )
-from katachi.go.rules import MAX_KOMI, NAMED_RULES, Rules, Scoring
+from katachi.go.rules import MAX_KOMI, NAMED_RULES, Scoring
 from katachi.go.scoring import Status
 from katachi.players.specs import RatingTable, bundled_players, load_player, parse_spec, read_spec
 from katachi.search.clock import Clock, TimeControl, TimeLeft, time_after_move
@@ -48,11 +48,12 @@ from katachi.web import texts
 
 # The board as an element of a page: what is to be drawn goes there, clicks and keys come back.
 
-# What keys mean.
-WAYS: Final = ("back", "forward", "back10", "forward10", "first", "last", "previous", "next")
-COMMANDS: Final = (*WAYS, "pass", "undo", "numbers", "edit")
+COMMANDS: Final = (
+    *("back", "forward", "back10", "forward10", "first", "last", "previous", "next"),
+    *("pass", "undo", "numbers", "edit"),
+)  # what keys mean
 _LETTERS: Final = {BLACK: "X", WHITE: "O", EMPTY: "."}
-_COLOR_WORDS: Final = {BLACK: "black", WHITE: "white", EMPTY: ""}
+_COLOR_WORDS: Final = {BLACK: "black", WHITE: "white"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def _properties(picture: Picture) -> dict[str, Any]:
         "size": picture.size,
         "stones": "".join(_LETTERS[color] for color in picture.stones.tolist()),
         "last": picture.last,
-        "ghost": _COLOR_WORDS[picture.ghost],
+        "ghost": _COLOR_WORDS.get(picture.ghost, ""),
         "labels": {str(point): text for point, text in picture.labels.items()},
         "marks": {str(point): kind for point, kind in picture.marks.items()},
         "under": [asdict(spot) for spot in picture.under],
@@ -135,8 +136,6 @@ def _properties(picture: Picture) -> dict[str, Any]:
 
 
 # The clocks of a table: they run while somebody thinks, and say when their time is up.
-
-_KEYS = {BLACK: "black", WHITE: "white"}
 
 
 class TableClock:
@@ -196,18 +195,18 @@ class TableClock:
 
     def to_json(self) -> dict[str, list[float]]:
         """What stood on the clocks when the present move began: who comes back gets its time again."""
-        return {name: [*_pair(self._clock.left(color))] for color, name in _KEYS.items()}
+        return {
+            name: [left.seconds, left.stones]
+            for color, name in _COLOR_WORDS.items()
+            for left in [self._clock.left(color)]
+        }
 
     def restore(self, values: Mapping[str, list[float]]) -> None:
         """Set the clocks to what ``to_json`` gave."""
-        for color, name in _KEYS.items():
+        for color, name in _COLOR_WORDS.items():
             if name in values:
                 seconds, stones = values[name]
                 self._clock.set_left(color, seconds, int(stones))
-
-
-def _pair(left: TimeLeft) -> tuple[float, int]:
-    return left.seconds, left.stones
 
 
 def format_left(left: TimeLeft) -> str:
@@ -243,13 +242,6 @@ class Seats(StrEnum):
     BLACK = "black"  # the person has Black, the player White
     WHITE = "white"
     BOTH = "both"  # one person, or several before one screen, play both colors
-
-
-_PLAYERS_COLORS: Final = {
-    Seats.BLACK: (WHITE,),
-    Seats.WHITE: (BLACK,),
-    Seats.BOTH: (),
-}
 
 
 class TimeSettings(_Strict):
@@ -296,18 +288,14 @@ class TableSettings(_Strict):
 
     def new_game(self) -> Game:
         """The game before the first move."""
-        game = Game(self.size, self.game_rules)
+        game = Game(self.size, NAMED_RULES[self.rules].with_komi(self.komi))
         if self.handicap:
             game.place_handicap(fixed_handicap_points(self.size, self.handicap))
         return game
 
-    @property
-    def game_rules(self) -> Rules:
-        return NAMED_RULES[self.rules].with_komi(self.komi)
-
     def is_players_turn(self, color: int) -> bool:
         """Whether the player, not a person, moves for a color."""
-        return color in _PLAYERS_COLORS[self.seats]
+        return self.seats is (Seats.WHITE if color == BLACK else Seats.BLACK)
 
 
 def check_settings(**values: Any) -> TableSettings:
@@ -541,29 +529,19 @@ def _write_stones(opened: OpenRecord, wanted: NDArray[np.int8]) -> None:
     before = replay(node.path()[:-1]).board.stones if node.parent else np.full_like(wanted, EMPTY)
     for color, name in _NAMES.items():
         points = np.flatnonzero((wanted == color) & (before != color)).tolist()
-        if points:
-            node.properties[name] = [format_sgf_point(point, opened.size) for point in points]
-        else:
-            node.properties.pop(name, None)
+        _set(node, name, [format_sgf_point(point, opened.size) for point in points])
     node.properties.pop("HA", None)  # stones that were only counted are named now
 
 
 def _toggle_mark(opened: OpenRecord, name: str, point: int) -> None:
     """Set a mark, which takes the place of another one, or take it off."""
     text = format_sgf_point(point, opened.size)
-    others = {kind: values for kind, values in opened.node.properties.items() if kind in _MARK_NAMES}
+    others = {kind: values for kind, values in opened.node.properties.items() if kind in ("TR", "SQ", "CR", "MA")}
     had = text in others.get(name, ())
     for kind, values in others.items():
-        left = [value for value in values if value != text]
-        if left:
-            opened.node.properties[kind] = left
-        else:
-            del opened.node.properties[kind]
+        _set(opened.node, kind, [value for value in values if value != text])
     if not had:
         opened.node.properties.setdefault(name, []).append(text)
-
-
-_MARK_NAMES: Final = ("TR", "SQ", "CR", "MA")
 
 
 def _toggle_label(opened: OpenRecord, point: int) -> None:
@@ -575,10 +553,15 @@ def _toggle_label(opened: OpenRecord, point: int) -> None:
         used = set(opened.labels().values())
         letters = (chr(ord("A") + number) for number in range(26))
         left.append(f"{text}:{next((letter for letter in letters if letter not in used), '?')}")
-    if left:
-        opened.node.properties["LB"] = left
+    _set(opened.node, "LB", left)
+
+
+def _set(node: Node, name: str, values: list[str]) -> None:
+    """Let a node have these values of a property, and not the property if there are none."""
+    if values:
+        node.properties[name] = values
     else:
-        opened.node.properties.pop("LB", None)
+        node.properties.pop(name, None)
 
 
 # Who can be played against: the bundled players, and those that were named when the server was started.
@@ -686,7 +669,9 @@ class Table:
         """Take back the last move, and so many more that it is a person's turn again."""
         if not self.can_undo:
             raise TableError(texts.NOTHING_TO_UNDO)
-        self._reopen()
+        if self.phase is Phase.FINISHED:
+            self.phase = Phase.PLAYING
+            self.opened.record.root.properties.pop("RE", None)
         self.opened.remove()
         while self.is_players_color and self.opened.game.moves and not self.opened.node.children:
             self.opened.remove()
@@ -710,12 +695,6 @@ class Table:
         self.clock.stop()
         self.phase = Phase.FINISHED
         self.opened.record.root.set_text("RE", str(result))
-
-    def _reopen(self) -> None:
-        """Go on with a game that was finished."""
-        if self.phase is Phase.FINISHED:
-            self.phase = Phase.PLAYING
-            self.opened.record.root.properties.pop("RE", None)
 
     # The count
 
@@ -757,7 +736,8 @@ class Table:
         if self.phase is not Phase.COUNTING:
             raise TableError(texts.NO_COUNT)
         owners = self.owners()
-        owners[(self.opened.game.board.stones != EMPTY) & ~_mask(self.dead, owners.size)] = EMPTY
+        is_dead = np.isin(np.arange(owners.size), list(self.dead))
+        owners[(self.opened.game.board.stones != EMPTY) & ~is_dead] = EMPTY
         for name, color in (("TB", BLACK), ("TW", WHITE)):
             points = np.flatnonzero(owners == color).tolist()
             if points:
@@ -809,12 +789,6 @@ def _new_record(settings: TableSettings) -> SgfGame:
     for name, text in names.items():
         record.root.set_text(name, text)
     return record
-
-
-def _mask(points: set[int], size: int) -> NDArray[np.bool_]:
-    mask = np.zeros(size, dtype=bool)
-    mask[list(points)] = True
-    return mask
 
 
 # From a table to the picture of its board: stones, marks, numbers, the count, and the ways to go on.
@@ -874,8 +848,7 @@ def _count_marks(table: Table) -> dict[int, str]:
     stones = table.opened.game.board.stones
     owners = table.owners()
     shown = (stones == EMPTY) | np.isin(np.arange(stones.size), list(table.dead))
-    words = {BLACK: "black", WHITE: "white"}
-    return {point: words[int(owners[point])] for point in np.flatnonzero(shown & (owners != EMPTY)).tolist()}
+    return {point: _COLOR_WORDS[int(owners[point])] for point in np.flatnonzero(shown & (owners != EMPTY)).tolist()}
 
 
 def _describe(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""The few kinds of buttons and fields that all pages are made of."""
+"""What all pages are made of: their frame, buttons and fields, and charts of runs that are watched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from nicegui import ui
 from starlette.requests import Request
@@ -19,6 +19,9 @@ from katachi.sgf import SgfError, SgfGame, load_sgf
 from katachi.web import texts
 from katachi.web.security import read_user
 from katachi.web.table import TableError
+
+if TYPE_CHECKING:
+    from katachi.web.sessions import Session
 
 # Runs that can be watched: what a training or a match has written so far. They are read and never touched.
 
@@ -96,18 +99,14 @@ def read_curves(folder: Path) -> list[Curve]:
 
 def list_runs(folder: Path) -> list[WatchedRun]:
     """The runs in a folder, the last changed first."""
-    found = [run for path in _folders(folder) if (run := _describe(path)) is not None]
+    paths = folder.iterdir() if folder.is_dir() else ()
+    found = [run for path in paths if not path.is_symlink() and (run := _describe(path)) is not None]
     return sorted(found, key=lambda run: -run.changed)
 
 
 def find_run(folder: Path, name: str) -> WatchedRun | None:
     """A run by its name: one that is in the list, so that a name is never a path."""
     return next((run for run in list_runs(folder) if run.name == name), None)
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    if folder.is_dir():
-        yield from (path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
 
 
 def _describe(path: Path) -> WatchedRun | None:
@@ -223,12 +222,19 @@ def number(label: str, value: float, **limits: Any) -> ui.number:
     return ui.number(label, value=value, **limits).props("outlined dense")
 
 
+def enter_game(begin: Callable[[], Session]) -> None:
+    """Begin a game and go to its page, or say why that cannot be."""
+    try:
+        session = begin()
+    except TableError as error:
+        ui.notify(str(error), type="warning")
+    else:
+        ui.navigate.to(f"/game/{session.name}")
+
+
 def mark_chosen(button: ui.button, is_chosen: bool) -> None:
     """Show whether a button is the one in force."""
-    if is_chosen:
-        button.classes(add="k-on")
-    else:
-        button.classes(remove="k-on")
+    button.classes(**{"add" if is_chosen else "remove": "k-on"})
 
 
 # The frame of every page: its style, the head with the ways to go, light and dark.
