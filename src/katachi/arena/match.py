@@ -209,9 +209,10 @@ class PlayedGame:
     detail: str = ""  # what the loser did
     time_use: dict[int, TimeUse] = field(default_factory=lambda: {BLACK: TimeUse(), WHITE: TimeUse()})
 
-    def lost_by(self, color: int, ending: Ending, detail: str = "") -> PlayedGame:
+    def lose(self, color: int, ending: Ending, detail: str = "") -> bool:
+        """Note that a color has lost by what it did; True, since that ends the game."""
         self.loser, self.ending, self.detail = color, ending, detail
-        return self
+        return True
 
     def verdict(self, referee: Referee) -> Verdict:
         """The verdict of the referee, or what the loser did."""
@@ -242,33 +243,21 @@ def _ended_by_move(played: PlayedGame, player: Player, conditions: Conditions) -
         decision = player.decide(game.copy(), conditions.limit)
         resigns, move = decision.resign, operator.index(decision.move)
     except Exception as error:  # noqa: BLE001  # whatever a player raises is its own fault and costs it the game
-        played.lost_by(color, Ending.FAILURE, _failure(player, error))
-        return True
+        text = " ".join(str(error).split())
+        detail = f"{player.name}: {type(error).__name__}" + (f": {text}" if text else "")
+        return played.lose(color, Ending.FAILURE, detail)
     if played.time_use[color].add(time.perf_counter() - begin, conditions) and conditions.lose_on_time:
-        played.lost_by(color, Ending.TIME, f"{player.name} took {played.time_use[color].longest:.2f} s for a move")
-        return True
+        seconds = played.time_use[color].longest
+        return played.lose(color, Ending.TIME, f"{player.name} took {seconds:.2f} s for a move")
     if resigns:
         game.resign(color)
-        played.lost_by(color, Ending.RESIGNATION)
-        return True
-    return _is_illegal(played, player, move)
-
-
-def _is_illegal(played: PlayedGame, player: Player, move: int) -> bool:
-    """Play a move, if the rules allow it; it costs the game if they do not."""
-    game, color = played.game, played.game.to_play
+        return played.lose(color, Ending.RESIGNATION)
     try:
         game.play(move)
     except IllegalMove as error:
         which = f"move {len(game.moves) + 1} by {format_color(color)}"
-        played.lost_by(color, Ending.ILLEGAL_MOVE, f"{player.name} answered {error} ({which})")
-        return True
+        return played.lose(color, Ending.ILLEGAL_MOVE, f"{player.name} answered {error} ({which})")
     return False
-
-
-def _failure(player: Player, error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{player.name}: {type(error).__name__}" + (f": {text}" if text else "")
 
 
 # Where games begin. Every opening is played twice, with the colors exchanged, so that a lopsided one favors neither.
@@ -318,16 +307,10 @@ class RandomOpenings:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_STREAM, number)))
         game = Game(self.size, self.rules)
         for _ in range(self.plies):
-            game.play(_random_move(game, rng))
+            points = rng.permutation(np.flatnonzero(game.legal_moves()[:-1])).tolist()
+            game.play(next((point for point in points if not game.board.is_own_eye(point, game.to_play)), PASS))
         # A small board can be full before the plies are over; then the players begin before the passes.
         return Opening(f"random {number + 1}", _without_passes(game.steps))
-
-
-def _random_move(game: Game, rng: np.random.Generator) -> int:
-    for point in rng.permutation(np.flatnonzero(game.legal_moves()[:-1])).tolist():
-        if not game.board.is_own_eye(point, game.to_play):
-            return int(point)
-    return PASS
 
 
 def _without_passes(steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -258,7 +258,7 @@ def _scores_in_order(pairing: Pairing, records: Mapping[str, GameRecord]) -> Ite
         number += 1
 
 
-# The tables of a tournament, counted from its games: scores of every pair by color, duplicates, forfeits, ratings.
+# The tables of a tournament, counted from its games.
 
 _STREAM = 2  # keeps the random numbers of the bootstrap apart from those of openings and players
 
@@ -389,17 +389,16 @@ class Standings:
             "duplicates_excluded": self.settings.report.exclude_duplicates,
             "ratings": [asdict(rating) for rating in self.ratings.ratings],
             "superiority": [list(row) for row in self.ratings.superiority],
-            "pairs": [_pair_json(pair) for pair in self.pairs],
+            "pairs": [
+                asdict(pair)
+                | {"games": pair.score.games, "rate": pair.score.rate, "interval": list(pair.score.interval)}
+                for pair in self.pairs
+            ],
             "incidents": {player: asdict(incidents) for player, incidents in self.incidents.items()},
             "sprt": None if self.sprt is None else self.sprt._asdict(),
             "checked": self.checks.games,
             "disagreements": [{"game": game, "note": note} for game, note in self.checks.disagreements],
         }
-
-
-def _pair_json(pair: PairResult) -> dict[str, Any]:
-    score = pair.score
-    return asdict(pair) | {"games": score.games, "rate": score.rate, "interval": list(score.interval)}
 
 
 def count_standings(

@@ -18,18 +18,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from katachi.arena.match import Opening, Openings
-from katachi.arena.settings import RunError, Scheme, SettingsError, TournamentSettings, read_settings
+from katachi.arena.settings import RunError, SettingsError, TournamentSettings, read_settings
 from katachi.core.cards import format_program, provenance
 from katachi.core.disk import LOCK_NAME, DirectoryLock, temporary_path, write_atomically
 from katachi.go.game import Play, Step
@@ -116,29 +115,34 @@ class RunDirectory:
 
     def _begin(self, settings: TournamentSettings) -> dict[str, Any]:
         # config.toml comes last: a run exists from there on, and a kill before leaves nothing that matters.
-        state = _new_state(settings)
+        state = {
+            "format": FORMAT,
+            "status": "running",
+            "seed": settings.seed,
+            "inputs": settings.resolved().input_digests(),
+            "sessions": [provenance()],
+        }
         write_atomically(self.path / _RUN, _json(state))
         write_atomically(self.path / _CONFIG, settings.resolved().to_toml())
         return state
 
     def _resume(self, settings: TournamentSettings) -> dict[str, Any]:
-        self._refuse_other_settings(settings)
-        state = _read_json(self.path / _RUN)
-        _refuse_other_inputs(self.path, state, settings)
-        self.records = _read_games(self.path / _GAMES)
-        session = provenance()
-        if state["sessions"][-1] != session:
-            state["sessions"].append(session)
-            write_atomically(self.path / _RUN, _json(state))
-        return state
-
-    def _refuse_other_settings(self, settings: TournamentSettings) -> None:
         try:
             there = read_settings(self.path / _CONFIG)
         except SettingsError as error:
             raise RunError(f"the run cannot be resumed: {error}") from None
         if differences := there.differences(settings):
             raise RunError(f"{self.path} was started with other settings: {'; '.join(differences)}")
+        state = _read_json(self.path / _RUN)
+        now = settings.resolved().input_digests()
+        if changed := [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]:
+            raise RunError(f"{self.path} cannot be resumed: {' and '.join(changed)} changed since the run began")
+        self.records = _read_games(self.path / _GAMES)
+        session = provenance()
+        if state["sessions"][-1] != session:
+            state["sessions"].append(session)
+            write_atomically(self.path / _RUN, _json(state))
+        return state
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -167,9 +171,7 @@ class RunDirectory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -193,23 +195,6 @@ def _refuse_other_folder(path: Path) -> None:
     first_files = {SGF_FOLDER, _RUN, LOCK_NAME} | unfinished
     if other := sorted(file.name for file in path.iterdir() if file.name not in first_files):
         raise RunError(f"{path} holds no run, but other files such as {other[0]}: give a new folder")
-
-
-def _new_state(settings: TournamentSettings) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "status": "running",
-        "seed": settings.seed,
-        "inputs": settings.resolved().input_digests(),
-        "sessions": [provenance()],
-    }
-
-
-def _refuse_other_inputs(path: Path, state: Mapping[str, Any], settings: TournamentSettings) -> None:
-    now = settings.resolved().input_digests()
-    changed = [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]
-    if changed:
-        raise RunError(f"{path} cannot be resumed: {' and '.join(changed)} changed since the run began")
 
 
 def _read_games(path: Path) -> dict[str, GameRecord]:
@@ -348,29 +333,14 @@ def game_id(pairing: Pairing, number: int) -> str:
 
 
 def pairings(settings: TournamentSettings) -> list[Pairing]:
-    """All pairs for a round robin; the first player against all others for a gauntlet; near ones for a ladder."""
-    pairs = _SCHEMES[settings.scheme](list(settings.players))
+    """All pairs for a round robin, the first player against all others for a gauntlet, each and the next two for a ladder."""
+    names = list(settings.players)
+    pairs = list(combinations(names, 2))
+    if settings.scheme == "gauntlet":
+        pairs = [(names[0], other) for other in names[1:]]
+    elif settings.scheme == "ladder":  # where players stand in the order of their strength, far ones say little
+        pairs = [(name, other) for number, name in enumerate(names) for other in names[number + 1 : number + 3]]
     return [Pairing(number, first, second) for number, (first, second) in enumerate(pairs)]
-
-
-def _round_robin(names: list[str]) -> list[tuple[str, str]]:
-    return list(combinations(names, 2))
-
-
-def _gauntlet(names: list[str]) -> list[tuple[str, str]]:
-    return [(names[0], other) for other in names[1:]]
-
-
-def _ladder(names: list[str]) -> list[tuple[str, str]]:
-    """Each against the two that follow: where players stand in the order of their strength, the others say little."""
-    return [(name, other) for number, name in enumerate(names) for other in names[number + 1 : number + 3]]
-
-
-_SCHEMES: Final[dict[Scheme, Callable[[list[str]], list[tuple[str, str]]]]] = {
-    "round-robin": _round_robin,
-    "gauntlet": _gauntlet,
-    "ladder": _ladder,
-}
 
 
 def schedule(
@@ -382,9 +352,6 @@ def schedule(
         for pairing in pairings(settings):
             if game_id(pairing, number) not in played:
                 opening = opening or openings.opening(number // 2 if settings.openings.paired else number)
-                yield ScheduledGame(pairing, number, opening, _seeds(settings.seed, pairing, number))
-
-
-def _seeds(seed: int, pairing: Pairing, number: int) -> Seeds:
-    sequence = np.random.SeedSequence(seed, spawn_key=(_STREAM, pairing.number, number))
-    return Seeds(*(int(word) >> 1 for word in sequence.generate_state(2, np.uint32)))
+                sequence = np.random.SeedSequence(settings.seed, spawn_key=(_STREAM, pairing.number, number))
+                seeds = Seeds(*(int(word) >> 1 for word in sequence.generate_state(2, np.uint32)))
+                yield ScheduledGame(pairing, number, opening, seeds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from html import escape
 from typing import Final
 
@@ -123,24 +123,16 @@ def _format_sprt(test: SprtSettings, outcome: Outcome | None) -> str:
 
 
 def _ratings_table(standings: Standings) -> ReportTable:
-    rows = tuple(_rating_rows(standings))
-    return ReportTable("Ratings", ("", "player", "Elo", "95 % interval", "score", "games", "above next"), rows, 2)
-
-
-def _rating_rows(standings: Standings) -> Iterator[tuple[str, ...]]:
-    ratings = standings.ratings.ratings
+    ratings, superiority = standings.ratings.ratings, standings.ratings.superiority
+    rows: list[tuple[str, ...]] = []
     for rank, rating in enumerate(ratings):
         total = standings.total(rating.player)
-        ahead = standings.ratings.superiority[rank][rank + 1] if rank + 1 < len(ratings) else None
-        yield (
-            str(rank + 1),
-            rating.player,
-            _elo(rating.rating),
-            format_interval(rating, total),
-            _percent(total.rate),
-            str(total.games),
-            "" if ahead is None else f"{100 * ahead:.1f} %",
-        )
+        interval = format_interval(rating, total)
+        ahead = _percent(superiority[rank][rank + 1]) if rank + 1 < len(ratings) else ""
+        row = (rating.player, _elo(rating.rating), interval, _percent(total.rate), str(total.games), ahead)
+        rows.append((str(rank + 1), *row))
+    header = ("", "player", "Elo", "95 % interval", "score", "games", "above next")
+    return ReportTable("Ratings", header, tuple(rows), 2)
 
 
 def format_interval(rating: Rating, total: Score) -> str:
@@ -161,7 +153,7 @@ def _elo(value: float) -> str:
 def _crosstable(standings: Standings) -> ReportTable:
     players = [rating.player for rating in standings.ratings.ratings]
     rows = tuple(
-        (player, *(_cell(standings.pair(player, other)) if player != other else "" for other in players))
+        (player, *("" if other == player else _cell(standings.pair(player, other)) for other in players))
         for player in players
     )
     return ReportTable("Score of the row against the column", ("", *players), rows)
@@ -191,12 +183,8 @@ def _pair_row(pair: PairResult) -> tuple[str, ...]:
 
 def _incidents_table(standings: Standings) -> ReportTable:
     header = ("player", "illegal moves", "failures", "losses on time", "moves over time")
-    rows = tuple(
-        (player, str(found.illegal_moves), str(found.failures), str(found.time_losses), str(found.overruns))
-        for player, found in standings.incidents.items()
-        if found
-    )
-    return ReportTable("Incidents", header, rows)
+    rows = ((player, *map(str, astuple(found))) for player, found in standings.incidents.items() if found)
+    return ReportTable("Incidents", header, tuple(rows))
 
 
 def _percent(share: float | None) -> str:

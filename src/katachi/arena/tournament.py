@@ -187,7 +187,7 @@ def _sgf(record: GameRecord, game: Game) -> str:
 Watcher = Callable[[GameRecord], None]
 
 
-def play_tournament(settings: TournamentSettings, directory: Path, watch: Watcher | None = None) -> Standings:
+def play_tournament(settings: TournamentSettings, directory: Path, watch: Watcher = lambda _: None) -> Standings:
     """Play a tournament in a run directory, or what is left of it, and count it.
 
     ``watch`` is called with each game, those of an earlier run first. Raises ValueError (ArenaError, SpecError,
@@ -197,10 +197,10 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
     openings = make_openings(settings)
     with RunDirectory(directory, settings) as run:
         for record in run.records.values():
-            _tell(watch, record)
+            watch(record)
         for finished in _play(settings, _undecided(settings, openings, run.records)):
             run.add(finished.record, finished.sgf)
-            _tell(watch, finished.record)
+            watch(finished.record)
         standings = count_standings(settings, run.records.values(), programs=run.programs)
         run.finish(standings.to_json(), format_html(standings, directory.name))
     return standings
@@ -214,11 +214,6 @@ def _undecided(
         if sprt_outcome(settings, records) is not None:
             return
         yield game
-
-
-def _tell(watch: Watcher | None, record: GameRecord) -> None:
-    if watch is not None:
-        watch(record)
 
 
 def _play(settings: TournamentSettings, games: Iterable[ScheduledGame]) -> Iterator[FinishedGame]:

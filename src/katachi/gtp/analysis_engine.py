@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from hashlib import blake2b
@@ -206,7 +206,10 @@ def _build(form: _QueryForm, given: Mapping[str, Any], defaults: Defaults) -> Qu
         form.includePVVisits,
         form.reportDuringSearchEvery,
         _bans(form, size),
-        [*_unused_fields(given), *(("Unknown setting: " + name, "overrideSettings") for name in unused)],
+        [
+            *(("Unexpected or unused field", name) for name in given if name not in _QueryForm.model_fields),
+            *(("Unknown setting: " + name, "overrideSettings") for name in unused),
+        ],
     )
 
 
@@ -220,9 +223,9 @@ def _size(form: _QueryForm) -> int:
 
 def _start(form: _QueryForm, size: int) -> Game:
     game = Game(size, _rules(form))
-    stones: dict[int, int] = {}
-    for color, text in form.initialStones:
-        stones[_point(text, size)] = color
+    stones = {_move(text, size, "initialStones"): color for color, text in form.initialStones}
+    if PASS in stones:
+        raise QueryError("A pass is not a stone", "initialStones")
     black, white = ([point for point, color in stones.items() if color == wanted] for wanted in (BLACK, WHITE))
     to_play = form.initialPlayer or (form.moves[0][0] if form.moves else None)
     to_play = to_play or (WHITE if len(black) >= 2 and not white else BLACK)
@@ -261,13 +264,6 @@ def _move(text: str, size: int, field_name: str) -> int:
         return y * size + x
     except ValueError as error:
         raise QueryError(f"Could not parse move: {error}", field_name) from None
-
-
-def _point(text: str, size: int) -> int:
-    point = _move(text, size, "initialStones")
-    if point < 0:
-        raise QueryError("A pass is not a stone", "initialStones")
-    return point
 
 
 def _check_legal(start: Game, plays: Sequence[tuple[int, int]], form: _QueryForm) -> None:
@@ -341,12 +337,6 @@ def _bans(form: _QueryForm, size: int) -> list[Ban]:
     return bans
 
 
-def _unused_fields(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name in given:
-        if name not in _QueryForm.model_fields:
-            yield "Unexpected or unused field", name
-
-
 # Answers: an analysis as a JSON object with KataGo's field names.
 #
 # What a player does not know has a neutral value where tools rely on it: visits 1, an even win rate, a lead, a prior
@@ -372,9 +362,8 @@ def describe_analysis(
         "turnNumber": turn,
         "isDuringSearch": is_during_search,
         "moveInfos": [
-            {"move": format_vertex(candidate.move, game.size), "order": order, "pv": _variation(candidate, game.size)}
+            _describe_candidate(candidate, game.size, order, variation_visits=query.variation_visits)
             | _values(analysis, candidate, visits, game.to_play, view)
-            | _variation_visits(query, candidate)
             for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True))
         ],
         "rootInfo": _describe_root(analysis, game, view),
@@ -411,13 +400,11 @@ def _values(analysis: Analysis, candidate: Candidate | None, visits: int, to_pla
     return values
 
 
-def _variation(candidate: Candidate, size: int) -> list[str]:
-    return [format_vertex(move, size) for move in candidate.variation or (candidate.move,)]
-
-
-def _variation_visits(query: Query, candidate: Candidate) -> Answer:
-    known = query.variation_visits and candidate.variation_visits
-    return {"pvVisits": list(candidate.variation_visits)} if known else {}
+def _describe_candidate(candidate: Candidate, size: int, order: int, *, variation_visits: bool) -> Answer:
+    variation = [format_vertex(move, size) for move in candidate.variation or (candidate.move,)]
+    described: Answer = {"move": format_vertex(candidate.move, size), "order": order, "pv": variation}
+    known = variation_visits and candidate.variation_visits
+    return described | ({"pvVisits": list(candidate.variation_visits)} if known else {})
 
 
 def _policy(game: Game, analysis: Analysis, evaluator: Evaluator | None) -> list[float] | None:

@@ -101,16 +101,11 @@ class EngineProcess:
         status = self._process.poll()
         self.end()
         left = f" (exit status {status})" if status is not None else ""
-        words = self._last_words()
-        return EngineFailure(f"{self._name} {what}{left}" + (f"; its last words: {words}" if words else ""))
-
-    def _last_words(self) -> str:
-        """What stood on standard error last; empties the queue. The program has ended, so its end comes soon."""
-        words: list[str] = []
+        words: list[str] = []  # the last ones on standard error; the program has ended, so their end comes soon
         with contextlib.suppress(queue.Empty):
             while (line := self._errors.get(timeout=_QUIT_SECONDS)) is not None:
-                words.append(line)
-        return " / ".join(word for word in words if word.strip())
+                words += [line] if line.strip() else []
+        return EngineFailure(f"{self._name} {what}{left}" + (f"; its last words: {' / '.join(words)}" if words else ""))
 
     def _send(self, command_id: str, command: str) -> None:
         assert self._process.stdin is not None
@@ -397,11 +392,14 @@ class GtpPlayer:
             self._clear()
         self._set_rules(game)
         wanted = replay_commands(game, self._known)
-        common = _common_length(self._state.replayed, wanted)
+        pairs = zip(self._state.replayed, wanted, strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         if not self._take_back(common):
             self._clear()
             common = 0
-        self._set_komi(game.komi)
+        if self._state.komi != game.komi:
+            self._ask(f"komi {game.komi:g}")
+            self._state.komi = game.komi
         for command in wanted[common:]:
             self._ask(command)
             self._state.replayed.append(command)
@@ -421,11 +419,6 @@ class GtpPlayer:
             self._ask("undo")
             self._state.replayed.pop()
         return True
-
-    def _set_komi(self, komi: float) -> None:
-        if self._state.komi != komi:
-            self._ask(f"komi {komi:g}")
-            self._state.komi = komi
 
     def _set_rules(self, game: Game) -> None:
         """In KataGo's words or KGS's. A program that knows neither needs options of its own."""
@@ -488,8 +481,3 @@ def _stone_commands(board: Board, points: Sequence[int]) -> list[str]:
 
 def _play_command(color: int, move: int, size: int) -> str:
     return f"play {_COLORS[color]} {format_vertex(move, size)}"
-
-
-def _common_length(first: Sequence[str], second: Sequence[str]) -> int:
-    same = (one == other for one, other in zip(first, second, strict=False))
-    return sum(1 for _ in takewhile(bool, same))

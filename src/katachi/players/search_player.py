@@ -48,9 +48,6 @@ from katachi.search.settings import SearchSettings
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-
-# Parameters
-
 SettingsT = TypeVar("SettingsT", bound="DataclassInstance | BaseModel")
 
 _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "1": True, "0": False, "none": None}
@@ -76,7 +73,8 @@ def change_parameter(settings: SettingsT, name: str, text: str) -> SettingsT:
     if inner:
         value = change_parameter(getattr(settings, outer), inner, text)
     else:
-        value = _parse(name, text, _alternatives(get_type_hints(type(settings))[name]))
+        hint = get_type_hints(type(settings))[name]
+        value = _parse(name, text, get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,))
     try:
         return type(settings)(**{**_values(settings), outer: value})
     except ValidationError as error:
@@ -87,10 +85,6 @@ def change_parameter(settings: SettingsT, name: str, text: str) -> SettingsT:
 def _values(settings: DataclassInstance | BaseModel) -> dict[str, Any]:
     names = type(settings).model_fields if isinstance(settings, BaseModel) else [f.name for f in fields(settings)]
     return {name: getattr(settings, name) for name in names}
-
-
-def _alternatives(hint: Any) -> tuple[type, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
 def _parse(name: str, text: str, kinds: tuple[type, ...]) -> Parameter:
@@ -114,15 +108,10 @@ def _describe(kind: Any) -> str:
     return "none" if kind is type(None) else {int: "an integer", float: "a number", bool: "true or false"}[kind]
 
 
-# When to answer a pass with a pass: when that ends a game which is won whatever becomes of the open points.
-
-
 def wins_by_passing(game: Game) -> bool:
-    """Whether the opponent has just passed and the board as it stands is won."""
+    """Whether the opponent has just passed and the board as it stands is won, whatever becomes of open points."""
     return opponent_has_passed(game) and is_won(game)
 
-
-# Search player
 
 Number = TypeVar("Number", int, float)
 

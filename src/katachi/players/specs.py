@@ -286,18 +286,14 @@ def read_spec(text: str) -> tuple[str, str]:
         if _BUNDLED_NAME.fullmatch(text) and bundled.is_file():
             return bundled.read_text(encoding="utf-8"), text
         if path.is_file():
-            return _read_file(path), text
+            if path.stat().st_size > MAX_SPEC_BYTES:
+                raise SpecError(f"{path}: too large for a spec")
+            return path.read_text(encoding="utf-8"), text
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{text}: {error}") from None
     if path.suffix == ".toml":
         raise SpecError(f"{text}: there is no such file")
     raise SpecError(f"no player is called {text!r}; {_nearest(text, (p.name for p in bundled_players()))}")
-
-
-def _read_file(path: Path) -> str:
-    if path.stat().st_size > MAX_SPEC_BYTES:
-        raise SpecError(f"{path}: too large for a spec")
-    return path.read_text(encoding="utf-8")
 
 
 class BundledPlayer(NamedTuple):
@@ -311,13 +307,9 @@ def bundled_players() -> list[BundledPlayer]:
     """What comes with katachi, in the order of the alphabet, but numbers by their size."""
     folder = resources.files("katachi.players") / "shipped"
     names = (file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
-    specs = [(name, parse_spec(*read_spec(name))) for name in sorted(names, key=_natural_order)]
+    in_order = sorted(names, key=lambda name: [(word, int(n or 0)) for word, n in re.findall(r"(\D*)(\d*)", name)])
+    specs = [(name, parse_spec(*read_spec(name))) for name in in_order]
     return [BundledPlayer(name, spec.kind, spec.description, spec.rating) for name, spec in specs]
-
-
-def _natural_order(name: str) -> list[tuple[str, int]]:
-    """A key that sorts level-10 after level-9."""
-    return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]
 
 
 def default_player(size: int) -> str:

@@ -12,7 +12,7 @@ from katachi.core.contracts import Evaluator, LinearEvaluator, OwnershipEvaluato
 from katachi.go.board import Board
 from katachi.go.game import Play
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, Symmetry, format_color, format_vertex
-from katachi.go.scoring import Status, area, estimate_status
+from katachi.go.scoring import area, estimate_status
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import Session, format_labels, format_numbers, read_color, read_int, read_move, read_point
@@ -84,7 +84,10 @@ def stone_values(session: Session) -> str:
     points = np.flatnonzero(board.stones != EMPTY).tolist()
     values = np.zeros(board.size**2)
     if points:
-        black_wins = evaluator.evaluate([board, *(_without(board, point) for point in points)]).black_wins
+        boards = [board, *(board.copy() for _ in points)]
+        for point, after in zip(points, boards[1:], strict=True):
+            after.place(empty=[point])
+        black_wins = evaluator.evaluate(boards).black_wins
         values[points] = black_wins[0] - black_wins[1:]
     return format_numbers(values, board.size)
 
@@ -106,12 +109,6 @@ def _evaluator(session: Session) -> Evaluator:
     if evaluator is None:
         raise GtpError(f"{session.player.name} has no evaluator that could be asked")
     return evaluator
-
-
-def _without(board: Board, point: int) -> Board:
-    after = board.copy()
-    after.place(empty=[point])
-    return after
 
 
 def _raw(evaluator: Evaluator, board: Board, number: int) -> str:
@@ -210,16 +207,12 @@ def final_status_list(session: Session, wanted: str) -> str:
     """Stones that are alive, dead or in seki, a chain a line; also black_territory, white_territory and dame."""
     fate = estimate_status(session.game.board)
     if wanted in _OWNERS:
-        return format_points(session, _points_owned(session, fate, _OWNERS[wanted]))
+        board = session.game.board
+        standing = board.stones != EMPTY
+        standing[fate.dead_stones] = False
+        owned = area(board, fate.dead_stones) == _OWNERS[wanted]
+        return format_points(session, np.flatnonzero(owned & ~standing))
     if wanted not in ("alive", "dead", "seki"):
         raise GtpError("invalid status: say alive, dead, seki, black_territory, white_territory or dame")
     chains = {"alive": fate.alive, "dead": fate.dead, "seki": fate.seki}[wanted]
     return "\n".join(format_points(session, chain) for chain in chains)
-
-
-def _points_owned(session: Session, fate: Status, owner: int) -> list[int]:
-    board = session.game.board
-    owners = area(board, fate.dead_stones)
-    standing = board.stones != EMPTY
-    standing[fate.dead_stones] = False
-    return np.flatnonzero((owners == owner) & ~standing).tolist()

@@ -127,7 +127,11 @@ def get_komi(session: Session) -> str:
 
 @table.command("play")
 def play(session: Session, color: str, move: str) -> str:
-    _play(session, read_color(color), read_move(move, session.game.size))
+    player_color = read_color(color)
+    try:
+        session.game.play(read_move(move, session.game.size), player_color)
+    except IllegalMove as error:
+        raise GtpError(f"illegal move: {error.reason.value}") from None
     return ""
 
 
@@ -166,7 +170,10 @@ def gg_undo(session: Session, moves: str = "1") -> str:
 
 @table.command("genmove")
 def genmove(session: Session, color: str) -> str:
-    return play_decision(session, read_color(color))
+    """Ask the player and play what it says. A resignation is not a move: it leaves nothing to undo."""
+    player_color = read_color(color)
+    decision = session.decide(player_color)
+    return "resign" if decision.resign else play_own_move(session, player_color, decision.move)
 
 
 @table.command("reg_genmove")
@@ -190,12 +197,6 @@ def genmove_cleanup(session: Session, color: str) -> str:
     return play_own_move(session, player_color, move)
 
 
-def play_decision(session: Session, color: int) -> str:
-    """Ask the player and play what it says. A resignation is not a move: it leaves nothing to undo."""
-    decision = session.decide(color)
-    return "resign" if decision.resign else play_own_move(session, color, decision.move)
-
-
 def play_own_move(session: Session, color: int, move: int) -> str:
     check_own_move(session, color, move)
     session.play_own(color, move)
@@ -206,13 +207,6 @@ def check_own_move(session: Session, color: int, move: int) -> None:
     reason = session.game.why_illegal(move, color)
     if reason is not None:
         raise GtpError(f"{session.player.name} wants to play {IllegalMove(move, reason, session.game.size)}")
-
-
-def _play(session: Session, color: int, move: int) -> None:
-    try:
-        session.game.play(move, color)
-    except IllegalMove as error:
-        raise GtpError(f"illegal move: {error.reason.value}") from None
 
 
 def _move_that_cleans_up(session: Session, color: int) -> int:
@@ -312,8 +306,7 @@ def _place(session: Session, points: Sequence[int]) -> str:
 @table.command("gogui-setup")
 def gogui_setup(session: Session, *colors_and_vertices: str) -> str:
     """Put stones on the board: ``b C3 w D4``; ``e D4`` takes one away."""
-    stones = dict(_stones(session, colors_and_vertices))
-    _set_up(session.game, stones)
+    _set_up(session.game, dict(_stones(session, colors_and_vertices)))
     return ""
 
 
