@@ -156,17 +156,9 @@ class Ending(Enum):
 
     @property
     def reason(self) -> Reason:
-        return _REASONS[self]
-
-
-_REASONS = {
-    Ending.PASSES: Reason.SCORE,
-    Ending.MOVE_LIMIT: Reason.SCORE,
-    Ending.RESIGNATION: Reason.RESIGNATION,
-    Ending.ILLEGAL_MOVE: Reason.FORFEIT,
-    Ending.FAILURE: Reason.FORFEIT,
-    Ending.TIME: Reason.TIME,
-}
+        if self.is_counted:
+            return Reason.SCORE
+        return {Ending.RESIGNATION: Reason.RESIGNATION, Ending.TIME: Reason.TIME}.get(self, Reason.FORFEIT)
 
 
 @dataclass(frozen=True, slots=True)

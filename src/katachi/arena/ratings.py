@@ -11,14 +11,10 @@ Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (195
 >>> [round(rating) for rating in fit_ratings(table.wins)]
 [83, -83]
 
-Wald's sequential probability ratio test: a match that stops as soon as it is clear enough.
-
-Two strengths are weighed against each other: that the first player is ``elo0`` points stronger, and that it is
-``elo1``. The logarithm of the ratio of their likelihoods moves with every game; the match is over when it leaves the
-bounds that the two kinds of error allow. A draw is half a win, which errs on the side of playing longer.
-
-Games are taken in the order of the schedule, so that the decision is the same in however many processes they are
-played.
+Wald's sequential probability ratio test weighs two strengths of the first player, ``elo0`` and ``elo1``: the match is
+over when the logarithm of the ratio of their likelihoods leaves the bounds that the two kinds of error allow. A draw is
+half a win, which errs on the side of playing longer. Games are taken in the order of the schedule, so that the number
+of processes does not matter.
 
 Wald, *Sequential tests of statistical hypotheses*, Annals of Mathematical Statistics 16 (1945).
 

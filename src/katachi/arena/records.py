@@ -333,7 +333,7 @@ def game_id(pairing: Pairing, number: int) -> str:
 
 
 def pairings(settings: TournamentSettings) -> list[Pairing]:
-    """All pairs for a round robin, the first player against all others for a gauntlet, each and the next two for a ladder."""
+    """All pairs for a round robin, those of the first player for a gauntlet, those of near players for a ladder."""
     names = list(settings.players)
     pairs = list(combinations(names, 2))
     if settings.scheme == "gauntlet":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from html import escape
 from typing import Final
@@ -213,15 +212,11 @@ def format_markdown(standings: Standings, title: str) -> str:
         lines = [table.header, tuple(rule), *table.rows]
         body = "\n".join("| " + " | ".join(map(_markdown_text, line)) + " |" for line in lines)
         parts.append(f"## {_markdown_text(table.title)}\n\n{body}\n")
-    parts.append("## How it was played\n\n" + "\n".join(_markdown_conditions(standings)) + "\n")
-    return "\n".join(parts)
-
-
-def _markdown_conditions(standings: Standings) -> Iterator[str]:
-    for word, value in report_conditions(standings):
-        yield f"- {word}: {_markdown_text(value)}"
+    conditions = [f"- {word}: {_markdown_text(value)}" for word, value in report_conditions(standings)]
     for name, text in standings.settings.players.items():
-        yield f"- {_markdown_text(name)} is `{text.replace('`', '')}`"
+        conditions.append(f"- {_markdown_text(name)} is `{text.replace('`', '')}`")
+    parts.append("## How it was played\n\n" + "\n".join(conditions) + "\n")
+    return "\n".join(parts)
 
 
 def _markdown_text(text: str) -> str:

@@ -167,13 +167,9 @@ class TournamentSettings(_Strict):
         return referee
 
     @model_validator(mode="after")
-    def _anchor_plays(self) -> Self:
+    def _consistent(self) -> Self:
         if self.report.anchor is not None and self.report.anchor not in self.players:
             raise ValueError(f"the anchor {self.report.anchor!r} is none of the players {', '.join(self.players)}")
-        return self
-
-    @model_validator(mode="after")
-    def _sprt_of_two(self) -> Self:
         if self.sprt is not None and len(self.players) != 2:
             raise ValueError("a sequential test (sprt) is for two players")
         return self

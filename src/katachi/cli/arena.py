@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -99,8 +100,8 @@ def match(
 
 def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
     """The result as ``a`` sees it."""
-    pair = standings.pairs[0]
-    score = pair.score
+    pair, values = standings.pairs[0], standings.to_json()
+    score, elo = pair.score, {rating.player: rating.rating for rating in standings.ratings.ratings}
     return {
         "a": a,
         "b": b,
@@ -112,22 +113,14 @@ def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
         "win_rate_a": score.rate,
         "interval_a": list(score.interval),
         "played": pair.played,
-        "with_black": _counts(pair.with_black),
-        "with_white": _counts(pair.with_white),
-        "elo_a": _elo(standings, pair.first) - _elo(standings, pair.second),
-        "incidents": standings.to_json()["incidents"],
-        "sprt": standings.to_json()["sprt"],
+        "with_black": asdict(pair.with_black),
+        "with_white": asdict(pair.with_white),
+        "elo_a": elo[pair.first] - elo[pair.second],
+        "incidents": values["incidents"],
+        "sprt": values["sprt"],
         "checked": standings.checks.games,
-        "disagreements": standings.to_json()["disagreements"],
+        "disagreements": values["disagreements"],
     }
-
-
-def _counts(score: Any) -> dict[str, int]:
-    return {"wins": score.wins, "draws": score.draws, "losses": score.losses}
-
-
-def _elo(standings: Standings, player: str) -> float:
-    return next(rating.rating for rating in standings.ratings.ratings if rating.player == player)
 
 
 def tournament(

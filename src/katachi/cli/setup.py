@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -62,12 +62,9 @@ def _print_table(findings: list[Finding]) -> None:
     Console().print(table)
 
 
-def _python() -> Iterator[Finding]:
+def _machine() -> Iterator[Finding]:
     running = f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform(terse=True)})"
     yield Finding("Python", running, sys.version_info >= _MIN_PYTHON)
-
-
-def _processor() -> Iterator[Finding]:
     yield Finding("processor", f"{_cpu_name()} ({platform.machine()})", ok=True)
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     yield Finding("threads", f"{usable} of {os.cpu_count()}", ok=True)
@@ -127,27 +124,16 @@ def _is_writable(folder: Path) -> bool:
     return True
 
 
-def _programs() -> Iterator[Finding]:
+def _surroundings() -> Iterator[Finding]:
     gnugo = shutil.which("gnugo", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/games")))
     yield Finding("GNU Go", gnugo or "not found: matches against it need it", gnugo is not None, essential=False)
     compiler = shutil.which("g++")
     yield Finding("g++", compiler or "not found: the C++ twin is not measured", compiler is not None, essential=False)
-
-
-def _disk() -> Iterator[Finding]:
     free = shutil.disk_usage(Path.cwd()).free
     yield Finding("free disk here", f"{free / 1e9:.1f} GB", free >= _MIN_FREE_BYTES, essential=False)
 
 
-CHECKS: Final[tuple[Callable[[], Iterator[Finding]], ...]] = (
-    _python,
-    _processor,
-    _libraries,
-    _kernel_cache,
-    _programs,
-    _disk,
-    _extras,
-)
+CHECKS: Final = (_machine, _libraries, _kernel_cache, _surroundings, _extras)
 
 
 def warmup() -> None:

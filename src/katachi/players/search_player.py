@@ -18,7 +18,7 @@ from __future__ import annotations
 import types
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
-from dataclasses import fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass
 from threading import Event
 from typing import (
     TYPE_CHECKING,
@@ -112,8 +112,6 @@ def wins_by_passing(game: Game) -> bool:
     """Whether the opponent has just passed and the board as it stands is won, whatever becomes of open points."""
     return opponent_has_passed(game) and is_won(game)
 
-
-Number = TypeVar("Number", int, float)
 
 _WON: Final = Decision(PASS, comment="the board as it stands is won")
 
@@ -287,15 +285,8 @@ def _check_limit(limit: Limit) -> Limit:
 
 def stricter(first: Limit, second: Limit) -> Limit:
     """The limit that is reached when one of the two is."""
-    return Limit(
-        _least(first.simulations, second.simulations),
-        _least(first.depth, second.depth),
-        _least(first.seconds, second.seconds),
-    )
-
-
-def _least(first: Number | None, second: Number | None) -> Number | None:
-    return second if first is None else first if second is None else min(first, second)
+    pairs = zip(astuple(first), astuple(second), strict=True)
+    return Limit(*(min((value for value in pair if value is not None), default=None) for pair in pairs))
 
 
 def describe_result(result: SearchResult, to_play: int) -> Analysis:
