@@ -225,18 +225,10 @@ def _works(size: int, batch: int, twins: ModuleType | None) -> Iterator[tuple[st
     targets = (records["stone"][:, : size * size] / 2 + 0.5).astype(np.float32)
     for name, config in (("", DagRnnConfig()), ("-strong", DagRnnConfig.strong())):
         net = DagRnn.new(config, inputs, seed=0)
-        yield f"katachi{name} learning", _territory_learning(net, encoded, size, targets)
-        yield f"katachi{name} evaluating", _territory_evaluating(net, encoded, size)
+        yield f"katachi{name} learning", partial(net.gradient, encoded, size, targets)
+        yield f"katachi{name} evaluating", partial(net.logits, encoded, size)
     if twins is not None:
         yield from _torch_works(twins, DagRnn.new(DagRnnConfig(), inputs, seed=0), encoded, size, targets)
-
-
-def _territory_learning(net: DagRnn, inputs: Floats, size: int, targets: Floats) -> Work:
-    return lambda: net.gradient(inputs, size, targets)
-
-
-def _territory_evaluating(net: DagRnn, inputs: Floats, size: int) -> Work:
-    return lambda: net.logits(inputs, size)
 
 
 def _torch_works(

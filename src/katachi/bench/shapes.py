@@ -128,7 +128,8 @@ _KINDS: Final = {
 
 def run_crbm(seconds: float = 0.4, rounds: int = 15) -> Report:
     """Measure all contestants; a round of one of them lasts about ``seconds``."""
-    boards = [_board(record) for record in random_positions(SIZE)]
+    records = random_positions(SIZE)
+    boards = [Board.wrap(records[i : i + 1]) for i in range(records.size)]
     contestants = []
     for name, (config, weight) in _KINDS.items():
         features = random_features(config)
@@ -153,12 +154,6 @@ def random_features(config: CrbmConfig, seed: int = 0) -> CrbmFeatures:
     rng = np.random.default_rng(seed)
     shapes = config.weight_shapes().items()
     return CrbmFeatures(config, {name: rng.normal(size=shape, scale=0.3).astype(np.float32) for name, shape in shapes})
-
-
-def _board(record: Any) -> Board:
-    board = Board(SIZE)
-    board.record = np.array([record])
-    return board
 
 
 class _Sweeper:

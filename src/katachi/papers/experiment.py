@@ -25,8 +25,6 @@ from katachi import papers
 from katachi.core.cards import provenance
 from katachi.core.disk import DirectoryLock, end_with_parent, write_atomically
 
-# What can go wrong before or between the runs of an experiment.
-
 
 class ExperimentError(ValueError):
     """An experiment that cannot be started or resumed, and why."""
@@ -123,6 +121,18 @@ class Progress:
 
 
 Watcher = Callable[[Progress], None]
+
+
+def position_watcher(name: str, total: int, scope: Scope) -> Callable[[int, Any], None]:
+    """Report how far a training is; the clock starts with the first batch that is learned from now."""
+    started: list[tuple[int, float]] = []
+
+    def tick(positions: int, losses: Any) -> None:  # noqa: ARG001 — the run keeps what was measured
+        started[:] = started or [(positions, time.monotonic())]
+        now, seconds = positions - started[0][0], time.monotonic() - started[0][1]
+        scope.watch(Progress(name, positions, total, positions, total, now, seconds, unit="positions"))
+
+    return tick
 
 
 def seed_of(*names: str | int) -> int:

@@ -26,10 +26,9 @@ from katachi.arena.ratings import Anchor, pair_scores, rate
 from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
-from katachi.core.cards import wilson_interval
 from katachi.core.disk import write_atomically
 from katachi.data.dataset import Dataset
-from katachi.papers.documents import Estimate, format_rounded
+from katachi.papers.documents import Estimate, format_rounded, share
 from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
 from katachi.players.specs import RatingTable, read_spec
 from katachi.sgf.files import Split
@@ -172,7 +171,7 @@ def _lines(values: Json, table: str) -> Iterator[str]:
             yield from _lines(value, name)
 
 
-# Tournaments
+# Tournaments in rounds, and what is counted of them.
 
 GAMES_A_ROUND: Final = 10  # of each pair
 
@@ -200,14 +199,9 @@ class Pair:
         return 100 * self.points / self.games
 
     @property
-    def percent_interval(self) -> tuple[float, float]:
-        low, high = wilson_interval(self.points, self.games)
-        return 100 * low, 100 * high
-
-    @property
     def won(self) -> Estimate:
         """What the first won, in percent."""
-        return Estimate(self.percent, self.percent_interval)
+        return share(self.points, self.games)
 
 
 def format_won(pair: Pair | None) -> str:

@@ -20,7 +20,7 @@ PLAN = Protocol(games=2000, test_every=500, test_games=10, final_games=20)
 
 def test_the_36_experiments():
     assert len({learner.name for learner in LEARNERS}) == 36
-    assert Counter(learner.mode for learner in LEARNERS) == {"fast": 20, "online": 16}
+    assert Counter(learner.run(0, PLAN).arguments["mode"] for learner in LEARNERS) == {"fast": 20, "online": 16}
     together = [learner for learner in LEARNERS if learner.how == CUMULATIVE]
     # Spec of the partial order: the r-th size of LI has r sets, that of LD twice as many.
     assert [len(learner.sets) for learner in together] == [*range(1, 10), *range(2, 19, 2)]

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.cards import Metric
 from katachi.core.contracts import FeatureSet
 from katachi.core.disk import write_atomically
 from katachi.crbm.config import CrbmConfig
@@ -90,10 +89,8 @@ class Kernels(Table):
         "The paper examines kernels by eye. Which states matter, we count.",
         "The paper's text and its captions disagree about which figure shows which units; we go by the text.",
         "The paper says nothing of step sizes, of sparsity, and of how kernels begin. We pull towards no sparsity. "
-        "Kernels "
-        "of multinomial units begin with a spread of 0.3 and take steps of 0.05: from a spread of 0.01 they all "
-        "learned "
-        "the same, or turned off.",
+        "Kernels of multinomial units begin with a spread of 0.3 and take steps of 0.05: from a spread of 0.01 they "
+        "all learned the same, or turned off.",
         "Real-valued units begin with a spread of 0.01 and take steps of 0.001.",
     )
 
@@ -102,19 +99,14 @@ class Kernels(Table):
         games = require_games(scope)
         subjects = {title: Subject(kind) for kind, title in TITLES.items()}
         learn_features(subjects.values(), games, scope)
-        found = {
-            title: self._describe(*self._load(subject.features(games, scope))) for title, subject in subjects.items()
-        }
+        found = {title: self._describe(subject.features(games, scope)) for title, subject in subjects.items()}
         return {"data": games.describe(), "crbms": found}
 
-    def _load(self, path: str) -> tuple[SavedCrbm, dict[str, Metric]]:
-        saved, card = load_crbm(path)
-        return saved, card.metrics
-
-    def _describe(self, crbm: SavedCrbm, metrics: dict[str, Metric]) -> Json:
+    def _describe(self, path: str) -> Json:
+        crbm, card = load_crbm(path)
         every = rank_kernels(crbm, crbm.config.kernels)
         return {
-            "reconstruction error": metrics["validation reconstruction error"].value,
+            "reconstruction error": card.metrics["validation reconstruction error"].value,
             "free": [round(self._share_of_free(kernel), 4) for kernel in every],
             "shown": [self._to_json(kernel) for kernel in every[:SHOWN]],
         }
@@ -128,18 +120,16 @@ class Kernels(Table):
         return {"use": round(kernel.use or 0.0, 4), "channels": np.round(kernel.channels, 3).tolist()}
 
     def _share(self, found: Json) -> Estimate:
-        mean, interval = estimate([100 * share for share in found["free"]])
-        return Estimate(mean, interval)
+        return estimate([100 * share for share in found["free"]])
 
     def rows(self, results: Json) -> list[Row]:
         """The share of free points in the weights of each kind."""
         return [
-            Row(
+            Row.measured(
                 f"{self.name}/{title}/free",
                 f"{title} units: share of kernels' weight for or against free points, %",
                 None,
-                round(self._share(found).mean, 1),
-                self._share(found).interval,
+                self._share(found),
             )
             for title, found in results["crbms"].items()
         ]
@@ -178,7 +168,7 @@ squares, would be for or against free points:
         return SavedCrbm(config, {"first.kernels": kernels}, np.array([kernel["use"] for kernel in shown], np.float32))
 
 
-# Winners
+# Who won, predicted from one board by support vector machines over all feature sets.
 
 KINDS: Final = (Kind.CRBM, Kind.ORIENTED)
 BOARDS: Final = {Budget.SMOKE: 60, Budget.HOUR: 2_000, Budget.FULL: 5_000}

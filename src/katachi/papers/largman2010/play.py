@@ -1,4 +1,4 @@
-"""Games between values over different features (D1, D6): CRBM, its orientation-free kind, and all templates."""
+"""CRBMs and values over their features, as they are learned, and games that they play."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 # RUN/learned/KIND-SEED-…/value/    the same for the value over its features
 # ```
 
-LEARNED_LEARNED: Final = "learned"
+LEARNED: Final = "learned"
 PAPER_GAMES: Final = 1_000
 EPSILON: Final = 0.1
 KOMI: Final = 5.5
@@ -123,7 +123,7 @@ class Subject:
 
     def folder(self, games: Games, scope: Scope) -> Path:
         """Where it is learned, whichever table asks."""
-        return scope.folder.parent.resolve() / LEARNED_LEARNED / f"{self.name}-{how_long(games, scope)}"
+        return scope.folder.parent.resolve() / LEARNED / f"{self.name}-{how_long(games, scope)}"
 
     def features(self, games: Games, scope: Scope) -> str:
         """The features, as a value's training names them."""
@@ -147,7 +147,7 @@ def learn_features(subjects: Iterable[Subject], games: Games, scope: Scope) -> N
         )
         for subject in crbms
     ]
-    do_runs(runs, scope.folder.parent / LEARNED_LEARNED, scope.workers, scope.watch)
+    do_runs(runs, scope.folder.parent / LEARNED, scope.workers, scope.watch)
 
 
 def learn_values(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
@@ -155,7 +155,7 @@ def learn_values(subjects: Iterable[Subject], games: Games, scope: Scope) -> Non
     subjects = list(subjects)
     learn_features(subjects, games, scope)
     runs = [_value_run(subject, games, scope) for subject in subjects]
-    do_runs(runs, scope.folder.parent / LEARNED_LEARNED, scope.workers, scope.watch)
+    do_runs(runs, scope.folder.parent / LEARNED, scope.workers, scope.watch)
 
 
 def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
@@ -298,9 +298,8 @@ class Former(Table):
     name = "former"
     title = "Learning on against the former self"
     own_differences = (
-        f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. "
-        "We take an iteration for a "
-        f"game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
+        f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. We take an "
+        f"iteration for a game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
         "Nobody fills a simple eye of their own, and all stones are taken for alive when both have passed.",
         "Both chains of afterstates teach, the learner's and that of its former self.",
     )
@@ -369,7 +368,7 @@ A value over CRBM features that learned from records learns on in {plan.games:,}
             label_axes(axes, "Against the former self", "games", "won, %")
 
 
-# Play
+# Games between values over different features (D1, D6): CRBM, its orientation-free kind, and all templates.
 
 PUBLISHED_WON, PLAY_PUBLISHED_GAMES = 54, 63  # by the CRBM against templates
 MAX_MOVES: Final = 100  # then there is no winner
@@ -393,12 +392,10 @@ class Play(Table):
     title = "Games: CRBM features against templates"
     own_differences = (
         "The paper gives neither step size nor number of passes. We scale each step by 1/‖φ‖², so that both sets "
-        "learn at "
-        "the same rate, take the gradient of the logistic loss, and go over the games several times.",
+        "learn at the same rate, take the gradient of the logistic loss, and go over the games several times.",
         "Features of a CRBM are less how often their kernel is on; without this the value learns many times slower.",
         "Positions are seen by the player who has just moved, with one weight vector for both colors; the paper does "
-        "not "
-        "say how it tells them apart.",
+        "not say how it tells them apart.",
         "GNU Go counts, as in the paper; where it is not installed, our own estimate does.",
         "A pass is a move like others, valued by the board that it leaves. Our players also pass when the opponent has "
         "passed and counting would win.",
@@ -520,9 +517,8 @@ It says that features that are not oriented played better than those that are, w
         data = results["data"]
         return (
             f"The paper learned from {PAPER_GAMES:,} games that GNU Go played against itself, and `katachi data "
-            "selfplay` "
-            f"can have it do that. Ours are of `{data['name']}`, which has {data['games']:,} games; values learn from "
-            f"{PAPER_GAMES:,} of its training games at most.",
+            f"selfplay` can have it do that. Ours are of `{data['name']}`, which has {data['games']:,} games; values "
+            f"learn from {PAPER_GAMES:,} of its training games at most.",
             *self.own_differences,
         )
 
@@ -569,14 +565,7 @@ class Tournament(Table):
         """Ratings, and who won how much against whom."""
         ratings = [(name, format_estimate(rating, bounds)) for name, (rating, *bounds) in results["ratings"].items()]
         pairs = [Pair(**pair) for pair in results["pairs"]]
-        lines = [
-            (
-                pair.first,
-                pair.second,
-                format_won(pair),
-            )
-            for pair in pairs
-        ]
+        lines = [(pair.first, pair.second, format_won(pair)) for pair in pairs]
         return f"""
 The bundled players for {SIZE}×{SIZE} that learned by the four papers, as many of them as there are, with the average
 liberty player and the random one. Nobody searches. {results["games"]:,} games, of which {results["distinct"]:,} differ

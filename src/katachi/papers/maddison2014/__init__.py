@@ -29,15 +29,6 @@ are taken for independent. Each table lists its differences from the paper. Meas
 EXPERIMENT: Final = Experiment(
     name="maddison2014",
     title="Move prediction by deep networks",
-    tables=(
-        Counts(),
-        Table1(),
-        Table2(),
-        Trend(),
-        Figure1(),
-        Curve(),
-        Table3(),
-        Table5(),
-    ),
+    tables=(Counts(), Table1(), Table2(), Trend(), Figure1(), Curve(), Table3(), Table5()),
     head=_HEAD,
 )

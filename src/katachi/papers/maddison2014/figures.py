@@ -22,24 +22,19 @@ from katachi.policy.measure import TOP
 
 LARGEST: Final = "12x128"
 SHAPES: Final = ("3x16", "3x64", "3x128", "6x128", "6x192", "10x128", LARGEST)
-COUNTS_PUBLISHED: Final = {
-    "parameters": "2.3 million",
-    "connections": "630 million",
-    "units": "550,000",
-}  # of the largest
+# Of the largest network.
+COUNTS_PUBLISHED: Final = {"parameters": "2.3 million", "connections": "630 million", "units": "550,000"}
 
 
 class Counts(Table):
     name = "counts"
     title = "The size of the networks"
     own_differences = (
-        "The paper says neither how its biases are shared nor how the edge is padded. All three of its figures fit one "
-        "reading: the 5×5 layer counts as a layer, every filter has a bias for each point, and the board is padded "
-        "with "
-        "zeros.",
+        "The paper says neither how its biases are shared nor how the edge is padded. All three of its figures fit "
+        "one reading: the 5×5 layer counts as a layer, every filter has a bias for each point, and the board is "
+        "padded with zeros.",
         "The size of the output's filters is not given. We take 3×3; with 1×1 there would be 2,048 parameters fewer, "
-        "which "
-        "fits as well.",
+        "which fits as well.",
     )
 
     def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — counting takes no budget
@@ -57,16 +52,13 @@ class Counts(Table):
             Row(
                 f"{self.name}/{shape}/{what}",
                 f"{self._title(shape)}: {what}",
-                self._published(shape, what),
+                COUNTS_PUBLISHED[what] if shape == LARGEST else None,
                 count,
                 None,
             )
             for shape, counts in results["nets"].items()
             for what, count in counts.items()
         ]
-
-    def _published(self, shape: str, what: str) -> str | None:
-        return COUNTS_PUBLISHED[what] if shape == LARGEST else None
 
     def _title(self, shape: str) -> str:
         return shape.replace("x", "×")
@@ -86,8 +78,6 @@ layer. The paper's figures are those of {self._title(LARGEST)}:
 {table(("net", *COUNTS_PUBLISHED), lines)}
 """
 
-
-# Curve
 
 TIMES: Final = 10  # more positions
 _SAID: Final = f"{TIMES} times the positions"
@@ -112,9 +102,8 @@ class Curve(LearnedTable):
     name = "curve"
     title = "What more positions would bring"
     own_differences = (
-        "The paper has no such curve. A promise is not a measurement: within a schedule the learning rate falls, which "
-        "lifts the "
-        "end of every curve, and a network of a given size has a ceiling that neither law knows of.",
+        "The paper has no such curve. A promise is not a measurement: within a schedule the learning rate falls, "
+        "which lifts the end of every curve, and a network of a given size has a ceiling that neither law knows of.",
         "Held-out positions are few: a point of a curve is uncertain by a percent or so.",
     )
 
@@ -283,8 +272,7 @@ class Trend(LearnedTable):
     title = "Depth and width after as many positions"
     own_differences = (
         "Ours learn by AdamW, with smaller steps for wider networks. Larger networks gain more from more positions "
-        "than "
-        "these have seen: it is the order that can be compared, not the distance.",
+        "than these have seen: it is the order that can be compared, not the distance.",
     )
 
     def measure(self, scope: Scope) -> Json:

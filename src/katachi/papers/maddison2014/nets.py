@@ -11,7 +11,6 @@ The tables of a run share them: what one has learned another need not learn agai
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from katachi.core.models import open_model, pretrained_models
 from katachi.papers.documents import Estimate, share
-from katachi.papers.experiment import Budget, Json, Progress, Run, Scope, Workers, do_runs
+from katachi.papers.experiment import Budget, Json, Run, Scope, Workers, do_runs, position_watcher
 from katachi.papers.tournaments import Games
 from katachi.policy.evaluator import ONNX, PolicyCard
 from katachi.policy.measure import Predictor
@@ -134,9 +133,10 @@ def learn(nets: Iterable[Net], games: Games, scope: Scope) -> dict[Net, Learned]
     found = {}
     for net in nets:
         path = folder / f"{net.name}-{games.digest}"
-        tick = _ticker(net, scope)
+        tick = position_watcher(net.name, -(-net.positions // _BATCH) * _BATCH, scope)
         work = partial(_learn_and_test, path=path, games=games, threads=scope.workers.jobs, tick=tick)
-        (tested,) = _keep(Run(_tested_as(path.name, scope), work, _arguments(net, scope), net.positions), folder)
+        arguments = {"net": asdict(net), "test_positions": TEST_POSITIONS[scope.budget]}
+        (tested,) = _keep(Run(_tested_as(path.name, scope), work, arguments, net.positions), folder)
         found[net] = Learned(net.title, path / "model", net.positions, tested)
     return found
 
@@ -174,10 +174,6 @@ def _tested_as(name: str, scope: Scope) -> str:
     return f"{name}-of-{TEST_POSITIONS[scope.budget]}"
 
 
-def _arguments(net: Net, scope: Scope) -> Json:
-    return {"net": asdict(net), "test_positions": TEST_POSITIONS[scope.budget]}
-
-
 def _keep(run: Run, folder: Path) -> list[Json]:
     """Do a run, or take what was kept of it; it tells of itself how far it is."""
     return do_runs([run], folder, Workers(), lambda _: None)
@@ -203,16 +199,3 @@ def _test(test_positions: int, path: Path, games: Games, threads: int) -> Json:
     network = Predictor.open(path, threads)
     held_out = network.held_out(games.dataset, Split.TEST, games.size, test_positions)
     return network.predict(held_out).tally_all(games.size)
-
-
-def _ticker(net: Net, scope: Scope) -> Callable[[int, Losses], None]:
-    """Tells the watcher how far a training is; the clock starts with the first batch that is learned from now."""
-    started: list[tuple[int, float]] = []
-    total = -(-net.positions // _BATCH) * _BATCH
-
-    def tick(positions: int, losses: Losses) -> None:  # noqa: ARG001 — the run keeps what was measured
-        started[:] = started or [(positions, time.monotonic())]
-        now, seconds = positions - started[0][0], time.monotonic() - started[0][1]
-        scope.watch(Progress(net.name, positions, total, positions, total, now, seconds, unit="positions"))
-
-    return tick

@@ -130,8 +130,7 @@ class Table1(LearnedTable):
     own_differences = (
         "The paper lists the planes that it leaves out; that nine are left is our reading.",
         "The paper sums gradients over the symmetries. We learn free filters whose mean over the symmetries is used, "
-        "which "
-        "is the same up to the step size, and begin with filters as large as the others' are.",
+        "which is the same up to the step size, and begin with filters as large as the others' are.",
         "The paper's larger pair, 6×192, is not learned here.",
     )
 
@@ -234,11 +233,9 @@ class Table2(LearnedTable):
     title = "Table 2: depth, width, and games against GNU Go"
     own_differences = (
         "The paper's networks saw thousands of times as many positions. Its larger ones would take days here; what "
-        "depth "
-        "and width are worth is asked in a table of its own.",
+        "depth and width are worth is asked in a table of its own.",
         f"Our games begin after {RANDOM_PLIES} random moves, because a network without search always plays the same. "
-        "What "
-        "the paper did is not said, but for the removal of games that came out the same.",
+        "What the paper did is not said, but for the removal of games that came out the same.",
         "Our players never fill a simple eye of their own, and pass when the opponent has passed and counting would "
         "win.",
         "GNU Go captures what is dead before it passes.",
@@ -337,7 +334,7 @@ The paper's other rows:
         return who, format_value(found.top_1), f"{found.won}{error}"
 
 
-# Table3
+# Table 3: whether a network predicts better when it is given the rank of the player, and plays better.
 
 TABLE3_PUBLISHED: Final = {
     1: (49.2, 3.6),
@@ -543,10 +540,8 @@ class Table5(Table):
     own_differences = (
         "The network is ours, and so are its data and its size; `katachi models` says how the bundled ones learned.",
         "The paper's search continues while a graphics card computes priors, and uses them when they come. Where "
-        "simulations "
-        "are counted ours waits for them, so that results do not depend on the machine's speed; what late priors "
-        "cost is "
-        "measured by `katachi reproduce search --table async`.",
+        "simulations are counted ours waits for them, so that results do not depend on the machine's speed; what late "
+        "priors cost is measured by `katachi reproduce search --table async`.",
         "The paper's rollouts and ours differ: by 3×3 patterns there, by patterns and tactics here.",
         f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
         "The search without the network is ours alone.",

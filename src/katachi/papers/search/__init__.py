@@ -6,13 +6,7 @@ from typing import Final
 
 from katachi.papers.experiment import Experiment
 from katachi.papers.search.delayed import LatePriors
-from katachi.papers.search.strength import (
-    Ablation,
-    AgainstGnugo,
-    Doubling,
-    Ladder,
-    write_cards,
-)
+from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
 
 _HEAD: Final = """
 How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.

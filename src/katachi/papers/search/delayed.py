@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -37,8 +37,6 @@ class SlowEvaluator:
         even = np.full(len(boards), 0.5, dtype=np.float32)
         return Evaluation(even, legal / legal.sum(axis=1, keepdims=True))
 
-
-# Delayed
 
 SIZE: Final = 9
 DELAYS: Final = (0, 50, 150)  # milliseconds a batch
@@ -97,19 +95,10 @@ class LatePriors(Table):
             for number in range(scope.runs or ROUNDS[scope.budget])
         ]
         done = do_runs(runs, scope.folder, Workers(), scope.watch)
-        return {"seconds": arguments["seconds"], "batch": MctsSettings().batch} | self._gather(done)
-
-    def _gather(self, rounds: list[Json]) -> Json:
-        """The values of all rounds, by kind and by what was measured."""
-        kinds = sorted(rounds[0])
-        return {
-            "kinds": {
-                kind: {what: [found[kind][what] for found in rounds] for what in rounds[0][kind]} for kind in kinds
-            }
+        kinds = {
+            kind: {what: [found[kind][what] for found in done] for what in done[0][kind]} for kind in sorted(done[0])
         }
-
-    def _median(self, values: list[Any]) -> float:
-        return float(np.median(values))
+        return {"seconds": arguments["seconds"], "batch": MctsSettings().batch, "kinds": kinds}
 
     def rows(self, results: Json) -> list[Row]:
         """The rate beside that without an evaluator, and what was dropped."""
@@ -154,7 +143,7 @@ that from the making of a node to its prior.
 
     def _line(self, results: Json, threads: int, delay: int) -> tuple[str, ...]:
         found = results["kinds"][_key(threads, delay)]
-        rate = format_value(round(self._median(found["rate"])))
+        rate = format_value(round(np.median(found["rate"])))
         if delay < 0:
             return ("no evaluator", str(threads), rate, *[""] * 6)
         share = ratio(results, threads, delay)
@@ -166,7 +155,7 @@ that from the making of a node to its prior.
             format_estimate(round(share.mean, 1), interval),
             format_value(sum(found["sent"])),
             str(sum(found["dropped"])),
-            f"{100 * self._median(found['coverage']):.0f}",
-            format_value(round(self._median(found["lag simulations"]))),
-            f"{1000 * self._median(found['lag seconds']):.0f}",
+            f"{100 * np.median(found['coverage']):.0f}",
+            format_value(round(np.median(found["lag simulations"]))),
+            f"{1000 * np.median(found['lag seconds']):.0f}",
         )

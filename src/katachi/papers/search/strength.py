@@ -410,7 +410,7 @@ to move, and a search ends early where its move can no longer change.
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the picture."""
         found = scores(results)
-        won = [(pair.percent, *pair.percent_interval) for pair in found.values()]
+        won = [(pair.percent, *(pair.won.interval or ())) for pair in found.values()]
         elo = [results["ratings"][pair.first] for pair in found.values()]
         with plot(pictures / f"{self.name}.svg", columns=2) as (left, right):
             self._draw_curve(left, list(found), won)

@@ -21,8 +21,7 @@ _DIFFERENCES: Final = (
     "(*averaged*), because greedy self-play with a constant step swings a lot from one moment to the next.",
     "The paper does not say how games end. Ours go on until nobody has a move left that does not fill an eye of their "
     "own, or for four moves a point; then the area decides, with all stones taken for alive.",
-    "The paper's means are over 50 runs, "
-    f"those of our budget `full` over {figure4.RUNS[Budget.FULL]}; `--runs 50` "
+    f"The paper's means are over 50 runs, those of our budget `full` over {figure4.RUNS[Budget.FULL]}; `--runs 50` "
     "does them all. Runs in which the agents never exceed 50 % count as all of their games here; what the paper does "
     "with them is not said.",
     "The paper's final agents are a pair that learned with the cascade and on growing boards. Ours are single agents "
@@ -58,13 +57,6 @@ An interrupted command resumes when it is given again. Measured here: {{measured
 EXPERIMENT: Final = Experiment(
     name="silver2007",
     title="Local shapes by temporal-difference learning",
-    tables=(
-        Figure3(),
-        Figure4(),
-        Growing(),
-        Cascade(),
-        Figure5(),
-        Figure6(),
-    ),
+    tables=(Figure3(), Figure4(), Growing(), Cascade(), Figure5(), Figure6()),
     head=_HEAD,
 )

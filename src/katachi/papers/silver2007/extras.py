@@ -1,4 +1,4 @@
-"""Board growing (section 7): 9×9 learned after 5×5, 6×6, 7×7 and 8×8, against 9×9 learned from nothing."""
+"""What the paper describes without figures: the online cascade (section 8) and board growing (section 7)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ boards and gives no figures. Here all {len(UP_TO_3X3)} sets up to 3×3 learn on 
 """
 
 
-# Growing
+# 9×9 learned after 5×5, 6×6, 7×7 and 8×8, against 9×9 learned from nothing.
 
 SMALLEST: Final = 5
 GROWING_SIZE: Final = 9

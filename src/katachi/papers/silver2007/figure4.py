@@ -1,7 +1,7 @@
 """Figure 4: each set of shapes alone, and with all sets that are as or more general, on 5×5.
 
 36 learners: nine sizes, location independent (LI) and dependent (LD), alone and cumulative; in each a number of
-runs of two agents that learn for 100,000 games (``papers/silver2007/figure4.py``).
+runs of two agents that learn for 100,000 games.
 """
 
 from __future__ import annotations
@@ -135,8 +135,6 @@ def games_until(
     return None
 
 
-# Figure4
-
 SIZE: Final = 5
 KOMI: Final = 7.5
 ALONE: Final = "alone"
@@ -172,11 +170,6 @@ class Learner:
             return (self.shape_set,)
         return tuple(other for other in ALL_SETS if other.is_as_general_as(self.shape_set))
 
-    @property
-    def mode(self) -> str:
-        """The fast form of learning where it can be had."""
-        return "online" if self.shape_set.is_hashed else "fast"
-
     def run(self, number: int, protocol: Protocol) -> Run:
         arguments = {
             "sets": [shape_set.name for shape_set in self.sets],
@@ -184,7 +177,7 @@ class Learner:
             "komi": KOMI,
             "seed": seed_of(Figure4.name, self.name, number),
             "protocol": protocol.arguments,
-            "mode": self.mode,
+            "mode": "online" if self.shape_set.is_hashed else "fast",  # where that can be had
         }
         return Run(f"{self.name} {number:02d}", learn, arguments, protocol.games)
 
@@ -192,49 +185,30 @@ class Learner:
 LEARNERS: Final = tuple(Learner(shape_set, how) for how in (ALONE, CUMULATIVE) for shape_set in ALL_SETS)
 
 
-def _runs(count: int, protocol: Protocol) -> Iterator[Run]:
+def _runs(count: int, protocol: Protocol) -> list[Run]:
     """The first run of every learner comes before the second of any, so that a part of them is balanced."""
-    for number in range(count):
-        for learner in LEARNERS:
-            yield learner.run(number, protocol)
+    return [learner.run(number, protocol) for number in range(count) for learner in LEARNERS]
 
 
 def sum_up(results: Sequence[Json], protocol: Protocol) -> Json:
     """What is kept of the runs of one learner: figures of each run, rates in percent, and the mean curve."""
     curves = [result["curve"] for result in results]
-    return {
-        **_sum_up_final_tests(results, protocol.final_games),
-        "early": [_early(curve, protocol) for curve in curves if EARLY in protocol.tests],
-        **_sum_up_learning_times(curves, protocol),
-        "curve": mean_curve(curves, protocol.test_games),
-    }
-
-
-def _sum_up_final_tests(results: Sequence[Json], games: int) -> Json:
-    """The win rates at the end of every run, in percent."""
+    games, wins = protocol.final_games, LEARNED * protocol.test_games
     return {
         "final": [percent_won(result["final"], games) for result in results],
         "averaged": [percent_won(result["averaged"], games) for result in results],
         "as Black": [percent_won(result["final"], games, color=0) for result in results],
         "as White": [percent_won(result["final"], games, color=1) for result in results],
         "better agent": [percent_won(result["final"], games, best=True) for result in results],
-    }
-
-
-def _sum_up_learning_times(curves: Sequence[list[list[float]]], protocol: Protocol) -> Json:
-    """The games until both agents exceed 50 %, in one test and in the mean of several."""
-    wins = LEARNED * protocol.test_games
-    return {
+        "early": [_early(curve, protocol) for curve in curves if EARLY in protocol.tests],
         "learned after": [games_until(curve, protocol.tests, wins) for curve in curves],
         "learned after, smoothed": [games_until(c, protocol.tests, wins, in_a_row=SMOOTHED) for c in curves],
+        "curve": mean_curve(curves, protocol.test_games),
     }
 
 
 def _early(curve: list[list[float]], protocol: Protocol) -> float:
     return 100 * float(mean_rates(curve, protocol.test_games)[protocol.tests.index(EARLY)])
-
-
-# Looking at results
 
 
 def of(results: Json, learner: Learner, key: str) -> list[Any]:
@@ -328,15 +302,6 @@ def _plot_times(results: Json, path: Path) -> None:
         label_axes(axes, "Learning time, cumulative sets", "number of sets", "games until both exceed 50 %")
 
 
-# Figure 4 as rows and text.
-
-
-# Rows
-
-
-# Text
-
-
 class Figure4(Table):
     name = "figure4"
     title = "Figure 4: shapes on 5×5, alone and together"
@@ -344,8 +309,7 @@ class Figure4(Table):
     def measure(self, scope: Scope) -> Json:
         """Do all runs, or what is missing, and sum them up by learner."""
         protocol, count = PROTOCOLS[scope.budget], scope.runs or RUNS[scope.budget]
-        runs = list(_runs(count, protocol))
-        results = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        results = do_runs(_runs(count, protocol), scope.folder, scope.workers, scope.watch)
         # The runs of one learner are as far apart as there are learners.
         summaries = {
             learner.name: sum_up(results[first :: len(LEARNERS)], protocol) for first, learner in enumerate(LEARNERS)
@@ -364,11 +328,9 @@ class Figure4(Table):
 
     def _row(self, name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
         if isinstance(found, Estimate):
-            return Row(f"{self.name}/{name}", what, published, round(found.mean, 2), self._rounded(found.interval))
+            interval = found.interval and (round(found.interval[0], 2), round(found.interval[1], 2))
+            return Row(f"{self.name}/{name}", what, published, round(found.mean, 2), interval)
         return Row(f"{self.name}/{name}", what, published, found, None)
-
-    def _rounded(self, interval: tuple[float, float] | None) -> tuple[float, float] | None:
-        return None if interval is None else (round(interval[0], 2), round(interval[1], 2))
 
     def _statements(self, results: Json) -> Iterator[Row]:
         best_alone, combined = self._find("LI 2x2", ALONE), self._find("LI 3x3", CUMULATIVE)

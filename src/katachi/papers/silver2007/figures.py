@@ -1,4 +1,4 @@
-"""Figure 5: the final agents rated on 9×9, the paper's on CGOS, ours in tournaments of the same kinds of players.
+"""Figures 3, 5 and 6: the number of shapes, the final agents rated on 9×9, and their largest weights.
 
 Ratings need a player whose rating is known on both sides: the average liberty player, 850 on CGOS. The random player,
 at −170, would be a poor one: whoever loses all games has a rating of which only an upper bound is known.
@@ -51,10 +51,8 @@ class Figure3(Table):
 
     def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — counting takes no budget
         """Count everything."""
-        return {"sets": {s.name: self._count(s) for location in Location for s in self._sets(location)}}
-
-    def _sets(self, location: Location) -> Iterator[ShapeSet]:
-        return (ShapeSet(*size, location) for size in PAPER_SIZES)
+        sets = (ShapeSet(*size, location) for location in Location for size in PAPER_SIZES)
+        return {"sets": {shape_set.name: self._count(shape_set) for shape_set in sets}}
 
     def _count(self, shape_set: ShapeSet) -> Json:
         return {
@@ -85,13 +83,10 @@ class Figure3(Table):
                 words = f"{name.replace('x', '×')}: distinct weights on {size}×{size}"
                 yield Row(f"{self.name}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None)
 
-    def _agreement(self, results: Json) -> str:
-        published = list(self._published_rows(results))
-        equal = sum(row.published == row.ours for row in published)
-        return f"Of the paper's {len(published)} counts {equal} are ours."
-
     def section(self, results: Json) -> str:
         """The table, with the distinct weights beside it."""
+        published = list(self._published_rows(results))
+        equal = sum(row.published == row.ours for row in published)
         header = ("set", "n", "N", "distinct, 5×5", "distinct, 9×9", "and inverses tied, 9×9")
         lines = [
             (
@@ -104,16 +99,16 @@ class Figure3(Table):
             for name, counts in results["sets"].items()
         ]
         return f"""
-{self._agreement(results)} N counts the entries of the tables, where a set of shapes is folded by the two mirror axes of
-the board; h is a number of bins, 100,000. Fewer weights are *distinct*: the diagonals fold the board once more, and
-many shapes are their own mirror images. The last column is how many there would be if a shape and its color inverse
-shared one.
+Of the paper's {len(published)} counts {equal} are ours. N counts the entries of the tables, where a set of
+shapes is folded by the two mirror axes of the board; h is a number of bins, 100,000. Fewer weights are *distinct*: the
+diagonals fold the board once more, and many shapes are their own mirror images. The last column is how many there would
+be if a shape and its color inverse shared one.
 
 {table(header, lines)}
 """
 
 
-# Figure5
+# Figure 5: the paper's ratings are those of CGOS, ours come from tournaments of the same kinds of players.
 
 SIZE: Final = 9
 ANCHOR: Final = Anchor("ALP", 850)
@@ -244,13 +239,11 @@ and those far from {ANCHOR.player} rest on how Elo's curve runs there.
         return table(("player", "CGOS, 2006", "ours", "95 %"), lines)
 
     def _pair_table(self, results: Json) -> str:
-        return table(
-            ("pair", "games", "the first won, %", "95 %"), (self._pair_line(Pair(**pair)) for pair in results["pairs"])
-        )
-
-    def _pair_line(self, pair: Pair) -> tuple[str, ...]:
-        low, high = pair.percent_interval
-        return f"{pair.first} – {pair.second}", str(pair.games), f"{pair.percent:.1f}", f"{low:.0f} … {high:.0f}"
+        lines = []
+        for pair in (Pair(**pair) for pair in results["pairs"]):
+            interval = " … ".join(f"{bound:.0f}" for bound in pair.won.interval or ())
+            lines.append((f"{pair.first} – {pair.second}", str(pair.games), f"{pair.percent:.1f}", interval))
+        return table(("pair", "games", "the first won, %", "95 %"), lines)
 
 
 # Figure 6: the ten shapes of largest weight in each set of the basic agent, and what the paper reads in them.

@@ -32,14 +32,6 @@ from the paper. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="wu2006",
     title="Territory, learned on small boards",
-    tables=(
-        Figure2a(),
-        Table2(),
-        Figure2b(),
-        Figure3(),
-        Points(),
-        Status(),
-        Bootstrap(),
-    ),
+    tables=(Figure2a(), Table2(), Figure2b(), Figure3(), Points(), Status(), Bootstrap()),
     head=_HEAD,
 )

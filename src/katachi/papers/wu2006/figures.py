@@ -55,8 +55,6 @@ POSITIONS: Final = {Budget.SMOKE: 2_000, Budget.HOUR: 100_000, Budget.FULL: 1_00
 GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 50, Budget.FULL: 400}
 MEASURED: Final = {Budget.SMOKE: 50, Budget.HOUR: 1000, Budget.FULL: 5000}
 _RANDOM_PLIES: Final = 2
-
-
 _COMMAND: Final = "katachi reproduce wu2006"
 
 
@@ -65,8 +63,7 @@ class Bootstrap(Table):
     title = "Pure bootstrap on small boards"
     own_differences = (
         "The paper says neither how moves were drawn nor how long it learned. Ours are drawn in proportion to e^E, "
-        "where E "
-        "is the area that they promise.",
+        "where E is the area that they promise.",
         "Propensities would be knowledge of other games: they stay 0.",
     )
 
@@ -153,8 +150,6 @@ larger boards. Games begin after {_RANDOM_PLIES} random moves, and those that ca
         accuracy = "" if known is None else format_rounded(Estimate(known["mean"], tuple(known["interval"])))
         return f"{size}×{size}", format_value(board["positions"]), *shares, accuracy
 
-
-# Figure2
 
 PHASES_ASKED: Final = (20, 50, 80, 120, 180)  # the first of four moves of each game that are asked about
 MOVES: Final = {Budget.SMOKE: 10, Budget.HOUR: 120, Budget.FULL: 2000}  # of each phase

@@ -7,8 +7,6 @@ RUN/nets/NET-SET/       a training run, which resumes after an interruption
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -19,11 +17,11 @@ from katachi.core.contracts import Ints
 from katachi.core.models import WEIGHTS, open_model, pretrained_models
 from katachi.core.training import Machine, MetricLine
 from katachi.data.dataset import LABELS, Dataset
-from katachi.papers.experiment import Budget, ExperimentError, Json, Progress, Scope
+from katachi.papers.experiment import Budget, ExperimentError, Json, Scope, position_watcher
 from katachi.sgf.files import Split
 from katachi.sgf.record import UNKNOWN, grade_of
 from katachi.territory.evaluator import TerritoryCard
-from katachi.territory.learner import Losses, TerritoryTraining
+from katachi.territory.learner import TerritoryTraining
 from katachi.territory.network import DagRnnConfig
 from katachi.territory.train import train_territory
 
@@ -124,8 +122,6 @@ DIFFERENCES: Final = (
 )
 
 
-# Nets
-
 NETS: Final = "nets"
 _POLICY_LOSS: Final = 3.0  # moves are about as hard to tell as all points together
 Kind = Literal["paper", "mover", "strong"]
@@ -154,7 +150,7 @@ class Learned:
     def key(self) -> str:
         """What tells it from others in names of files."""
         name = self.model.parent.name if self.model.name == "model" else self.model.name
-        return f"{name}{'-policy' * self.by_policy}-{_digest(self.model)}"
+        return f"{name}{'-policy' * self.by_policy}-{open_model(self.model).card.files[WEIGHTS][:8]}"
 
     def evaluating_by_policy(self) -> Learned:
         """The same network, asked for its own policies."""
@@ -164,16 +160,12 @@ class Learned:
         return {"title": self.title, "positions": self.positions}
 
 
-def _digest(model: Path) -> str:
-    return open_model(model).card.files[WEIGHTS][:8]
-
-
 def learn(kind: Kind, sets: Sets, scope: Scope) -> Learned:
     """Learn a network, or what is missing of it; ``--jobs`` is the threads that learn."""
     positions = POSITIONS[scope.budget][kind]
     path = scope.folder.parent / NETS / f"{kind}-{positions}-{sets.labeled.digest[:8]}"
     lines: list[MetricLine] = []
-    tick = _ticker(f"learning {TITLES[kind]}", positions, scope)
+    tick = position_watcher(f"learning {TITLES[kind]}", positions, scope)
     machine = Machine(scope.workers.jobs)
     training = settings_of(kind, positions, sets, scope.budget)
     train_territory(training, path, lines.append, "katachi reproduce wu2006", machine, tick)
@@ -208,15 +200,3 @@ def pretrained_networks(*, by_policy: bool = False) -> list[Learned]:
             net = Learned(f"`{path.name}`", path, card.training.all_positions)
             found.append(net.evaluating_by_policy() if by_policy and card.config.policy else net)
     return found
-
-
-def _ticker(name: str, total: int, scope: Scope) -> Callable[[int, Losses], None]:
-    """Tells the watcher how far a training is; the clock starts with the first batch that is learned from now."""
-    started: list[tuple[int, float]] = []
-
-    def tick(positions: int, losses: Losses) -> None:  # noqa: ARG001 — the run keeps what was measured
-        started[:] = started or [(positions, time.monotonic())]
-        now, seconds = positions - started[0][0], time.monotonic() - started[0][1]
-        scope.watch(Progress(name, positions, total, positions, total, now, seconds, unit="positions"))
-
-    return tick

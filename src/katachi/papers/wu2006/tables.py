@@ -354,8 +354,6 @@ with the labels of test games.
         return table(header, lines)
 
 
-# Table2
-
 QUESTIONS: Final = {9: Question(9), 13: Question(13), 19: Question(19, 80, 83)}
 _LEAST: Final = 1e-6  # probability that an inverse is taken of
 BEST: Final = 30  # moves, among which half of the paper's are at 80 stones
@@ -394,15 +392,13 @@ class Table2(Table):
     title = "Table 2: the probability of human moves"
     own_differences = (
         *DIFFERENCES,
-        "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other "
-        "games of "
-        "the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the best "
-        f"{BEST} of 281 (Figure 2b); if all of these were in the first place and the others in any after the thirtieth "
-        f"alike, the geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
+        "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games "
+        "of the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the "
+        f"best {BEST} of 281 (Figure 2b); if all of these were in the first place and the others in any after the "
+        f"thirtieth alike, the geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
         "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
         "That random play has 1 / 281 on 19×19 says that the paper asked about positions with 80 stones and counts "
-        "points "
-        "alone; ours may have fewer stones, as some were captured.",
+        "points alone; ours may have fewer stones, as some were captured.",
     )
 
     def measure(self, scope: Scope) -> Json:
