@@ -102,8 +102,8 @@ def load_twin(name: str, folder: Path, notes: list[str]) -> ctypes.CDLL | None:
 def import_twin(name: str) -> ModuleType | None:
     """Import ``benchmarks/NAME.py``; None if it is not found."""
     source = find_source(f"{name}.py")
-    spec = source and spec_from_file_location(name, source)
-    if not spec or not spec.loader:
+    spec = None if source is None else spec_from_file_location(name, source)
+    if spec is None or spec.loader is None:
         return None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
