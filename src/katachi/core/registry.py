@@ -71,6 +71,7 @@ _CALLED: Final = {  # an entry of each table, in a sentence
     "feature_cards": "kind of features",
     "trainings": "training",
     "releases": "kind of recipe",
+    "lessons": "lesson",
     "searches": "search",
     "warmup": "stage of warm-up",
 }
