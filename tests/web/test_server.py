@@ -89,7 +89,7 @@ def test_no_path_leads_out(server, client, path):
 def test_nobody_else_plays(client, player):
     answer = client.get("/new", params={"player": player})
     assert answer.status_code == 400
-    assert "not available" in answer.text
+    assert "not available here" in answer.text
 
 
 def test_an_upload_is_bounded(client):

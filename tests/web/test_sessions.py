@@ -139,7 +139,7 @@ def test_a_player_that_cannot_is_a_sentence(opponents, tmp_path):
     async def scene(application):
         with pytest.raises(TableError, match="9×9 alone"):
             begin(application, "nine")
-        with pytest.raises(TableError, match="not available"):
+        with pytest.raises(TableError, match="not available here"):
             begin(application, "alp; rm -rf /")
         session = begin(application, "nobody")
         session.click(12)
