@@ -1,4 +1,4 @@
-"""A fifth system is one package: found by its entry point, it is saved, loaded, described, played with and analysed by.
+"""A fifth system is one package: found by its entry point, it is trained, saved, shown, played with and analysed by.
 
 The package lies in a folder of its own beside what an installer would leave of it; nothing of katachi is edited.
 """
@@ -31,7 +31,12 @@ PACKAGE = {
 
 from katachi.core.registry import System
 
-SYSTEM = System(name="toy", title="Stones, counted", cards={"toy": "toy.evaluator:ToyCard"})
+SYSTEM = System(
+    name="toy",
+    title="Stones, counted",
+    cards={"toy": "toy.evaluator:ToyCard"},
+    trainings={"toy": "toy.train:TRAINING"},
+)
 ''',
     "toy/evaluator.py": """
 from typing import Literal
@@ -75,9 +80,61 @@ class ToyCard(ModelCard):
         return ValueEvaluator(values, temperature=0.1)
 
 
-def save_toy(path, worth):
+def save_toy(path, worth, training=Training(games=1)):
     content = format_tensors({"worth": np.array([worth], dtype=np.float32)})
-    save_model(path, ToyCard(training=Training(games=1), files={WEIGHTS: digest_file(content)}), {WEIGHTS: content})
+    save_model(path, ToyCard(training=training, files={WEIGHTS: digest_file(content)}), {WEIGHTS: content})
+""",
+    "toy/train.py": """
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+from toy.evaluator import save_toy
+
+from katachi.core.training import SEED, MetricLine, Option, TrainingCommand, TrainingRun, check_settings
+
+
+class ToyTraining(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    games: int = 2
+    seed: int = 0
+
+
+class ToyLearner:
+    def __init__(self):
+        self.games = 0
+
+    @property
+    def worth(self):
+        return self.games / 4
+
+    def state_dict(self):
+        return {"games": np.array([self.games])}
+
+    def load_state_dict(self, state):
+        self.games = int(state["games"][0])
+
+
+def train_toy(settings, folder, command, machine, observer):
+    learner = ToyLearner()
+    with TrainingRun(folder, settings, observer.watch, command) as run:
+        run.restore(learner)
+        while learner.games < settings.games:
+            learner.games += 1
+            observer.tick(learner.games)
+            run.keep(learner.state_dict(), MetricLine({"games": learner.games, "worth": learner.worth, "seconds": 0.0}))
+        save_toy(folder / "model", learner.worth, run.describe("nothing", learner.games))
+        run.finish("toy")
+
+
+TRAINING = TrainingCommand(
+    help="Learn what a stone is worth.",
+    options=(Option("games", "How many games to look at."), SEED),
+    parse=lambda values: check_settings(ToyTraining, values),
+    train=train_toy,
+    folder=lambda settings: "toy",
+    summarize=lambda settings, lines: f"a stone is worth {lines[-1].values['worth']}",
+    unit="games",
+)
 """,
     "toy-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n",
     "toy-1.0.dist-info/entry_points.txt": "[katachi.systems]\ntoy = toy:SYSTEM\n",
@@ -97,8 +154,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         resolve("toy.evaluator:save_toy")(folder / "model", worth=0.25)
         yield folder / "model"
     systems.cache_clear()
-    for name in ("toy", "toy.evaluator"):
-        sys.modules.pop(name)
+    for name in ("toy", "toy.evaluator", "toy.train"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture
@@ -138,6 +195,23 @@ def test_it_is_described(toy: Path) -> None:
     assert "a toy that counts stones" in console.file.getvalue()
 
 
+def run_command(*arguments: str) -> None:
+    with pytest.raises(SystemExit) as exited:
+        main(list(arguments))
+    assert not exited.value.code
+
+
+@pytest.mark.usefixtures("toy")
+def test_it_is_trained_shown_and_played_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    run_command("train", "toy", "--games", "3", "--run", str(run))
+    assert "a stone is worth 0.75" in capsys.readouterr().out
+    assert open_model(run / "model").card.training.games == 3
+    run_command("show", str(run / "model"))
+    assert "a toy that counts stones" in capsys.readouterr().out
+    assert load_player(str(run / "player.toml"), seed=1).decide(capturing_game(), Limit()).move == 5
+
+
 def test_it_plays_and_analyses(player_file: Path) -> None:
     player = load_player(str(player_file), seed=1)
     game = capturing_game()
@@ -150,8 +224,6 @@ def test_it_plays_and_analyses(player_file: Path) -> None:
 
 def test_games_are_analysed(toy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "game.sgf").write_text(game_to_sgf(capturing_game()))
-    with pytest.raises(SystemExit) as exited:
-        main(["analyze", str(tmp_path / "game.sgf"), "--model", str(toy), "--out", str(tmp_path / "out"), "--no-html"])
-    assert not exited.value.code
+    run_command("analyze", str(tmp_path / "game.sgf"), "--model", str(toy), "--out", str(tmp_path / "out"), "--no-html")
     assert parse_sgf((tmp_path / "out" / "game.sgf").read_text())
     assert "1 game, 5 positions" in capsys.readouterr().out
