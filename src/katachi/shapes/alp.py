@@ -55,15 +55,14 @@ def play_by_color(
     alp["random"], alp["eye_rule"] = alp_seed, EYE_RULES[eye_rule]
     boards = new_boards(3, features.board_size)
     own, weights = _with_local_shapes(features, weights.astype(np.float64))
-    per_move: tuple[Any, ...] = ()
-    if _can_fuse(own):
-        count_wins, game = count_table_wins, _new_table_player(own, weights)
-    else:
-        count_wins, game = count_online_wins, new_game(own, cascade=False)
-        per_move = (new_shapes(own, 1), weights[None])
+    game = _new_table_player(own, weights) if _can_fuse(own) else new_game(own, cascade=False)
     game["random"], game["eye_rule"] = own_seed, EYE_RULES[eye_rule]
-    black, white = count_wins(game, per_move, alp, boards, games, random_plies, komi).tolist()
-    return black, white
+    rest = (alp, boards, games, random_plies, komi)
+    if _can_fuse(own):
+        wins = count_table_wins(game, (), *rest)
+    else:
+        wins = count_online_wins(game, (new_shapes(own, 1), weights[None]), *rest)
+    return float(wins[0]), float(wins[1])
 
 
 def _with_local_shapes(

@@ -48,7 +48,7 @@ from katachi.features.windows import TABLE_SIZES, Windows, check_board_size, fin
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.shapes.features import LocalShapes, LocalShapesCard, ShapeFeatures, ShapesCard, stack_cells
-from katachi.shapes.kernels import liberty as kernels
+from katachi.shapes.kernels import features as kernels
 from katachi.shapes.kernels import liberty_windows as window_kernels
 from katachi.shapes.sets import ShapeSet, draw_shape, rectangle_orders, share_weights
 
@@ -91,7 +91,7 @@ class LibertyShapes(ShapeFeatures):
         check_board_size(board.size, self.board_size)
         entries = np.empty(int(self.active_counts.sum()), dtype=np.int64)
         readings = np.zeros(1, dtype=kernels.READING)
-        kernels.active_placements(board.record, self.record, readings, -board.to_play, entries)
+        kernels.active_liberty_placements(board.record, self.record, readings, -board.to_play, entries)
         return entries
 
     def place(self, board: Board) -> Placements:

@@ -21,8 +21,7 @@ from katachi.features.windows import CODES
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.shapes.features import LocalShapes, Part, has_parts, part_windows, sum_parts
-from katachi.shapes.kernels import liberty_model as _linear_liberty
-from katachi.shapes.kernels import model as _linear
+from katachi.shapes.kernels import model as kernels
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes, build_liberty_windows, can_fuse_liberties
 from katachi.shapes.sets import ShapeSet
 
@@ -95,7 +94,7 @@ def _lay_out(
     starts = np.searchsorted(point[order], np.arange(size**2 + 1))
     contacts = np.stack([window[order], 3 ** cell[order]], axis=1)
     sections: list[NDArray[Any]] = [cells[:, ::-1], class_of, starts, contacts, tables, liberties]
-    begins = _linear.HEADER + np.cumsum([0, *(section.size for section in sections)])
+    begins = kernels.HEADER + np.cumsum([0, *(section.size for section in sections)])
     header = np.array([len(cells), *begins[:4], begins[5]])
     sections[1] = begins[4] + class_of * CODES
     return np.concatenate([header, *(section.ravel() for section in sections)]).astype(np.int32)
@@ -109,17 +108,16 @@ class FusedLinearModel(LinearModel):
         if not (isinstance(features, LocalShapes | CombinedShapes) and can_fuse(features)):
             raise ValueError(f"{features.name} do not all fit into 3×3 windows, or 2×2 windows with liberties")
         self._parameters = fuse(features, self.weights)
-        self._kernels = _linear if isinstance(features, LocalShapes) else _linear_liberty
 
     @property
     def kernel(self) -> Any:
         """``kernel(records, parameters)``: P(Black wins) on ``records[0]``."""
-        return self._kernels.value
+        return kernels.value
 
     @property
     def sweep_kernel(self) -> Any:
         """``sweep_kernel(records, parameters, values)``: the same after each move, NaN where it is illegal."""
-        return self._kernels.sweep
+        return kernels.sweep
 
     @property
     def parameters(self) -> Parameters:
@@ -134,15 +132,15 @@ class FusedLinearModel(LinearModel):
         return WindowValues(self.features.board_size, windows.cells, windows.class_of, sum_parts(windows))
 
     def _logit(self, board: Board) -> float:
-        return float(self._kernels.board_logit(board.record, self._parameters))
+        return float(kernels.board_logit(board.record, self._parameters))
 
     def evaluate_afterstates(self, board: Board) -> Doubles:
         """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
-        return self._run(self._kernels.sweep, board)
+        return self._run(kernels.sweep, board)
 
     def afterstate_log_odds(self, board: Board) -> Doubles:
         """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
-        return self._run(self._kernels.sweep_log_odds, board)
+        return self._run(kernels.sweep_log_odds, board)
 
     def _run(self, sweep: Any, board: Board) -> Doubles:
         self._check_board(board)

@@ -22,7 +22,7 @@ from katachi.shapes.kernels.games import train_online, train_tables
 from katachi.shapes.kernels.online_td import GAME, Shapes
 from katachi.shapes.kernels.player import LIBERTY_TABLE, TABLE, new_player
 from katachi.shapes.kernels.run import PLIES_PER_POINT
-from katachi.shapes.kernels.table_td import LEARNER, Lesson
+from katachi.shapes.kernels.table_td import LEARNER, TableShapes
 from katachi.shapes.liberty import NO_LIBERTY_WINDOWS, CombinedShapes, LibertyShapes, build_liberty_windows
 from katachi.shapes.sets import inverse_codes
 
@@ -166,8 +166,8 @@ class FastSelfPlay(SelfPlay):
             player["has_liberties"] = True
             self.learner["liberties"]["lines"] = basic.board_size
             self.learner["liberties"]["windows"] = (basic.board_size - 1) ** 2
-        lesson = Lesson(self.learner, self.tables.record, self.tables.canonical, inverse, windows, steps)
-        self._tables = (), (lesson, weights), (basic.size, windows, *self.levels)
+        shapes = TableShapes(self.learner, self.tables.record, self.tables.canonical, inverse, windows, steps)
+        self._tables = (), (shapes, weights), (basic.size, windows, *self.levels)
         super().__init__(run, weights, player, seed, basic.board_size)
 
     def train(self, games: int) -> None:

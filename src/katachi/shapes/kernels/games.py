@@ -23,6 +23,7 @@ from katachi.go.kernels.board import (
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
 from katachi.shapes.kernels import online_td, table_td
+from katachi.shapes.kernels.features import touches
 from katachi.shapes.kernels.run import PASS_MOVE, PLIES_PER_POINT, agent_of, begin_batch, end_game, final_win
 
 # The average liberty player (Silver et al. 2007) values a move by the mean number of liberties of its own chains less
@@ -63,17 +64,6 @@ def _count(alp, b, color):
 
 
 @kernel
-def _touches(b, p, head):
-    """Whether an empty point is a liberty of a chain."""
-    near = NEIGHBORS[b.lines]
-    for k in range(4):
-        q = near[p, k]
-        if b.stone[q] == b.stone[head] and b.head[q] == head:
-            return True
-    return False
-
-
-@kernel
 def _is_simple(b, p, color):
     """Whether a move captures nothing and joins at most one chain."""
     near = NEIGHBORS[b.lines]
@@ -110,7 +100,7 @@ def _value_simple(alp, b, p, color):
     for k in range(4):
         q = near[p, k]
         if b.stone[q] == EMPTY:
-            gained += joined == PASS_MOVE or not _touches(b, q, joined)
+            gained += joined == PASS_MOVE or not touches(b, q, joined)
     chains = alp.own_chains + (1 if joined == PASS_MOVE else 0)
     return _balance(chains, alp.own_liberties + gained, alp.opponent_chains, alp.opponent_liberties - lost)
 

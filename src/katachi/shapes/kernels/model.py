@@ -1,10 +1,10 @@
-"""The compiled part of ``shapes/model.py``: a board's logit as a sum over its 3×3 windows, and a sweep over all
-moves.
+"""The compiled part of ``shapes/model.py``: a board's logit as a sum over its windows, and a sweep over all moves.
 
 All parameters come in one tuple (int32 array, float32 array), so that every compiled evaluator has one type. The
 integers hold, one after another, what ``shapes/model.py`` lays out: a header, the windows' cells, where each window's
-table begins, the windows that touch each point, and the tables, in fixed point. Integer sums have no rounding: a
-sweep agrees with a whole-board pass to the last bit, and so do a board and its mirror images.
+table begins, the windows that touch each point, and the tables, in fixed point; first those of 3×3 windows, then, if
+there are liberty shapes, those of 2×2 liberty windows (``shapes/kernels/liberty_windows.py``). Integer sums have no
+rounding: a sweep agrees with a whole-board pass to the last bit, and so do a board and its mirror images.
 
 Digits of a window's code: 0 empty, 1 a stone of the player who has just moved, 2 an opponent's. Kernels trust their
 arguments.
@@ -17,9 +17,10 @@ from typing import Final
 import numpy as np
 
 from katachi.go.kernels import kernel
-from katachi.go.kernels.board import LEGAL, NEIGHBORS, illegality, is_atari
+from katachi.go.kernels.board import BOARD, LEGAL, NEIGHBORS, illegality, is_atari
 from katachi.go.kernels.values import logistic, make_shares
 from katachi.go.points import EMPTY, MAX_POINTS, MAX_SIZE
+from katachi.shapes.kernels.liberty_windows import POSITION, captures, gain_of_capture, gain_of_stone, read_position
 
 CELLS: Final = 9  # of a window
 LAST_POWER: Final = 3 ** (CELLS - 1)
@@ -31,7 +32,7 @@ CELLS_AT: Final = 1
 BASES_AT: Final = 2
 STARTS_AT: Final = 3
 CONTACTS_AT: Final = 4
-LIBERTIES_AT: Final = 5  # the tables of liberty shapes, if there are any: see shapes/kernels/liberty_model.py
+LIBERTIES_AT: Final = 5  # the tables of liberty windows, empty if there are no liberty shapes
 HEADER: Final = 6
 
 
@@ -41,7 +42,7 @@ def _digit(stone, mover):
 
 
 @kernel
-def index_windows(b, mover, ints, index):
+def _index_windows(b, mover, ints, index):
     """Set ``index[window]`` to its table entry; returns the sum of all of them."""
     cell = np.uint64(ints[CELLS_AT])
     bases = np.uint64(ints[BASES_AT])
@@ -57,7 +58,7 @@ def index_windows(b, mover, ints, index):
 
 
 @kernel
-def fill_gains(b, ints, index, gains):
+def _fill_gains(b, ints, index, gains):
     """Set ``gains[p]`` to what the sum gains by a stone of the mover on an empty point when nothing else changes.
 
     Window by window, not point by point: the entries that one window needs lie close together.
@@ -104,7 +105,7 @@ def _change_chain(b, head, digits, ints, index):
 
 
 @kernel
-def captured_heads(b, p, color, heads):
+def _captured_heads(b, p, color, heads):
     """Write the heads of the chains that a stone would take, each once; returns how many."""
     count = 0
     for k in range(4):
@@ -121,7 +122,7 @@ def captured_heads(b, p, color, heads):
 
 
 @kernel
-def gain_with_captures(b, p, heads, count, ints, index):
+def _gain_with_captures(b, p, heads, count, ints, index):
     """What the sum gains by a stone that takes chains; the codes are changed and changed back."""
     gain = _change(p, 1, ints, index)
     for i in range(count):
@@ -133,12 +134,43 @@ def gain_with_captures(b, p, heads, count, ints, index):
 
 
 @kernel
+def _value_liberties(b, mover, ints):
+    """The sum of all liberty windows."""
+    positions = np.empty(1, POSITION)
+    return read_position(positions[0], b, mover, ints, np.uint32(ints[LIBERTIES_AT]))
+
+
+@kernel
+def _add_liberties(b, color, ints, values, gains):
+    """Add to ``gains`` what every legal move gains in liberty windows; returns the sum of all of them now."""
+    first = np.uint32(ints[LIBERTIES_AT])
+    positions = np.empty(1, POSITION)
+    spare = np.empty(1, BOARD)  # what a capture changes and changes back; copied when there is one
+    is_copied = False
+    total = read_position(positions[0], b, color, ints, first)
+    for p in range(np.uint16(b.lines * b.lines)):
+        if np.isnan(values[p]):
+            continue
+        if captures(b, p, color):
+            if not is_copied:
+                spare[0] = b
+                is_copied = True
+            gains[p] += gain_of_capture(positions[0], spare[0], p, color, ints, first)
+        else:
+            gains[p] += gain_of_stone(positions[0], b, p, color, ints, first)
+    return total
+
+
+@kernel
 def board_logit(boards, parameters):
     """The logit of the player who has just moved on ``boards[0]``."""
     ints, floats = parameters
     b = boards[0]
     index = np.empty(MAX_WINDOWS, np.int32)
-    return index_windows(b, -b.to_play, ints, index) * np.float64(floats[0])
+    total = _index_windows(b, -b.to_play, ints, index)
+    if ints[LIBERTIES_AT] < ints.size:
+        total += _value_liberties(b, -b.to_play, ints)
+    return total * np.float64(floats[0])
 
 
 @kernel
@@ -159,15 +191,20 @@ def sweep_log_odds(boards, parameters, values):
     index = np.empty(MAX_WINDOWS, np.int32)
     heads = np.empty(4, np.uint16)
     gains = np.empty(MAX_POINTS, np.int64)
-    total = index_windows(b, color, ints, index)
-    fill_gains(b, ints, index, gains)
+    total = _index_windows(b, color, ints, index)
+    _fill_gains(b, ints, index, gains)
     for p in range(points):
+        values[p] = 0.0
         if illegality(b, p, color, False) != LEGAL:
             values[p] = np.nan
             continue
-        taken = captured_heads(b, p, color, heads)
-        gain = gain_with_captures(b, p, heads, taken, ints, index) if taken else gains[p]
-        values[p] = unit * (total + gain)
+        taken = _captured_heads(b, p, color, heads)
+        if taken:
+            gains[p] = _gain_with_captures(b, p, heads, taken, ints, index)
+    if ints[LIBERTIES_AT] < ints.size:
+        total += _add_liberties(b, color, ints, values, gains)
+    for p in range(points):
+        values[p] = np.nan if np.isnan(values[p]) else unit * (total + gains[p])
     values[points] = unit * total
 
 

@@ -32,8 +32,16 @@ from katachi.go.kernels import kernel
 from katachi.go.kernels.board import BOARD, LEGAL, illegality, is_kept_eye, play_pass, play_stone, record_dtype
 from katachi.go.kernels.playouts import next_random, random_below
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS
-from katachi.shapes.kernels.features import MAX_CONTACTS, MAX_KEYED, MAX_KEYED_CONTACTS, change_stone, keyed_entry
-from katachi.shapes.kernels.liberty import LIBERTY_SHAPES, READING, list_active
+from katachi.shapes.kernels.features import (
+    LIBERTY_SHAPES,
+    MAX_CONTACTS,
+    MAX_KEYED,
+    MAX_KEYED_CONTACTS,
+    READING,
+    change_stone,
+    keyed_entry,
+    list_liberty_shapes,
+)
 from katachi.shapes.kernels.run import MAX_PLIES, PASS_MOVE, draw_exploring, list_taken, step_size_at
 
 _EQUAL: Final = 1e-9  # sums in another order may differ by so much and count as equal
@@ -135,7 +143,7 @@ def _sum_liberties(weights, game, b, p, color):
     game.spare = b
     play_stone(game.spare, p, color)
     total = 0.0
-    for i in range(list_active(game.spare, game.liberty, game.reading, color, game.entries)):
+    for i in range(list_liberty_shapes(game.spare, game.liberty, game.reading, color, game.entries)):
         total += weights[game.liberty_first + game.entries[i]]
     return total
 
@@ -194,7 +202,7 @@ def _write_afterstate(shapes, game, b, color, side):
         active[record.placements + i] = keyed_entry(record, shapes.keys, side, i, False)[0]
     if game.liberty.windows > 0:
         behind = np.int64(record.placements) + np.int64(record.keyed_placements)
-        for i in range(list_active(b, game.liberty, game.reading, color, game.entries)):
+        for i in range(list_liberty_shapes(b, game.liberty, game.reading, color, game.entries)):
             active[behind + i] = game.liberty_first + game.entries[i]
     game.afterstates[side] += np.uint32(1)
 

@@ -40,7 +40,7 @@ from katachi.shapes.kernels.player import (
 )
 from katachi.shapes.kernels.run import MAX_PLIES, agent_of, step_size_at
 
-__all__ = ["LEARNER", "Lesson", "begin", "choose", "learn_from_game", "learn_from_move", "play", "renew"]
+__all__ = ["LEARNER", "TableShapes", "begin", "choose", "learn_from_game", "learn_from_move", "play", "renew"]
 
 _MAX_OWN_MOVES: Final = MAX_PLIES // 2 + 3
 _MAX_SPANS: Final = 30 * MAX_CHANGES + MAX_WINDOWS  # a point lies in 30 windows up to 3×3
@@ -82,7 +82,7 @@ LEARNER: Final = record_dtype(
 )
 
 
-class Lesson(NamedTuple):
+class TableShapes(NamedTuple):
     """What learning from a game takes besides the game and the weights."""
 
     learner: NDArray[Any]  # [1] of LEARNER
@@ -263,11 +263,12 @@ def _update_shapes(learner, weights, inverse, side):
         if errors != 0.0:
             w = learner.span[side, i, 2]
             change = learner.step[w] * errors
-            for j in range(learner.sets[w]):
-                weight = learner.span[side, i, 3 + j]
-                weights[weight] += change
-                if is_tied:
-                    weights[inverse[weight]] -= change
+            end = np.uint32(3 + learner.sets[w])
+            for j in range(np.uint32(3), end):
+                weights[learner.span[side, i, j]] += change
+            if is_tied:
+                for j in range(np.uint32(3), end):
+                    weights[inverse[learner.span[side, i, j]]] -= change
 
 
 @kernel
@@ -284,21 +285,21 @@ def _update_liberties(learner, weights, windows, steps, side):
 
 
 @kernel
-def learn_from_game(run, r, b, black_wins, lesson, weights):
+def learn_from_game(run, r, b, black_wins, shapes, weights):
     """Learn from the game that was just played; the weights of liberty shapes are behind those of local shapes."""
-    learner = lesson.learner[0]
-    first = lesson.canonical.size
+    learner = shapes.learner[0]
+    first = shapes.canonical.size
     if r.has_liberties:
         write_windows(r, b, np.int8(BLACK if r.plies % 2 == 0 else -BLACK))
     for side in range(np.uint8(2)):
         own = weights[agent_of(run, side)]
-        _follow_shapes(learner, lesson.record[0], r, lesson.canonical, own, side)
+        _follow_shapes(learner, shapes.record[0], r, shapes.canonical, own, side)
         if r.has_liberties:
-            _follow_liberties(learner, r, lesson.windows, own[first:], side)
+            _follow_liberties(learner, r, shapes.windows, own[first:], side)
     _sum_errors(run, learner, r, np.uint8(0), black_wins)
     _sum_errors(run, learner, r, np.uint8(1), 1.0 - black_wins)
     for side in range(np.uint8(2)):
         own = weights[agent_of(run, side)]
-        _update_shapes(learner, own, lesson.inverse, side)
+        _update_shapes(learner, own, shapes.inverse, side)
         if r.has_liberties:
-            _update_liberties(learner, own[first:], lesson.windows, lesson.steps, side)
+            _update_liberties(learner, own[first:], shapes.windows, shapes.steps, side)
