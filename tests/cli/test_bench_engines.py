@@ -94,4 +94,4 @@ def test_an_engine_that_cannot_do_it():
 def test_options_of_engines_alone(run_katachi):
     ran = run_katachi("bench", "playouts", "--busy", "1")
     assert ran.code != 0
-    assert "playouts measures no engine" in ran.err
+    assert "playouts has no such option" in ran.err

@@ -43,7 +43,7 @@ finally:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_each_command_has_examples(run_katachi, name, monkeypatch):
-    monkeypatch.setattr(cli.KatachiGroup, "before_commands", staticmethod(lambda: pytest.fail("announced")))
+    monkeypatch.setattr(cli.KatachiGroup, "before_compiling", staticmethod(lambda: pytest.fail("announced")))
     ran = run_katachi(name, "--help")
     assert ran.code == 0
     assert f"Usage: katachi {name}" in ran.out

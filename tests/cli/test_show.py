@@ -128,7 +128,7 @@ def test_wrong_positions(run_katachi, network, record, tmp_path):
     [
         (["no-such-model"], "no such model"),
         ([str(GOLDEN / "local-shapes"), "--set", "LI 3x3"], "no set LI 3x3"),
-        ([str(GOLDEN / "local-shapes"), "--set", "big"], "no set of shapes"),
+        ([str(GOLDEN / "local-shapes"), "--set", "big"], "not a set of shapes"),
         ([str(GOLDEN / "local-shapes"), "--svg", "/no/such/folder/x.svg"], "/no/such/folder"),
     ],
 )

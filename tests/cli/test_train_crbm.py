@@ -57,7 +57,7 @@ def test_features_then_a_value_then_pictures_and_a_game(run_katachi, games, tmp_
         ("crbm", ["--resume", "nowhere", "--seed", "0"], "give no others"),
         ("value", ["templates"], "there is nothing to learn from"),
         ("value", ["nowhere", "--self-play", "1"], "there is no such model"),
-        ("value", ["shapes-5", "--self-play", "1"], "but a crbm is needed"),
+        ("value", ["shapes-5", "--self-play", "1"], "but a crbm one is needed"),
     ],
 )
 def test_bad_input_gets_one_sentence(run_katachi, command, options, says):

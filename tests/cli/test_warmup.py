@@ -17,7 +17,7 @@ def test_everything_is_compiled_afterwards(run_katachi):
     missing = [
         f"{kernel.__module__}.{kernel.__name__}"
         for kernel in _commands.kernels()
-        if not list(Path(kernel.stats.cache_path).glob(f"{kernel.__module__.split('.')[-1]}.{kernel.__name__}-*.nbi"))
+        if not list(Path(kernel.stats.cache_path).glob(f"{kernel.__module__.split('.')[-1]}.*{kernel.__name__}-*.nbi"))
     ]
     assert missing == []
     assert _commands.is_compiled()

@@ -128,7 +128,7 @@ def test_a_second_layer_learns_and_the_first_stays() -> None:
 
 
 def test_divergence_is_told_with_the_step_and_the_way_out() -> None:
-    with pytest.raises(Diverged, match=r"step [0-9]+: .* begin another run with --set step_size=1.7") as told:
+    with pytest.raises(Diverged, match=r"step [0-9]+: .* start another run with --set step_size=1.7") as told:
         learn(tiny(visible="real", step_size=5.0))
     assert "nothing was overwritten" in str(told.value)
 

@@ -165,7 +165,7 @@ class Counting:
         self._dies_after = dies_after
         self._inner: LabelSource = Playouts(50)
 
-    def judge(self, final):
+    def label(self, final):
         if self.asked == self._dies_after:
             raise KeyboardInterrupt
         self.asked += 1

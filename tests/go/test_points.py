@@ -43,7 +43,7 @@ def test_what_is_no_vertex_of_a_9x9_board(vertex: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "aaa", "ja", "aj", "tt", "AA", "a1"])
 def test_what_is_no_sgf_point_of_a_9x9_board(text: str) -> None:
-    with pytest.raises(ValueError, match="no point"):
+    with pytest.raises(ValueError, match="not a point"):
         parse_sgf_point(text, 9)
 
 

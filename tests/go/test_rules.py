@@ -65,7 +65,7 @@ def test_handicap_compensation(bonus: HandicapBonus, stones: int, points: int) -
         ('{"suicide": 1}', "true or false"),
         ('{"ko": ["SIMPLE"]}', "cannot be"),
         ('{"hasButton": true}', "button"),
-        ('{"ko"', "no JSON"),
+        ('{"ko"', "not JSON"),
     ],
 )
 def test_bad_rules_get_one_clear_sentence(text: str, says: str) -> None:

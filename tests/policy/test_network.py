@@ -141,7 +141,7 @@ def test_gradients_are_those_of_torchs_own_layers(monkeypatch: pytest.MonkeyPatc
         return {name: tensor.grad for name, tensor in net.learned.items() if tensor.grad is not None}
 
     found = gradients()
-    monkeypatch.setattr(cnn, "convolve", lambda boards, filters: conv2d(boards, filters, padding=1))
+    monkeypatch.setattr(cnn, "convolve", lambda boards, filters, _: conv2d(boards, filters, padding=1))
     wanted = gradients()
     assert (
         found.keys()

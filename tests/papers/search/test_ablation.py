@@ -62,7 +62,7 @@ def test_a_part_that_helps_has_a_positive_worth(tmp_path):
     ]
     text = format_section(TABLE, results, tmp_path)
     assert "| − RAVE | 200 | 36 (29.7 … 42.9) | 100 (55 … 150) | 0.75 |" in text
-    assert "400 games on 9×9 at 1,000 simulations a move" in text
+    assert "400 games on 9×9 at 1,000 simulations per move" in text
     drawn = (tmp_path / "ablation.svg").read_text()
     assert "− RAVE" in drawn
     assert "What each part is worth" in drawn

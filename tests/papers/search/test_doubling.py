@@ -57,7 +57,7 @@ def test_rows_and_text_come_from_the_results(tmp_path):
     text = format_section(TABLE, results, tmp_path)
     assert "300 games on 9×9 from the empty board" in text
     assert "| 10,000 | 200 | 85 (79.4 … 89.3) | 301 (240 … 375) | 0.43 |" in text
-    assert b"simulations a move" in (tmp_path / "doubling.svg").read_bytes()
+    assert b"simulations per move" in (tmp_path / "doubling.svg").read_bytes()
 
 
 def test_without_gnugo_there_is_one_clear_sentence(make_scope, no_gnugo):
