@@ -1,7 +1,7 @@
 """Freeze what katachi does into a folder of texts, and compare two such folders.
 
 ```
-python tools/oracles.py freeze FOLDER [--source SRC] [--only NAME…]
+python tools/oracles.py freeze FOLDER [--source SRC] [--jobs N] [--only NAME…]
 python tools/oracles.py compare FOLDER OTHER [--only NAME…]
 ```
 
@@ -30,16 +30,18 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import RLock
 from typing import Any, Final
 
 Texts = dict[str, str]  # what an oracle returns, by the end of the file's name
 
 _CONFIG: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _SHOWN_LINES: Final = 40  # of the difference of one file
-_COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"
 _VOLATILE: Final = (
     (r'"commit": ?(null|"[^"]*")', '"commit": "COMMIT"'),
     (r"\b[0-9a-f]{40}(-dirty)?\b", "COMMIT"),
@@ -56,6 +58,7 @@ class Workspace:
     def __init__(self, folder: Path, source: Path) -> None:
         """Raises SystemExit if another katachi than that of ``source`` would run."""
         self.folder, self.source = folder, source
+        self._locks: defaultdict[str, RLock] = defaultdict(RLock)
         one_thread = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
         plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
         self._environment = os.environ | one_thread | plain | {"PYTHONPATH": str(source)}
@@ -127,7 +130,7 @@ class Workspace:
     def game(self, size: int, moves: int) -> str:
         """A record of the first moves of one of these games."""
         first = self.read(self.records(size)).split("(;")[1].replace("\n", "").rstrip(")")
-        return self.write(f"records/game-{size}.sgf", f"(;{';'.join(first.split(';')[: 1 + moves])})\n")
+        return self.write(f"records/{moves}-moves.sgf", f"(;{';'.join(first.split(';')[: 1 + moves])})\n")
 
     def dataset(self, size: int) -> str:
         """A labeled dataset of these games."""
@@ -140,8 +143,9 @@ class Workspace:
     def train(self, name: str) -> str:
         """The folder of a training run."""
         run = f"runs/{name}"
-        if not (self.folder / run).exists():
-            self.write(f"{run}.txt", self.run("", *self.training(name, run)))
+        with self._locks[name]:
+            if not (self.folder / f"{run}.txt").exists():
+                self.write(f"{run}.txt", self.run("", *self.training(name, run)))
         return run
 
     def training(self, name: str, run: str) -> list[str]:
@@ -281,7 +285,7 @@ def board_size(name: str) -> int:
 
 def random_moves(size: int, count: int) -> list[str]:
     """Commands that play points in a fixed random order; GTP refuses what is illegal."""
-    points = [f"{column}{row + 1}" for column in _COLUMNS[:size] for row in range(size)]
+    points = [f"{column}{row + 1}" for column in "ABCDEFGHJKLMNOPQRST"[:size] for row in range(size)]
     drawn = random.Random(size).choices(points, k=count)
     return [f"play {'bw'[number % 2]} {point}" for number, point in enumerate(drawn)]
 
@@ -303,7 +307,8 @@ def freeze_player(workspace: Workspace, name: str, player: str) -> str:
 @oracle("gtp-players")
 def gtp_players(workspace: Workspace) -> Texts:
     """All players of the package."""
-    return {f"{name}.txt": freeze_player(workspace, name, name) for name in workspace.names("players")}
+    names = [name for name in workspace.names("players") if name not in _CONFIG["gtp"]["left_out"]]
+    return {f"{name}.txt": freeze_player(workspace, name, name) for name in names}
 
 
 @oracle("gtp-searches")
@@ -335,8 +340,7 @@ def predictions(workspace: Workspace) -> Texts:
 @oracle("help")
 def show_help(workspace: Workspace) -> Texts:
     """``--help`` of all commands."""
-    found: Texts = {}
-    waiting = [""]
+    found, waiting = Texts(), [""]
     while waiting:
         command = waiting.pop(0)
         text = found[f"katachi{command}.txt".replace(" ", "-")] = workspace.run(command, "--help")
@@ -362,8 +366,7 @@ def models(workspace: Workspace) -> Texts:
     for name in workspace.names("models"):
         texts[f"{name}.txt"] = workspace.run(f"show {name} --per-set 4")
         if board_size(name) == 9:
-            position = f"--sgf {workspace.game(9, 30)} --move 20"
-            texts[f"{name}.position.txt"] = workspace.run(f"show {name} {position}")
+            texts[f"{name}.position.txt"] = workspace.run(f"show {name} --sgf {workspace.game(9, 30)} --move 20")
             workspace.run(f"show {name} --svg {name}.svg --html {name}.html")
             texts |= {f"{name}.{end}": workspace.read(f"{name}.{end}") for end in ("svg", "html")}
     return texts
@@ -396,10 +399,10 @@ def analyze(workspace: Workspace) -> Texts:
     said = workspace.run(f"analyze {workspace.game(9, 16)} --player level-6 --out analysis", *models)
     return {
         "jsonl.txt": "".join(map(format_json, workspace.read("analysis/analysis.jsonl").splitlines())),
-        "sgf": workspace.read("analysis/game-9.sgf"),
+        "sgf": workspace.read("analysis/16-moves.sgf"),
         "html": workspace.read("analysis/report.html"),
-        "txt": said + workspace.run("analyze analysis/game-9.sgf --strip --out plain"),
-        "plain.sgf": workspace.read("plain/game-9.sgf"),
+        "txt": said + workspace.run("analyze analysis/16-moves.sgf --strip --out plain"),
+        "plain.sgf": workspace.read("plain/16-moves.sgf"),
     }
 
 
@@ -430,25 +433,30 @@ def is_wanted(name: str, only: Sequence[str]) -> bool:
     return not only or any(fnmatch.fnmatch(name, pattern) for pattern in only)
 
 
-def freeze(folder: Path, source: Path, only: Sequence[str]) -> int:
-    """Run the oracles, and write what they return."""
+def freeze(folder: Path, source: Path, only: Sequence[str], jobs: int) -> int:
+    """Run the oracles, so many at a time, and write what they return."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="oracles-") as work:
+    with tempfile.TemporaryDirectory(prefix="oracles-") as work, ThreadPoolExecutor(jobs) as pool:
         workspace = Workspace(Path(work).resolve(), source.resolve())
-        for name, function in ORACLES.items():
-            if is_wanted(name, only):
-                start = os.times()
-                for old in folder.glob(f"{name}.*"):
-                    old.unlink()
-                try:
-                    texts = function(workspace)
-                except (OSError, ValueError, KeyError) as error:  # a command failed, and did not leave what it should
-                    texts = {"failed.txt": f"{type(error).__name__}: {workspace.clean(str(error))}"}
-                for end, text in texts.items():
-                    (folder / f"{name}.{end}").write_text(text, encoding="utf-8")
-                seconds = [after - before for before, after in zip(start, os.times(), strict=True)]
-                print(f"{name}: {seconds[4]:.1f} s, {seconds[2] + seconds[3]:.1f} s of a core", flush=True)
+        for size in (5, 9):
+            workspace.dataset(size)
+        for line in pool.map(partial(consult, workspace, folder), (name for name in ORACLES if is_wanted(name, only))):
+            print(line, flush=True)
     return 0
+
+
+def consult(workspace: Workspace, folder: Path, name: str) -> str:
+    """Write what an oracle returns, in place of what it returned before, and say how long it took."""
+    start = time.perf_counter()
+    try:
+        texts = ORACLES[name](workspace)
+    except (OSError, ValueError, KeyError) as error:  # a command failed, and did not leave what it should
+        texts = {"failed.txt": f"{type(error).__name__}: {workspace.clean(str(error))}"}
+    for old in folder.glob(f"{name}.*"):
+        old.unlink()
+    for end, text in texts.items():
+        (folder / f"{name}.{end}").write_text(text, encoding="utf-8")
+    return f"{name}: {time.perf_counter() - start:.1f} s"
 
 
 def compare(folder: Path, other: Path, only: Sequence[str]) -> int:
@@ -465,11 +473,7 @@ def print_difference(first: Path, second: Path) -> bool:
     contents = [path.read_bytes() if path.exists() else b"" for path in (first, second)]
     if contents[0] == contents[1] and first.exists() and second.exists():
         return True
-    try:
-        texts = [content.decode().splitlines() for content in contents]
-    except UnicodeDecodeError:
-        print(f"{first.name}: {digest(first)} is now {digest(second)}")
-        return False
+    texts = [content.decode().splitlines() for content in contents]
     lines = list(difflib.unified_diff(texts[0], texts[1], str(first), str(second), lineterm="", n=1))
     print(*lines[:_SHOWN_LINES], sep="\n")
     if len(lines) > _SHOWN_LINES:
@@ -483,10 +487,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("other", type=Path, nargs="?", help="the folder to compare with")
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[1] / "src", help="the src folder to run")
+    parser.add_argument("--jobs", type=int, default=1, help="commands at a time")
     parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="oracles by their names, or patterns")
     given = parser.parse_args()
     if given.command == "freeze":
-        return freeze(given.folder, given.source, given.only)
+        return freeze(given.folder, given.source, given.only, given.jobs)
     return compare(given.folder, given.other or parser.error("name two folders to compare"), given.only)
 
 
