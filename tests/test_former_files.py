@@ -28,7 +28,7 @@ def former(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_dataset_with_labels(former: Path) -> None:
     dataset = Dataset.open(former / "sets" / "5")
-    assert (dataset.only_size(), len(dataset.games)) == (5, 6)
+    assert (dataset.only_size(), len(dataset.games)) == (5, 40)
     assert dataset.labels is not None
 
 
@@ -53,7 +53,7 @@ def test_players_of_runs(run: str) -> None:
 def test_a_player_with_many_options() -> None:
     player = load_player("tree.toml", seed=1)
     assert player.name == "tree"
-    assert player.parameters["exploration"] == 1.5
+    assert player.parameters["search.exploration"] == 1.5
 
 
 @pytest.mark.parametrize(

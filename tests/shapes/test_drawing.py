@@ -83,7 +83,7 @@ def test_numbers_on_stones_are_explained_where_there_are_any(name, has_liberties
 
 def test_what_cannot_be_drawn():
     weights = np.ones(LOCAL.size, dtype=np.float32)
-    for only, reason in ((["LI 3x3"], "has no set LI 3x3"), (["big"], "no set of shapes")):
+    for only, reason in ((["LI 3x3"], "has no set LI 3x3"), (["big"], "not a set of shapes")):
         with pytest.raises(DrawingError, match=reason):
             largest_shapes(LOCAL, weights, only=only)
     with pytest.raises(DrawingError, match="at least one"):
@@ -92,5 +92,5 @@ def test_what_cannot_be_drawn():
     class Other:
         name = "other features"
 
-    with pytest.raises(DrawingError, match="other features: these are no shapes"):
+    with pytest.raises(DrawingError, match="other features: these are not shapes"):
         largest_shapes(Other(), weights)

@@ -129,7 +129,7 @@ def test_metrics_and_contract():
         ({"cascade": True}, "mode fast has no cascade"),
         ({"step_size": float("nan")}, "finite number"),
         ({"step_size": 0.0}, "greater than 0"),
-        ({"sets": ("LI 7x7",)}, "no set of shapes"),
+        ({"sets": ("LI 7x7",)}, "not a set of shapes"),
         ({"sets": ("LI 2x2", "LI 2x2")}, "none of them twice"),
         ({"sets": ()}, "at least one set"),
         ({"size": 3, "sets": ("LI 4x4",), "mode": "online"}, "does not fit"),

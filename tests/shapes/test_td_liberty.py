@@ -159,7 +159,7 @@ def test_refusals():
         ({"liberty_sets": ("LI 3x2",)}, "up to 2x2 alone: larger ones need mode online"),
         ({"liberty_sets": ("LI 4x3",), "mode": "online"}, "too large for liberty shapes"),
         ({"liberty_sets": ("LI 2x2", "LI 2x2")}, "none of them twice"),
-        ({"liberty_sets": ("LI 7x7",)}, "no set of shapes"),
+        ({"liberty_sets": ("LI 7x7",)}, "not a set of shapes"),
     ):
         with pytest.raises(ValueError, match=reason):
             settings(**changes)

@@ -11,8 +11,8 @@ The order is that of ``names``: each thing for the point itself and then for its
 turned its neighborhoods turn too: ``flip`` makes of its inputs those of the turned board, to the last bit.
 
 >>> inputs = PointInputs()
->>> inputs.d, inputs.names[0], inputs.names[-1]
-(69, 'black', 'second weakest opponent: eyes')
+>>> inputs.d, inputs.names[0], inputs.names[1]
+(69, 'black', 'white')
 >>> board = Board.parse(". X . / X O . / . . .")
 >>> encoded = inputs.encode([board])[0]
 >>> dict(zip(inputs.names, encoded[4].tolist()))["liberties of order 1"]
