@@ -7,13 +7,6 @@ import shutil
 
 import pytest
 
-from katachi.cli._commands import forget_stale_kernels
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
-        forget_stale_kernels()
-
 
 @pytest.fixture(scope="session")
 def gnugo() -> str:

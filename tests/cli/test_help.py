@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import pytest
 
-from katachi import cli
-from katachi.cli import COMMANDS, _commands
+from katachi.cli import COMMANDS
 from katachi.cli._commands import keep_layout
 from katachi.go.rules import RulesError
 
@@ -42,8 +40,7 @@ finally:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_each_command_has_examples(run_katachi, name, monkeypatch):
-    monkeypatch.setattr(cli.KatachiGroup, "before_compiling", staticmethod(lambda: pytest.fail("announced")))
+def test_help_of_each_command_has_examples(run_katachi, name):
     ran = run_katachi(name, "--help")
     assert ran.code == 0
     assert f"Usage: katachi {name}" in ran.out
@@ -104,11 +101,6 @@ def failing(monkeypatch, run_katachi):
         (FileNotFoundError(2, "No such file or directory", "x.sgf"), 2, "katachi: x.sgf: No such file or directory"),
         (OSError(28, "No space left on device", "x.sgf"), 1, "katachi: x.sgf: No space left on device"),
         (ValueError("broken\ninside"), 1, "katachi: ValueError: broken inside (KATACHI_DEBUG=1 shows where)"),
-        (
-            RuntimeError("cannot cache function 'f': no locator available for file 'f.py'"),
-            1,
-            "katachi: numba finds no place for compiled kernels: set NUMBA_CACHE_DIR to a writable folder",
-        ),
         (KeyError("x"), 1, "katachi: KeyError: 'x' (KATACHI_DEBUG=1 shows where)"),
     ],
 )
@@ -137,54 +129,8 @@ def test_debug_shows_the_traceback(failing, monkeypatch):
         failing(RulesError("no such rules"))
 
 
-# The first run
-
-
-def test_the_first_run_says_that_it_compiles(run_katachi, monkeypatch, tmp_path):
-    monkeypatch.setattr(_commands, "cache_folder", lambda: tmp_path)
-    ran = run_katachi("play", "random", "--size", "2", stdin="quit\n")
-    assert ran.err == f"katachi: compiling kernels, once: up to {_commands.MINUTES_TO_COMPILE} min\n"
-    assert run_katachi("players").err == ""
-
-
-def test_later_runs_do_not(run_katachi, monkeypatch, tmp_path):
-    monkeypatch.setattr(_commands, "cache_folder", lambda: tmp_path)
-    (tmp_path / "board.play_stone-1.py311.nbi").touch()
-    assert run_katachi("play", "random", "--size", "2", stdin="quit\n").err == ""
-
-
-def test_an_older_cache_does_not_count(monkeypatch, tmp_path):
-    monkeypatch.setattr(_commands, "cache_folder", lambda: tmp_path)
-    index = tmp_path / "board.play_stone-1.py311.nbi"
-    index.touch()
-    assert _commands.is_compiled()
-    os.utime(index, (1, 1))
-    assert not _commands.is_compiled()
-
-
-def test_kernels_are_found():
-    names = {kernel.__name__ for kernel in _commands.kernels()}
-    assert {"play_stone", "add_playouts", "sweep_influence"} <= names
-    assert _commands.kernel_modules()[0].__name__ == "katachi.go.kernels.board"
-
-
 def test_layout_is_kept_where_lines_are_indented():
     text = keep_layout("One.\n\nTwo\nlines.\n\nExamples:\n  a\n  b\n")
     assert text == "One.\n\nTwo\nlines.\n\n\b\nExamples:\n  a\n  b"
     assert keep_layout(text) == text
     assert keep_layout(None) is None
-
-
-def test_kernels_are_stale_when_one_of_their_sources_is_younger(monkeypatch, tmp_path):
-    class Kernel:
-        stats = SimpleNamespace(cache_path=str(tmp_path))
-
-    source, stale, fresh = (tmp_path / name for name in ("_kernels.py", "other.nbi", "new.nbc"))
-    for file, age in ((stale, 300), (source, 200), (fresh, 100)):
-        file.touch()
-        os.utime(file, (time.time() - age,) * 2)
-    monkeypatch.setattr(_commands, "kernel_modules", lambda: [SimpleNamespace(__file__=str(source))])
-    monkeypatch.setattr(_commands, "kernels", lambda: iter([Kernel]))
-    _commands.forget_stale_kernels()
-    assert not stale.exists()
-    assert fresh.exists()

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from katachi.cli._commands import LazyCommand, LazyGroup, keep_layout, prepare_kernels
+from katachi.cli._commands import LazyCommand, LazyGroup, keep_layout
 
 COMMANDS: Final = {
     "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
@@ -25,19 +25,18 @@ COMMANDS: Final = {
     "train": LazyCommand("katachi.cli.train:app", "Learn a player."),
     "tournament": LazyCommand("katachi.cli.arena:tournament", "Let many players play, and rate them."),
     "data": LazyCommand("katachi.cli.data:app", "Look through game records, and import them."),
-    "show": LazyCommand("katachi.cli.analyze:show", "Draw what a model has learned.", compiles=False),
-    "models": LazyCommand("katachi.cli.models:app", "List the bundled models.", compiles=False),
-    "players": LazyCommand("katachi.cli.models:players_app", "List the bundled players.", compiles=False),
+    "show": LazyCommand("katachi.cli.analyze:show", "Draw what a model has learned."),
+    "models": LazyCommand("katachi.cli.models:app", "List the bundled models."),
+    "players": LazyCommand("katachi.cli.models:players_app", "List the bundled players."),
     "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure papers' results, and our own."),
     "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
-    "doctor": LazyCommand("katachi.cli.setup:doctor", "Check the set-up.", compiles=False),
-    "warmup": LazyCommand("katachi.cli.setup:warmup", "Compile everything now.", compiles=False),
+    "doctor": LazyCommand("katachi.cli.setup:doctor", "Check the set-up."),
+    "warmup": LazyCommand("katachi.cli.setup:warmup", "Compile everything now."),
 }
 
 
 class KatachiGroup(LazyGroup):
     lazy_commands = COMMANDS
-    before_compiling = staticmethod(prepare_kernels)
 
 
 app: Final = typer.Typer(cls=KatachiGroup, rich_markup_mode=None, no_args_is_help=True)
@@ -92,8 +91,6 @@ def describe_error(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, RuntimeError) and "no locator available" in str(error):
-        return "numba finds no place for compiled kernels: set NUMBA_CACHE_DIR to a writable folder"
     return f"{type(error).__name__}: {error} (KATACHI_DEBUG=1 shows where)".replace("\n", " ")
 
 

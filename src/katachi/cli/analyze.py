@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from katachi.cli._commands import prepare_kernels, show_progress
+from katachi.cli._commands import show_progress
 
 if TYPE_CHECKING:
     from katachi.analysis.batches import JudgeSettings
@@ -153,7 +153,6 @@ def show(
             only=tuple(only or ()),
             beside=tuple(beside or ()),
             game=_read_game(sgf, move),
-            before_evaluating=prepare_kernels,
         ),
     )
     card = describe_card(saved.card)

@@ -103,11 +103,9 @@ class DrawRequest:
     beside: tuple[str, ...] = ()  # models to be drawn at its side
     game: Game | None = None  # what it would play there
     board_size: int = MAX_SIZE  # of the empty board where no game is given, for models of all sizes
-    before_evaluating: Callable[[], object] = lambda: None  # the first evaluation may have to compile kernels
 
     def position(self, board_size: int | None) -> Game:
         """The position to evaluate: that of the game, or the empty board of the size that a model is for."""
-        self.before_evaluating()
         return Game(board_size or self.board_size) if self.game is None else self.game
 
 

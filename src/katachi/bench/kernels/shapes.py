@@ -11,7 +11,7 @@ from katachi.go.kernels.values import PARAMETERS, RECORDS, SWEEP, VALUE
 from katachi.go.points import MAX_POINTS
 
 
-@kernel(types.int64(RECORDS, SWEEP, PARAMETERS, types.int64))
+@kernel(signature=types.int64(RECORDS, SWEEP, PARAMETERS, types.int64))
 def sweep_boards(boards, sweep, parameters, count):
     """Sweep board after board until ``count`` candidates are valued, passes not counted; returns how many."""
     values = np.empty(MAX_POINTS + 1)
@@ -25,7 +25,7 @@ def sweep_boards(boards, sweep, parameters, count):
     return done
 
 
-@kernel(types.int64(RECORDS, RECORDS, VALUE, PARAMETERS, types.int64))
+@kernel(signature=types.int64(RECORDS, RECORDS, VALUE, PARAMETERS, types.int64))
 def value_afterstates(boards, spare, value, parameters, count):
     """The same by playing every move on ``spare[0]`` and valuing the whole board."""
     done = 0

@@ -343,7 +343,7 @@ def _leave(frames, boards, table, tree, settled):
 
 
 @kernel(
-    types.boolean(
+    signature=types.boolean(
         types.Array(from_dtype(FRAME), 1, "C"),
         RECORDS,
         types.Array(from_dtype(ENTRY), 1, "C"),

@@ -404,7 +404,7 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
 
 
 @kernel(
-    types.int64(
+    signature=types.int64(
         types.Array(from_dtype(TREE), 1, "C"),
         types.Array(from_dtype(NODE), 1, "C"),
         types.float32[:, :, ::1],
