@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 
 from katachi.cli._commands import AsJson, show_progress
-from katachi.core.registry import resolve, warmups
+from katachi.core.registry import Reference, resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
 _MIN_FREE_BYTES: Final = 200_000_000
@@ -135,22 +135,36 @@ def _surroundings() -> Iterator[Finding]:
 CHECKS: Final = (_machine, _libraries, _kernel_cache, _surroundings, _extras)
 
 
-def warmup() -> None:
+def warmup(
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0: as many as there are cores.", min=0)] = 0,
+) -> None:
     """Compile all kernels now and keep them on disk, so that no later command waits for it.
 
-    Example:
+    Examples:
       katachi warmup
+      katachi warmup --jobs 1
     """
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
     from katachi.go.compiling import cache_folder
 
-    stages = warmups()
+    stages = list(warmups().items())[::-1]  # the systems first: they take longest
     start = time.perf_counter()
-    with show_progress() as progress:
-        task = progress.add_task("", total=len(stages))
-        for name, reference in stages.items():
-            progress.update(task, description=name)
-            if progress.disable:
-                typer.echo(f"katachi: compiling {name}", err=True)
-            resolve(reference)()
+    with show_progress() as progress, ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn")) as processes:
+        task = progress.add_task(f"compiling {len(stages)} groups of kernels", total=len(stages))
+        for compiled in as_completed(processes.submit(_compile, *stage) for stage in stages):
+            name = compiled.result()
             progress.advance(task)
+            if progress.disable:
+                typer.echo(f"katachi: compiled {name}", err=True)
     typer.echo(f"all kernels are compiled ({time.perf_counter() - start:.1f} s) and kept in {cache_folder()}")
+
+
+def _compile(stage: str, reference: Reference) -> str:
+    """Compile one group of kernels, in any process; returns its name."""
+    from katachi.go.compiling import watch
+
+    watch(None)  # the bar says it
+    resolve(reference)()
+    return stage

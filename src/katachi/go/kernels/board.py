@@ -374,17 +374,17 @@ def count_liberties(b, p):
             return count
 
 
-# What Python calls: record arrays of one board.
+# What Python calls: record arrays of one board. Colors become int8, as kernels have them: one compilation for both.
 
 
 @kernel
 def why_illegal(boards, point, color, suicide):
-    return illegality(boards[0], np.uint16(point), color, suicide)
+    return illegality(boards[0], np.uint16(point), np.int8(color), suicide)
 
 
 @kernel
 def own_eye_at(boards, point, color):
-    return is_own_eye(boards[0], np.uint16(point), color)
+    return is_own_eye(boards[0], np.uint16(point), np.int8(color))
 
 
 @kernel
@@ -400,14 +400,14 @@ def liberties_at(boards, point, out):
 @kernel
 def try_play(boards, move, color, suicide):
     """Play a move (a point or PASS) if it is legal under simple ko; answers as ``illegality`` does."""
-    b = boards[0]
+    b, mover = boards[0], np.int8(color)
     if move == PASS:
-        play_pass(b, color)
+        play_pass(b, mover)
         return LEGAL
     p = np.uint16(move)
-    reason = illegality(b, p, color, suicide)
+    reason = illegality(b, p, mover, suicide)
     if reason == LEGAL:
-        play_stone(b, p, color)
+        play_stone(b, p, mover)
     return reason
 
 
@@ -425,14 +425,14 @@ def fill_legal(boards, color, suicide, legal):
     """Set ``legal[point]`` for every point under simple ko."""
     b = boards[0]
     for p in range(b.lines * b.lines):
-        legal[p] = illegality(b, np.uint16(p), color, suicide) == LEGAL
+        legal[p] = illegality(b, np.uint16(p), np.int8(color), suicide) == LEGAL
 
 
 @kernel
 def hash_after(boards, work, move, color):
     """The hash of the position after a legal move; ``work`` is one more record to play it on."""
     work[0] = boards[0]
-    play_stone(work[0], np.uint16(move), color)
+    play_stone(work[0], np.uint16(move), np.int8(color))
     return work[0].hash
 
 

@@ -60,7 +60,7 @@ def _keep_legal(b, frame, count, color):
 def _expand_attack(b, frame, stone):
     """List the attacker's moves: the two liberties. Decided if there are more, or one."""
     liberties = list_liberties(b, stone, frame.moves)
-    if liberties > 2 or _keep_legal(b, frame, liberties, -b.stone[stone]) == 0:
+    if liberties > 2 or _keep_legal(b, frame, liberties, np.int8(-b.stone[stone])) == 0:
         return ESCAPED
     if liberties == 1:
         frame.line[0] = frame.moves[0]
@@ -121,7 +121,7 @@ def read(boards, frames, stone, attacker_first, most_nodes):
             if ply == MAX_PLIES or nodes == most_nodes:
                 return UNDECIDED
             boards[ply + 1] = boards[ply]
-            play_stone(boards[ply + 1], frame.moves[frame.next], -color if attacks else color)
+            play_stone(boards[ply + 1], frame.moves[frame.next], np.int8(-color) if attacks else color)
             frame.next += np.uint16(1)
             ply += np.uint16(1)
             nodes += 1

@@ -214,7 +214,7 @@ def play_out(b, playout):
             passes = 0
         playout.moves[ply] = move
         ply += np.uint64(1)
-        color = -color
+        color = np.int8(-color)
     playout.random = state
     playout.plies = ply
 
@@ -348,7 +348,7 @@ def _settle(b, settled, state):
             play_stone(b, move, color)
             passes = 0
         last = move
-        color = -color
+        color = np.int8(-color)
     return state
 
 

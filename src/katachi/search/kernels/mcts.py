@@ -41,7 +41,7 @@ from katachi.go.kernels.board import (
 )
 from katachi.go.kernels.ladders import FRAME, new_stack
 from katachi.go.kernels.values import PARAMETERS, RECORDS, VALUE
-from katachi.go.points import BLACK, MAX_POINTS
+from katachi.go.points import BLACK
 from katachi.search.kernels.mcts_nodes import (
     DEFAULT,
     EVALUATED,
@@ -397,10 +397,11 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
     """Make node 0 for ``boards[0]``."""
     tree, b, playout = trees[0], boards[0], playouts[0]
     playout.last, playout.before = tree.last, tree.before
-    work = np.zeros(MAX_POINTS, np.float32)
+    workers = np.zeros(1, dtype=WORKER)  # of the same type as those of simulations: one compilation for both
+    work = workers[0].scores
     ladder_boards, frames = new_stack()
-    passes, born, state, at = tree.root_passes, np.uint32(0), np.uint8(state), np.uint64(0)
-    make_node(tree, b, passes, born, state, at, nodes, edges, children, stones, playout, work, ladder_boards, frames)
+    passes, born, as_state, at = tree.root_passes, np.uint32(0), np.uint8(state), np.uint64(0)
+    make_node(tree, b, passes, born, as_state, at, nodes, edges, children, stones, playout, work, ladder_boards, frames)
 
 
 @kernel(

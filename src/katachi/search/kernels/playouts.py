@@ -178,11 +178,11 @@ def change_entries(playout, p, color, sign):
 @kernel
 def fill_entries(b, playout):
     """Find the entries of all windows of a board."""
-    playout.entry[0] = playout.first_entry
-    playout.entry[1] = playout.first_entry
+    for w in range(playout.first_entry.size):
+        playout.entry[0, w] = playout.entry[1, w] = playout.first_entry[w]
     for p in range(np.uint16(b.lines * b.lines)):
         if b.stone[p] != EMPTY:
-            change_entries(playout, p, b.stone[p], np.int32(1))
+            change_entries(playout, np.uint16(p), b.stone[p], np.int32(1))
 
 
 @kernel
@@ -402,11 +402,11 @@ def _play(b, playout, move, color):
     play_stone(b, move, color)
     change_views(b.lines, playout, move, color)
     for i in range(before, b.empty_count):  # what was taken stands at the end of the list
-        change_views(b.lines, playout, b.empties[i], -color)
+        change_views(b.lines, playout, b.empties[i], np.int8(-color))
     if playout.shapes:
         change_entries(playout, move, color, np.int32(1))
         for i in range(before, b.empty_count):
-            change_entries(playout, b.empties[i], -color, np.int32(-1))
+            change_entries(playout, b.empties[i], np.int8(-color), np.int32(-1))
 
 
 @kernel
@@ -432,7 +432,7 @@ def _play_informed(b, playout):
         playout.moves[ply] = move
         ply += np.uint64(1)
         last = move
-        color = -color
+        color = np.int8(-color)
     playout.random = state
     playout.plies = np.uint32(ply)
 
