@@ -74,5 +74,9 @@ pictures: setup system
 models: setup
 	@for name in shapes-5 shapes-9 shapes-liberties-9 shapes-13 shapes-19; do $(KATACHI) models make $$name --jobs $(CORES) || exit 1; done
 
+# A wheel that carries compiled kernels, for this Python and platform: its users need not compile.
+wheel: setup
+	@$(BIN)/python tools/build_wheel.py
+
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -53,17 +53,14 @@ def drop_inner_forms(folder: Path) -> None:
 
 def build(project: Path, out: Path) -> Path:
     """Build the wheel of a project, for this Python and platform alone."""
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    tags = f"--build-option=--python-tag={python} --plat-name={sysconfig.get_platform()}"
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--disable-pip-version-check"]
     with tempfile.TemporaryDirectory() as place:
-        pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--wheel-dir", place, str(project)], check=True)
-        (pure,) = Path(place).glob("*.whl")
-        python = f"cp{sys.version_info.major}{sys.version_info.minor}"
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        tags = ["--python-tag", python, "--abi-tag", python, "--platform-tag", platform]
-        subprocess.run([sys.executable, "-m", "wheel", "tags", "--remove", *tags, str(pure)], check=True)
-        (tagged,) = Path(place).glob("*.whl")
+        subprocess.run([*pip, "--config-settings", tags, "--wheel-dir", place, str(project)], check=True)
+        (built,) = Path(place).glob("*.whl")
         out.mkdir(exist_ok=True)
-        return Path(shutil.move(tagged, out / tagged.name))
+        return Path(shutil.move(built, out / built.name))
 
 
 def main() -> None:
