@@ -286,8 +286,8 @@ class Mcts(SearchPlayer):
 
     An evaluator is a model or any object with ``evaluate(boards)``; without one there are playouts alone. Its policy is
     the prior of the moves, and its value is ``value_share`` (one half) of the value of a leaf; the rest is a playout's.
-    It is asked once for each new node, and the search takes one thread, so that the same seed finds the same.
-    ``settings`` are those of ``MctsSettings``. What goes wrong in an evaluator is raised.
+    It is asked once for each new node. All simulations are done, by one thread, so that the same seed finds the same;
+    ``settings`` are those of ``MctsSettings``, and may change all that. What goes wrong in an evaluator is raised.
 
     >>> Mcts(simulations=50, seed=1).search(Game(5)).visits.shape
     (26,)
@@ -339,10 +339,11 @@ class Mcts(SearchPlayer):
 
 
 def _usual_settings(evaluator: Evaluator | None) -> dict[str, Any]:
+    usual = {"threads": 1, "stops_early": False}
     if evaluator is None:
-        return {"threads": 1}
+        return usual
     has_values = not isinstance(evaluator, ValuingEvaluator) or evaluator.values_positions
-    return {"threads": 1, "priors": "synchronous", "expand_after": 0, "value_share": 0.5 if has_values else 0.0}
+    return {**usual, "priors": "synchronous", "expand_after": 0, "value_share": 0.5 if has_values else 0.0}
 
 
 def _check_share(resign_below: float | None) -> float | None:
