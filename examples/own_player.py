@@ -1,18 +1,18 @@
-"""Write a player, check it against the contract, and test it against a random one.
+"""A player of your own in a match: anything with a name and ``decide(game, limit)``.
 
-Run it with: python examples/own_player.py
+The example checks a player against the contract, lets it meet a bundled one, and shows a game and its record.
+
+Run it with: python examples/own_player.py [GAMES]       (a few seconds)
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
+from katachi import BLACK, PASS, Decision, Game, Limit, game_to_sgf, play_match, run_playouts
 from katachi.core.conformance import check_player, sample_games
-from katachi.core.contracts import Decision, Limit, Player
-from katachi.go.game import Game
-from katachi.go.playouts import run_playouts
-from katachi.go.points import BLACK, PASS
-from katachi.players.simple import RandomPlayer
 
 
 class PlayoutPlayer:
@@ -23,7 +23,7 @@ class PlayoutPlayer:
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
 
-    def decide(self, game: Game, limit: Limit) -> Decision:
+    def decide(self, game: Game, limit: Limit) -> Decision:  # a player holds no game: each call passes one
         playouts = run_playouts(
             game.board, limit.simulations or 500, int(self._rng.integers(1 << 32)), game.komi, first_plays=True
         )
@@ -34,20 +34,16 @@ class PlayoutPlayer:
         return Decision(best if np.isfinite(wins[best]) and not game.board.is_own_eye(best, game.to_play) else PASS)
 
 
-def play(black: Player, white: Player, limit: Limit) -> Game:
-    game = Game(size=5)
-    while not game.is_over and len(game.moves) < 100:
-        game.play((black if game.to_play == BLACK else white).decide(game, limit).move)
-    return game
-
-
-def main() -> None:
+def main(games: int) -> None:
     check_player(PlayoutPlayer(seed=1), PlayoutPlayer(seed=1), games=sample_games(sizes=(3, 5, 9)))
-    wins = sum(
-        play(PlayoutPlayer(seed), RandomPlayer(seed=seed), Limit(simulations=200)).score() > 0 for seed in range(10)
-    )
-    print(f"it keeps the contract, and won {wins} of 10 games as Black")
+    print("it keeps the contract")
+    match = play_match(PlayoutPlayer(seed=1), "alp", games=games, size=7, limit=Limit(simulations=500))
+    print(match)
+    last, result = match.games[-1].game, match.results[-1]
+    print(f"the last game, {result} after {len(last.moves)} moves:")
+    print(last.board)
+    print(game_to_sgf(last, black=match.second, white=match.first, result=result))
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)

@@ -34,7 +34,7 @@ def test_a_dataset_with_labels(former: Path) -> None:
 
 @pytest.mark.parametrize(("run", "kind"), [("cnn", "policy"), ("shapes", "linear"), ("value-templates", "linear")])
 def test_models(former: Path, run: str, kind: str) -> None:
-    model, card = load_model(former / "runs" / run / "model")
+    model, card = load_model(former / "runs" / run / "model"), open_model(former / "runs" / run / "model").card
     assert card.kind == kind
     assert 0 < model.evaluate([Board(5)]).black_wins[0] < 1
 

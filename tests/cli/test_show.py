@@ -75,7 +75,7 @@ def test_what_a_network_would_play(run_katachi, network, record):
 
 
 def test_the_likeliest_move_is_that_of_the_policy(run_katachi, network, record):
-    model, _ = load_model(network)
+    model = load_model(network)
     policy = model.evaluate([load_sgf(record)[0].replay().board]).policy[0]
     ran = run_katachi("show", network, "--sgf", record)
     best = format_vertex(int(policy[:-1].argmax()), 5)

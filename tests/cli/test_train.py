@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from katachi.shapes.train import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, train_in_folder
 
 
 def test_learning_and_playing_what_was_learned(run_katachi, tmp_path):
@@ -69,7 +69,7 @@ def test_tensorboard(run_katachi, tmp_path, monkeypatch):
 def small_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("train") / "run"
     settings = ShapeTraining(size=5, games=40, evaluate_every=20, test_games=10, sets=("LI 2x2",))
-    train_shapes(settings, folder, lambda line: None)
+    train_in_folder(settings, folder, lambda line: None)
     return folder
 
 

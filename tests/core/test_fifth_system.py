@@ -181,9 +181,9 @@ def test_it_is_found(toy: Path) -> None:
 
 def test_it_is_saved_and_loaded(toy: Path) -> None:
     check_model(toy)
-    even, _ = load_model(toy, {"komi": 0.0})
+    even = load_model(toy, {"komi": 0.0})
     assert even.evaluate([Board(9)]).black_wins.tolist() == [0.5]
-    assert load_model(toy)[0].evaluate([Board(9)]).black_wins[0] < 0.5
+    assert load_model(toy).evaluate([Board(9)]).black_wins[0] < 0.5
     assert json.loads((toy / CARD).read_text())["kind"] == "toy"
 
 

@@ -42,7 +42,7 @@ def test_round_trip_of_features_alone(tmp_path):
 
 def test_round_trip_with_a_value(tmp_path):
     save_crbm(tmp_path / "crbm", VALUED, TRAINING, OF_VALUE)
-    model, card = load_model(tmp_path / "crbm")
+    model, card = load_model(tmp_path / "crbm"), open_model(tmp_path / "crbm").card
     assert isinstance(model, LinearModel)
     assert (card.remarks, card.value_training) == (["a value from 10 games of self-play"], OF_VALUE)
     board = random_board(5, 9, seed=1)

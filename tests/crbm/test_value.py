@@ -75,7 +75,7 @@ def test_a_run_goes_on_to_the_same_bytes_and_plays(kind: str, games: Path, crbm:
         assert straight == killed, name
     last = json.loads((tmp_path / "straight" / "metrics.jsonl").read_text().splitlines()[-1])
     assert {"td_error", "win_rate", "unfinished", "validation_loss", "validation_winners"} <= last.keys()
-    model, _ = load_model(tmp_path / "straight" / "model")
+    model = load_model(tmp_path / "straight" / "model")
     assert isinstance(model, LinearModel)
     assert model.weights.any()
     player = load_player(str(tmp_path / "straight" / "player.toml"), seed=1)

@@ -47,7 +47,7 @@ def rewrite(path: Path, **changes) -> None:
 
 
 def test_round_trip(saved):
-    model, card = load_model(saved)
+    model, card = load_model(saved), open_model(saved).card
     assert (card.kind, card.config, card.training, card.metrics) == ("policy", CONFIG, TRAINING, METRICS)
     assert card.board_size == 5
     assert sorted(file.name for file in saved.iterdir()) == sorted([CARD, ONNX, INT8, WEIGHTS])
@@ -61,7 +61,7 @@ def test_round_trip(saved):
 
 def test_the_former_kind_is_read(saved):
     rewrite(saved, kind="cnn")
-    model, card = load_model(saved)
+    model, card = load_model(saved), open_model(saved).card
     assert card.kind == "policy"
     assert model.evaluate([Board(5)]).policy.shape == (1, 26)
     add_metrics(saved, METRICS)
@@ -71,11 +71,11 @@ def test_the_former_kind_is_read(saved):
 def test_options_reach_the_network(saved):
     board = Board(5)
     board.play(12)
-    plain = load_model(saved)[0].evaluate([board])
+    plain = load_model(saved).evaluate([board])
     for options in ({"rank": 1}, {"symmetries": True}, {"temperature": 0.5}, {"precision": "int8"}):
-        other = load_model(saved, options)[0].evaluate([board])
+        other = load_model(saved, options).evaluate([board])
         assert not np.allclose(plain.policy, other.policy, atol=1e-3), options
-    same = load_model(saved, {"rank": 9, "threads": 2, "precision": "fp32"})[0].evaluate([board])
+    same = load_model(saved, {"rank": 9, "threads": 2, "precision": "fp32"}).evaluate([board])
     assert np.allclose(plain.policy, same.policy, atol=1e-5)
 
 
@@ -182,7 +182,7 @@ def test_a_card_that_vouches_for_a_damaged_network(tmp_path):
 def test_metrics_can_be_added(saved):
     more = {"top-1, int8": Metric(value=0.4, positions=20_000)}
     add_metrics(saved, more)
-    assert load_model(saved)[1].metrics == METRICS | more
+    assert open_model(saved).card.metrics == METRICS | more
 
 
 def test_replace(saved):

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_model
+from katachi.core.models import load_model, open_model
 from katachi.core.training import Machine, MetricLine, TrainingError
 from katachi.go.board import Board
 from katachi.policy.config import PolicyTraining
@@ -80,7 +80,7 @@ def test_a_run_that_is_older_than_a_setting_resumes(games: Path, tmp_path: Path)
 def test_a_network_of_rough_products_is_saved_as_exactly_as_any(games: Path, tmp_path: Path) -> None:
     training = settings(games, filters=16, products="bfloat16", optimizer="muon", schedule="trapezoid")
     train_policy(training, tmp_path / "run", machine=HERE)  # which compares it with its export
-    assert load_model(tmp_path / "run" / "model")[1].training.settings["products"] == "bfloat16"
+    assert open_model(tmp_path / "run" / "model").card.training.settings["products"] == "bfloat16"
 
 
 @pytest.mark.parametrize("step", [2, 4])  # the first evaluation comes after two steps
@@ -114,7 +114,7 @@ def test_ownership_is_learned_saved_and_asked(tmp_path: Path) -> None:
     line = json.loads((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()[-1])
     assert 0 < line["ownership_loss"] < 2
     assert 0 < line["validation_ownership_hits"] < 1
-    evaluator, card = load_model(tmp_path / "run" / "model")
+    evaluator, card = load_model(tmp_path / "run" / "model"), open_model(tmp_path / "run" / "model").card
     assert isinstance(evaluator, OwnershipEvaluator)
     assert evaluator.ownership([Board(5)]).shape == (1, 25)
     assert "ownership" in card.remarks[0]
@@ -133,10 +133,10 @@ def test_what_a_run_leaves(games: Path, trained: Path) -> None:
     assert lines[-1]["positions"] == 96
     assert {"loss", "top_1", "value_loss", "validation_loss", "validation_top_10", "seconds"} <= lines[-1].keys()
     assert json.loads((trained / "run.json").read_text())["status"] == "finished"
-    evaluator, card = load_model(trained / "model")
+    evaluator, card = load_model(trained / "model"), open_model(trained / "model").card
     policy = evaluator.evaluate([Board(5)]).policy
     assert policy.sum() == pytest.approx(1, abs=1e-5)
-    assert load_model(trained / "model", {"precision": "int8"})[0].evaluate([Board(5)]).policy.shape == policy.shape
+    assert load_model(trained / "model", {"precision": "int8"}).evaluate([Board(5)]).policy.shape == policy.shape
     assert card.training.positions == 96
     assert card.metrics["validation top-1"].value == lines[-1]["validation_top_1"]
     assert 'kind = "policy"' in (trained / "player.toml").read_text()

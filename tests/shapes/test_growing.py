@@ -17,7 +17,7 @@ from katachi.shapes.learner import (
     growing_stages,
     sizes_not_mastered,
 )
-from katachi.shapes.train import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, train_in_folder
 
 SETS = ("LI 2x2", "LD 2x1")
 GROWING = ShapeTraining(
@@ -31,7 +31,7 @@ def line(size: int, games: int, *rates: float) -> MetricLine:
 
 def train(settings: ShapeTraining, folder: Path) -> list[MetricLine]:
     lines: list[MetricLine] = []
-    train_shapes(settings, folder, lines.append)
+    train_in_folder(settings, folder, lines.append)
     return lines
 
 
@@ -112,7 +112,7 @@ def test_a_growing_run_goes_on_to_the_same_bytes(tmp_path: Path, stop: int) -> N
             raise Stopped
 
     with pytest.raises(Stopped):
-        train_shapes(settings, tmp_path / "part", interrupt)
+        train_in_folder(settings, tmp_path / "part", interrupt)
     assert train(settings, tmp_path / "part") == whole
     for name in ("model/weights.safetensors", "model/model.json", "metrics.jsonl", "checkpoint.safetensors"):
         assert (tmp_path / "part" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -13,13 +13,13 @@ from katachi.core.conformance import check_player, sample_games
 from katachi.core.linear import load_linear
 from katachi.core.training import MetricLine
 from katachi.players.specs import load_player
-from katachi.shapes.train import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, train_in_folder
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from katachi.shapes.train import ShapeTraining, train_shapes
-train_shapes(ShapeTraining.model_validate_json(sys.argv[1]), Path(sys.argv[2]), lambda line: None)
+from katachi.shapes.train import ShapeTraining, train_in_folder
+train_in_folder(ShapeTraining.model_validate_json(sys.argv[1]), Path(sys.argv[2]), lambda line: None)
 """
 SETTINGS = ShapeTraining(size=5, games=1200, evaluate_every=300, test_games=20, seed=3)
 
@@ -32,13 +32,13 @@ def digest(folder: Path) -> str:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("training") / "run"
-    train_shapes(SETTINGS, folder, lambda line: None)
+    train_in_folder(SETTINGS, folder, lambda line: None)
     return folder
 
 
 def test_what_is_measured(finished: Path) -> None:
     seen: list[MetricLine] = []
-    train_shapes(SETTINGS, finished, seen.append)  # is finished: only tells
+    train_in_folder(SETTINGS, finished, seen.append)  # is finished: only tells
     assert [line.games for line in seen] == [300, 600, 900, 1200]
     assert all(0 <= rate <= 1 for line in seen for rate in line.win_rates)
 
@@ -57,7 +57,7 @@ def test_the_player_of_a_run_plays(finished: Path) -> None:
 
 def test_a_pair_leaves_two_models(tmp_path: Path) -> None:
     pair = SETTINGS.model_copy(update={"agents": 2, "games": 20, "evaluate_every": 20})
-    paths = train_shapes(pair, tmp_path / "run", lambda line: None)
+    paths = train_in_folder(pair, tmp_path / "run", lambda line: None)
     first, second = (load_linear(path)[0].weights for path in paths)
     assert (first != second).any()
 

@@ -43,7 +43,7 @@ def test_what_is_saved_comes_back(saved: tuple[Path, Territory]) -> None:
 
 def test_the_model_is_an_evaluator_of_boards_of_any_size(saved: tuple[Path, Territory]) -> None:
     path, territory = saved
-    evaluator, _ = load_model(path, {"komi": 2.5})
+    evaluator = load_model(path, {"komi": 2.5})
     assert isinstance(evaluator, OwnershipEvaluator)
     owned = evaluator.ownership(boards())
     assert owned == pytest.approx(territory.ownership(boards()))

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_model
+from katachi.core.models import load_model, open_model
 from katachi.core.training import Machine, MetricLine
 from katachi.go.board import Board
 from katachi.territory.evaluator import load_territory
@@ -113,7 +113,7 @@ def test_what_a_run_leaves(games: Path, trained: Path) -> None:
         -1
     ].keys()
     assert json.loads((trained / "run.json").read_text())["status"] == "finished"
-    evaluator, card = load_model(trained / "model")
+    evaluator, card = load_model(trained / "model"), open_model(trained / "model").card
     assert isinstance(evaluator, OwnershipEvaluator)
     assert evaluator.ownership([Board(7)]).shape == (1, 49)
     assert card.training.positions == 60

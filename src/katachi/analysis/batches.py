@@ -47,7 +47,7 @@ from katachi.core.cards import provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import DirectoryLock, end_with_parent, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.models import find_model, load_model, pretrained_models
+from katachi.core.models import load_model, pretrained_models
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.players.specs import load_player
@@ -188,7 +188,7 @@ def default_models(size: int) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _load_fitting(name: str, size: int) -> Evaluator | None:
     """A model, None if it is for boards of another size."""
-    model = load_model(find_model(name))[0]
+    model = load_model(name)
     try:
         model.evaluate([Board(size)])
     except WrongBoardSize:

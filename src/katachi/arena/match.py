@@ -199,6 +199,7 @@ class PlayedGame:
     ending: Ending = Ending.PASSES
     loser: int | None = None  # the color that lost by what it did; None if the board decides
     detail: str = ""  # what the loser did
+    error: Exception | None = None  # that the loser raised
     time_use: dict[int, TimeUse] = field(default_factory=lambda: {BLACK: TimeUse(), WHITE: TimeUse()})
 
     def lose(self, color: int, ending: Ending, detail: str = "") -> bool:
@@ -237,6 +238,7 @@ def _ended_by_move(played: PlayedGame, player: Player, conditions: Conditions) -
     except Exception as error:  # noqa: BLE001  # whatever a player raises is its own fault and costs it the game
         text = " ".join(str(error).split())
         detail = f"{player.name}: {type(error).__name__}" + (f": {text}" if text else "")
+        played.error = error
         return played.lose(color, Ending.FAILURE, detail)
     if played.time_use[color].add(time.perf_counter() - begin, conditions) and conditions.lose_on_time:
         seconds = played.time_use[color].longest

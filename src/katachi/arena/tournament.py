@@ -29,7 +29,7 @@ from katachi.arena.match import (
     play_game,
     read_opening_book,
 )
-from katachi.arena.ratings import Standings, count_standings, sprt_outcome
+from katachi.arena.ratings import Score, Standings, count_standings, sprt_outcome
 from katachi.arena.records import (
     CheckRecord,
     GameRecord,
@@ -39,14 +39,14 @@ from katachi.arena.records import (
     fingerprint,
     schedule,
 )
-from katachi.arena.report import format_html
-from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings
-from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Player
+from katachi.arena.report import format_html, format_score
+from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings, parse_settings
+from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Limit, Player
 from katachi.core.disk import end_with_parent
 from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.go.points import BLACK, WHITE, GameResult
+from katachi.go.points import BLACK, EMPTY, WHITE, GameResult, Reason
 from katachi.gtp import EngineFailure, GtpError, GtpPlayer
 from katachi.players.specs import load_player
 from katachi.sgf import game_to_sgf
@@ -180,6 +180,94 @@ def _sgf(record: GameRecord, game: Game) -> str:
         comments={0: " ".join(lines)},
         properties={"RO": record.id},
     )
+
+
+# A match in a script: of Python objects, in this process, without a run directory.
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """What the first player scored against the second, and the games; the first has Black in every other one."""
+
+    first: str
+    second: str
+    score: Score
+    games: tuple[PlayedGame, ...]
+    results: tuple[GameResult, ...]
+
+    @property
+    def win_rate(self) -> float:
+        """The share of the points; a draw is half of one."""
+        return self.score.points / self.score.games
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of the win rate, 95 % (Wilson)."""
+        return self.score.interval
+
+    def __str__(self) -> str:
+        lost = [played.detail for played in self.games if played.ending.reason is Reason.FORFEIT]
+        forfeits = f"; {len(lost)} by forfeit, the first: {lost[0]}" if lost else ""
+        return f"{self.first} against {self.second}: {format_score(self.score)}{forfeits}"
+
+
+def play_match(
+    first: Player | str,
+    second: Player | str,
+    games: int = 20,
+    size: int = 9,
+    *,
+    limit: Limit | None = None,
+    komi: float | None = None,
+    rules: str = "katachi",
+    random_plies: int = 2,
+    referee: str = "estimate",
+    seed: int = 0,
+) -> MatchResult:
+    """Let two players meet, each an object or what ``load_player`` takes; the colors change after every game.
+
+    An opening is a few random moves, and is played twice. A player by name is made anew for each game, with a seed of
+    its own; an object plays all of them, and what it raises is raised. Raises SettingsError and SpecError.
+
+    >>> print(play_match("alp", "random", games=4, size=5))
+    alp against random: 3–1, 75.0 % (30–95)
+    """
+    given = {"first": first, "second": second}
+    names = {role: player if isinstance(player, str) else player.name for role, player in given.items()}
+    openings = {"random_plies": random_plies}
+    values = {"games": games, "size": size, "komi": komi, "rules": rules, "referee": referee, "seed": seed}
+    plan = parse_settings({"players": names, "openings": openings, **values})
+    score = Score()
+    played: list[PlayedGame] = []
+    results: list[GameResult] = []
+    with closing(load_referee(plan.referee)) as counting:
+        for game in schedule(plan, make_openings(plan)):
+            ended = _play_in_match(plan, game, given, limit or Limit())
+            result = _verdict(ended, counting).result
+            score.add(0.5 if result.winner == EMPTY else float((result.winner == BLACK) == (game.black == "first")))
+            played.append(ended)
+            results.append(result)
+    return MatchResult(names["first"], names["second"], score, tuple(played), tuple(results))
+
+
+def _play_in_match(
+    settings: TournamentSettings, scheduled: ScheduledGame, given: Mapping[str, Player | str], limit: Limit
+) -> PlayedGame:
+    """One game; raises what a player that was given as an object raised."""
+    players: list[Player] = []
+    with ExitStack() as stack:
+        for role, seed in ((scheduled.black, scheduled.seeds.black), (scheduled.white, scheduled.seeds.white)):
+            named = given[role]
+            player = _load(named, seed, stack) if isinstance(named, str) else named
+            if isinstance(player, EvaluatingPlayer):
+                _check_evaluator(player.name, player, settings.size)
+            players.append(player)
+        game = scheduled.opening.start(settings.size, settings.game_rules)
+        played = play_game(players[0], players[1], game, Conditions(limit, settings.move_limit))
+    loser = None if played.loser is None else given[scheduled.black if played.loser == BLACK else scheduled.white]
+    if played.error is not None and not isinstance(loser, str):
+        raise played.error
+    return played
 
 
 # All games.

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Final, Generic, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
-from katachi.core.contracts import Evaluator, Floats
+from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OwnershipEvaluator, RankedEvaluator
 from katachi.core.disk import sync_folder, write_atomically
 from katachi.core.registry import UnknownName, find_card
 
@@ -245,10 +245,34 @@ def open_model(path: Path | str, needed: type[ModelCard] = ModelCard) -> SavedMo
         return SavedModel(Path(path), card)
 
 
-def load_model(path: Path | str, options: Mapping[str, Any] | None = None) -> tuple[Evaluator, ModelCard]:
-    """Read a model of any kind, with options of that kind, and its card; raises ModelError."""
-    saved = open_model(path)
-    return saved.load(options), saved.card
+OwningName = Literal["territory-9", "territory-19"]
+LinearName = Literal["shapes-5", "shapes-9", "shapes-13", "shapes-19", "shapes-liberties-9", "crbm-9"]
+RankedName = Literal["policy-9", "policy-19"]
+
+
+@overload
+def load_model(name: OwningName, options: Mapping[str, Any] | None = None) -> OwnershipEvaluator: ...
+
+
+@overload
+def load_model(name: LinearName, options: Mapping[str, Any] | None = None) -> LinearEvaluator: ...
+
+
+@overload
+def load_model(name: RankedName, options: Mapping[str, Any] | None = None) -> RankedEvaluator: ...
+
+
+@overload
+def load_model(name: Path | str, options: Mapping[str, Any] | None = None) -> Evaluator: ...
+
+
+def load_model(name: Path | str, options: Mapping[str, Any] | None = None) -> Evaluator:
+    """A pretrained model, or one on disk (its folder, or that of its training run), with options of its kind.
+
+    Type checkers know what a pretrained model can do besides evaluate; of any other, ask ``isinstance`` with a
+    protocol such as ``OwnershipEvaluator``. Raises ModelError. ``open_model`` reads the card alone.
+    """
+    return open_model(find_model(str(name))).load(options)
 
 
 def load_weights(path: Path | str) -> dict[str, Floats]:

@@ -429,7 +429,7 @@ def load_saved_crbm(settings: ValueTraining) -> SavedCrbm:
 
 
 def _load_value(name: str, features: CrbmFeatures | Templates) -> Floats:
-    model, _ = load_model(find_model(name))
+    model = load_model(name)
     if not isinstance(model, LinearModel) or getattr(model.features, "digest", "") != features.digest:
         raise ModelError(f"{name} is not a value over {features.name}")
     return model.weights

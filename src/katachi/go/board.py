@@ -32,7 +32,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from katachi.go.diagrams import Diagram, draw_svg, format_diagram, parse_diagram
 from katachi.go.kernels import board as kernels
@@ -268,6 +268,16 @@ class Board:
         for name in ("ko", "recent"):
             twin.record[name] = goes_to[self.record[name]]
         return twin
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The stones as NumPy sees the board, [n, n] int8; a copy, since the board changes, unless ``copy`` is False.
+
+        >>> np.asarray(Board.parse(". X / O ."))
+        array([[ 0,  1],
+               [-1,  0]], dtype=int8)
+        """
+        stones = self.stones.reshape(self.size, self.size)
+        return np.array(stones, dtype=dtype, copy=copy is not False)
 
     def __eq__(self, other: object) -> bool:
         """Whether stones, turn and ko are the same, whatever led there."""

@@ -38,12 +38,23 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
-from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Evaluator, Limit, Parameter, Search, SearchResult
+from katachi.core.contracts import (
+    Analysis,
+    Ban,
+    Candidate,
+    Decision,
+    Evaluator,
+    Limit,
+    Parameter,
+    Search,
+    SearchResult,
+    ValuingEvaluator,
+)
 from katachi.core.evaluators import moves_of
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.search.one_ply import PlayoutResult, PolicyResult, SweepResult, TreeResult, is_won, opponent_has_passed
-from katachi.search.settings import SearchSettings
+from katachi.search.settings import MctsSettings, SearchSettings
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -268,6 +279,71 @@ class SearchPlayer:
             self._search = change_parameter(self._search.settings, key, text).build(self._search.evaluator)
         else:
             self._resign_below = _check_share(None if text == "none" else float(text))
+
+
+class Mcts(SearchPlayer):
+    """The tree search in a script: a player that can be asked for its tree, too.
+
+    An evaluator is a model or any object with ``evaluate(boards)``; without one there are playouts alone. Its policy is
+    the prior of the moves, and its value is ``value_share`` (one half) of the value of a leaf; the rest is a playout's.
+    It is asked once for each new node. All simulations are done, by one thread, so that the same seed finds the same;
+    ``settings`` are those of ``MctsSettings``, and may change all that. What goes wrong in an evaluator is raised.
+
+    >>> Mcts(simulations=50, seed=1).search(Game(5)).visits.shape
+    (26,)
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator | None = None,
+        *,
+        simulations: int | None = 1000,
+        seconds: float | None = None,
+        seed: int | None = None,
+        name: str = "mcts",
+        **settings: Any,
+    ) -> None:
+        from katachi.core.training import check_settings
+
+        search = check_settings(MctsSettings, {**_usual_settings(evaluator), **settings}).build(evaluator)
+        limit = _check_limit(Limit(simulations=simulations, seconds=seconds))
+        super().__init__(name, search, limit, np.random.default_rng(seed))
+        self._checked_sizes: set[int] = set()
+
+    def search(self, game: Game, limit: Limit | None = None) -> TreeResult:
+        """What the tree holds in the end: the move, its value, visits, what is expected to follow, who owns what."""
+        self._check_evaluator(game)
+        return self._intact(game, self._search.search(game, stricter(self._limit, limit or Limit()), self._rng))
+
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        self._check_evaluator(game)
+        return super().decide(game, limit)
+
+    def _conclude(self, game: Game, result: SearchResult) -> Decision:
+        return super()._conclude(game, self._intact(game, result))
+
+    def _check_evaluator(self, game: Game) -> None:
+        """Raise ConformanceError at once if an evaluator does not keep its contract on boards of this size."""
+        from katachi.core.conformance import check_evaluator
+
+        if self.evaluator is not None and game.size not in self._checked_sizes:
+            check_evaluator(self.evaluator, games=[game], deterministic=False)
+            self._checked_sizes.add(game.size)
+
+    def _intact(self, game: Game, result: SearchResult) -> TreeResult:
+        assert isinstance(result, TreeResult)
+        if result.warning and self.evaluator is not None:
+            self.evaluator.evaluate([game.board])  # raises what went wrong, if it does so again
+            raise RuntimeError(result.warning)
+        return result
+
+
+def _usual_settings(evaluator: Evaluator | None) -> dict[str, Any]:
+    usual = {"threads": 1, "stops_early": False}
+    if evaluator is None:
+        return usual
+    has_values = not isinstance(evaluator, ValuingEvaluator) or evaluator.values_positions
+    return {**usual, "priors": "synchronous", "expand_after": 0, "value_share": 0.5 if has_values else 0.0}
 
 
 def _check_share(resign_below: float | None) -> float | None:

@@ -159,7 +159,7 @@ def _load_once(path: Path, options: str, changed: int) -> Evaluator:  # noqa: AR
     """A model; one that has not changed is not read again, as an arena makes its players anew for every game."""
     from katachi.core.models import load_model
 
-    return load_model(path, json.loads(options))[0]
+    return load_model(path, json.loads(options))
 
 
 def _read_card(model: str) -> Any:

@@ -11,7 +11,8 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -84,7 +85,45 @@ class ShapeTraining(TdSettings):
         return growing_stages(self, self.games, self.grow_from or self.size, self.grow_games)
 
 
+class LearnedShapes(NamedTuple):
+    """A model that learned by self-play, and its curve: games on the last size, and the win rate against alp."""
+
+    model: LinearModel
+    curve: list[tuple[int, float]]
+
+
 def train_shapes(
+    size: int = 5,
+    games: int = 20_000,
+    *,
+    seed: int = 0,
+    folder: Path | str | None = None,
+    watch: Watcher = ignore,
+    **settings: Any,
+) -> LearnedShapes:
+    """Learn from nothing by self-play in a script; ``settings`` are those of ``ShapeTraining``.
+
+    ``folder`` keeps the run, which resumes there, with the model and its player; without one nothing is kept. Of two
+    agents the first is returned. Raises TrainingError.
+
+    >>> model, curve = train_shapes(size=5, games=200, evaluate_every=100)
+    >>> [games for games, _ in curve]
+    [100, 200]
+    """
+    wanted = _parse({"size": size, "games": games, "seed": seed, **settings})
+    lines: list[MetricLine] = []
+
+    def keep(line: MetricLine) -> None:
+        lines.append(line)
+        watch(line)
+
+    with TemporaryDirectory() as temporary:
+        models = train_in_folder(wanted, Path(temporary, "run") if folder is None else Path(folder), keep)
+        model, _ = load_linear(models[0])
+    return LearnedShapes(model, [(line.games, line.win_rates[0]) for line in lines if line.size == size])
+
+
+def train_in_folder(
     settings: ShapeTraining,
     directory: Path,
     watch: Watcher = ignore,
@@ -224,7 +263,7 @@ def _train(settings: ShapeTraining, folder: Path, command: str, _: Machine, obse
     def tick(size: int, done: int) -> None:
         observer.tick(done, None, games[size])
 
-    train_shapes(settings, folder, observer.watch, command, tick)
+    train_in_folder(settings, folder, observer.watch, command, tick)
 
 
 TRAINING: Final = TrainingCommand(

@@ -258,7 +258,7 @@ def _continue(seed: int, size: int, plan: Json, features: str, first: str) -> Js
             seed=seed,
         )
     )
-    former, _ = load_model(first)
+    former = load_model(first)
     assert isinstance(former, LinearModel)  # the learner started with it
     tests = []
     while not learner.is_finished:
