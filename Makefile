@@ -24,7 +24,7 @@ setup-dev: $(DEV_STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "katachi needs Python 3.11 or newer; use make PYTHON=/path/to/python3"; exit 1; }
 	@test -x $(BIN)/pip || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
-	@echo "installing katachi and the board in the browser, in pinned versions: about a minute, and 600 MB"
+	@echo "installing katachi and its board in the browser: about a minute, and 500 MB"
 	@$(PIP) --editable '.[web]'
 	@touch $@
 
@@ -47,7 +47,7 @@ system:
 	done
 
 demo: setup
-	@echo "katachi starts: it compiles what it needs, learns 5×5 Go in about a minute, shows it, and plays"
+	@echo "now katachi compiles what it needs, learns 5×5 Go, and shows what it learned"
 	@$(BIN)/python examples/demo.py
 
 play: setup

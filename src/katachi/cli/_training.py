@@ -196,8 +196,8 @@ class LearningCurve(Observer):
         self._training, self._settings, self._console, self._begun = training, settings, console, begun
         self._lines: list[MetricLine] = []
         self._compiled, self._since = "", 0.0
-        columns = (BarColumn(bar_width=24), MofNCompleteColumn(), Speed(training.unit), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=console)
+        done = TextColumn(f"{{task.completed:,}} {training.unit}")
+        self._progress = Progress(BarColumn(24), done, Speed(training.unit), TimeRemainingColumn(), console=console)
         self._bar = self._progress.add_task("", total=training.total(settings))
 
     def train(self, folder: Path, command: str) -> None:
@@ -215,7 +215,7 @@ class LearningCurve(Observer):
 
     def __rich__(self) -> Group:
         if not self._lines:
-            return Group(self._compilation())
+            return Group(self._progress.get_renderable(), self._compilation())
         summary = self._training.summarize(self._settings, self._lines).partition(" ")[2]  # it has a curve of its own
         return Group(*self._curve(), summary, self._progress.get_renderable(), self._compilation())
 
