@@ -5,9 +5,10 @@ Then the board opens in the browser, if there is a terminal and ``KATACHI_NO_SER
 
 import os
 import sys
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
-from threading import Thread
+from subprocess import DEVNULL, Popen
 
 from rich.columns import Columns
 from rich.console import Console
@@ -24,16 +25,10 @@ SIZE = 5
 BOARD_USES = ("rules", "scoring", "playouts", "influence", "ladders", "informed playouts", "tree search")
 
 
-def learn(console: Console, games: int, folder: Path) -> None:
-    """Learn by self-play, with the learning curve on the screen; meanwhile compile what is needed next."""
-    settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
-    behind = Thread(target=prepare, daemon=should_open_board())
-    LearningCurve(TRAINING, settings, console, behind.start).train(folder, "examples/demo.py")
-
-
-def prepare() -> None:
+def prepare(stages: Iterable[str]) -> None:
+    """Compile what is needed next: by playing, and for the board."""
     play("shapes-5")
-    for stage in BOARD_USES if should_open_board() else ():
+    for stage in stages:
         resolve(warmups()[stage])()
 
 
@@ -61,10 +56,14 @@ def should_open_board() -> bool:
 if __name__ == "__main__":
     screen, games = Console(highlight=False), int([*sys.argv, 300_000][1])
     run = next(path for n in count(1) if not (path := Path("runs") / f"demo-{n}").exists())
+    settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
     screen.rule(f"learning {SIZE}×{SIZE} Go from scratch: {games:,} games of self-play")
-    learn(screen, games, run)
-    show_shapes(screen, run)
-    screen.print(game := play(str(run / "player.toml")), f"shapes (X) against alp (O): {game.result()}", sep="\n")
-    screen.print(f"your turn: .venv/bin/katachi serve {run / 'player.toml'}", soft_wrap=True)
-    if should_open_board():
-        main(["serve", str(run / "player.toml"), "--data", str(run / "board")])
+    code = f"import runpy; runpy.run_path({__file__!r})['prepare']({BOARD_USES if should_open_board() else ()})"
+    with Popen([sys.executable, "-c", code], stderr=DEVNULL) as behind:  # what it compiles is kept on disk
+        LearningCurve(TRAINING, settings, screen).train(run, "examples/demo.py")
+        show_shapes(screen, run)
+        screen.print(game := play(str(run / "player.toml")), f"shapes (X) against alp (O): {game.result()}", sep="\n")
+        screen.print(f"your turn: .venv/bin/katachi serve {run / 'player.toml'}", soft_wrap=True)
+        if should_open_board():
+            main(["serve", str(run / "player.toml"), "--data", str(run / "board")])
+        behind.terminate()

@@ -8,7 +8,7 @@ import math
 import time
 import tomllib
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,6 @@ from katachi.core.training import (
     TrainingCommand,
     TrainingError,
     add_up,
-    ignore,
     read_values,
 )
 from katachi.go.compiling import compiling
@@ -189,11 +188,8 @@ class LearningCurve(Observer):
     _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
     _ROWS: Final = 5
 
-    def __init__(
-        self, training: TrainingCommand, settings: Any, console: Console, begun: Callable[[], object] = ignore
-    ) -> None:
-        """``begun`` is called at the first evaluation: then all that learns is compiled."""
-        self._training, self._settings, self._console, self._begun = training, settings, console, begun
+    def __init__(self, training: TrainingCommand, settings: Any, console: Console) -> None:
+        self._training, self._settings, self._console = training, settings, console
         self._lines: list[MetricLine] = []
         self._compiled, self._since = "", 0.0
         done = TextColumn(f"{{task.completed:,}} {training.unit}")
@@ -206,8 +202,6 @@ class LearningCurve(Observer):
             self._training.train(self._settings, folder, command, Machine(), self)
 
     def watch(self, line: MetricLine) -> None:
-        if not self._lines:
-            self._begun()
         self._lines.append(line)
 
     def tick(self, done: int, found: Any = None, total: int | None = None) -> None:  # noqa: ARG002
