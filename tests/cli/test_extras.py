@@ -89,6 +89,6 @@ def test_doctor_lists_them(run_katachi, monkeypatch):
     monkeypatch.setattr(doctor, "_installed", lambda name: None if name == "torch" else installed(name))
     found = {finding.what: finding for finding in doctor._extras()}
     assert {f"extra {extra.name}" for extra in EXTRAS.values()} <= set(found)
-    assert found["extra train"] == ("extra train", "missing torch: pip install 'katachi[train]'", False, False)
+    assert found["extra train"] == ("extra train", "pip install 'katachi[train]' brings torch", False, False)
     assert found["extra web"].found == "installed"
     assert "pip install 'katachi[train]'" in run_katachi("doctor").out

@@ -88,7 +88,7 @@ def _libraries() -> Iterator[Finding]:
 def _extras() -> Iterator[Finding]:
     for extra in metadata("katachi").get_all("Provides-Extra") or []:
         missing = ", ".join(name for name, _ in _requirements(extra) if _installed(name) is None)
-        found = f"missing {missing}: pip install 'katachi[{extra}]'" if missing else "installed"
+        found = f"pip install 'katachi[{extra}]' brings {missing}" if missing else "installed"
         yield Finding(f"extra {extra}", found, not missing, essential=False)
 
 
