@@ -6,6 +6,7 @@ Then the board opens in the browser, if there is a terminal and ``KATACHI_NO_SER
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from subprocess import DEVNULL, Popen
@@ -59,11 +60,11 @@ if __name__ == "__main__":
     settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
     screen.rule(f"learning {SIZE}×{SIZE} Go from scratch: {games:,} games of self-play")
     code = f"import runpy; runpy.run_path({__file__!r})['prepare']({BOARD_USES if should_open_board() else ()})"
-    with Popen([sys.executable, "-c", code], stderr=DEVNULL) as behind:  # what it compiles is kept on disk
+    with Popen([sys.executable, "-c", code], stderr=DEVNULL) as behind, ExitStack() as at_the_end:
+        at_the_end.callback(behind.terminate)  # what it has compiled is on disk
         LearningCurve(TRAINING, settings, screen).train(run, "examples/demo.py")
         show_shapes(screen, run)
         screen.print(game := play(str(run / "player.toml")), f"shapes (X) against alp (O): {game.result()}", sep="\n")
         screen.print(f"your turn: .venv/bin/katachi serve {run / 'player.toml'}", soft_wrap=True)
         if should_open_board():
             main(["serve", str(run / "player.toml"), "--data", str(run / "board")])
-        behind.terminate()

@@ -198,7 +198,7 @@ class LearningCurve(Observer):
 
     def train(self, folder: Path, command: str) -> None:
         """Train in a folder, and show it."""
-        with Live(self, console=self._console, refresh_per_second=8, redirect_stdout=False):
+        with Live(self, console=self._console, refresh_per_second=4, redirect_stdout=False):
             self._training.train(self._settings, folder, command, Machine(), self)
 
     def watch(self, line: MetricLine) -> None:
