@@ -1,5 +1,5 @@
-# make demo   set everything up, and watch katachi learn and play
-# make test   set everything up, and run the tests
+# make demo   install katachi, and watch it learn and play
+# make test   install what the tests need too, and run them
 # Every target is safe to repeat. PYTHON chooses the interpreter (3.11 or newer).
 
 PYTHON ?= python3
@@ -7,48 +7,59 @@ VENV := .venv
 BIN := $(VENV)/bin
 KATACHI := $(BIN)/katachi
 # Passed by the environment, so that the pins hold in pip's build environments too.
-PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup system demo play test lint bench fuzz docs pictures models clean
+.PHONY: help setup setup-dev system demo play test lint bench fuzz docs pictures models clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
 
+# What plays, learns shapes and opens the board; setup-dev is that and all other extras, and what the tests need.
 setup: $(STAMP)
+setup-dev: $(DEV_STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "katachi needs Python 3.11 or newer; use make PYTHON=/path/to/python3"; exit 1; }
-	@test -x $(BIN)/python || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
-	@echo "installing katachi and the pinned versions of what it needs"
+	@test -x $(BIN)/pip || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing katachi and its board in the browser: about a minute, and 500 MB"
+	@$(PIP) --editable '.[web]'
+	@touch $@
+
+$(DEV_STAMP): $(STAMP)
+	@echo "installing what trains networks and what the tests need: some minutes, and 2 GB"
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
-# Other programs that the tests need. Installed if you are root; otherwise the tests that need them are skipped.
+# Other programs that the tests need. Installed if you are root, unless KATACHI_NO_SYSTEM=1; tests that need others are skipped.
 system:
-	@PATH="$$PATH:/usr/games"; for program in gnugo g++ chromium; do \
-		if command -v $$program >/dev/null; then continue; fi; \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			echo "installing Debian's $$program"; \
-			(apt-get install -y -qq $$program || { apt-get update -qq && apt-get install -y -qq $$program; }) >/dev/null 2>&1 || echo "$$program could not be installed"; \
-		else echo "$$program is missing: tests that need it will be skipped (Debian: apt install $$program)"; fi; \
+	@PATH="$$PATH:/usr/games"; missing=; \
+	for program in gnugo g++ chromium; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$${KATACHI_NO_SYSTEM:-0}" != 0 ] || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "tests that need these programs will be skipped:$$missing (Debian: apt install$$missing)"; exit 0; fi; \
+	echo "installing these packages of Debian, for some tests:$$missing"; \
+	echo "(KATACHI_NO_SYSTEM=1 make test installs none, and skips those tests)"; \
+	for program in $$missing; do \
+		(apt-get install -y -qq $$program || { apt-get update -qq && apt-get install -y -qq $$program; }) >/dev/null 2>&1 || echo "$$program could not be installed"; \
 	done
 
 demo: setup
-	@$(KATACHI) warmup
+	@echo "now katachi compiles what it needs, learns 5×5 Go, and shows what it learned"
 	@$(BIN)/python examples/demo.py
 
 play: setup
 	@$(KATACHI) play
 
-lint: setup
+lint: setup-dev
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo 2>/dev/null | tail -n 1
 
-test: setup system lint
+test: setup-dev system lint
 	@$(BIN)/python -m pytest -q -n $(CORES)
 
 bench: setup
@@ -67,7 +78,7 @@ docs: setup system
 		--markdown docs/simple-players.md --title "The simple players"
 
 # Screenshots in docs/ of the browser board (Debian's package chromium).
-pictures: setup system
+pictures: setup-dev system
 	@$(BIN)/python docs/make_pictures.py
 
 # The pretrained models, trained by their recipes in src/katachi/pretrained/recipes and measured; each size grows from the last.

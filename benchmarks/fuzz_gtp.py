@@ -17,7 +17,12 @@ import time
 from functools import partial
 from pathlib import Path
 
-import atheris
+from katachi.core.registry import EXTRAS
+
+try:
+    import atheris
+except ImportError:
+    sys.exit(str(EXTRAS["atheris"]))
 
 # Before anything is instrumented: numba cannot compile kernels that are.
 import katachi.sgf  # noqa: F401

@@ -1,6 +1,6 @@
 """Fuzz the SGF reader with atheris: any bytes must give a result or an SgfError, and what was read must read back.
 
-pip install atheris
+pip install 'katachi[fuzz]'
 python benchmarks/fuzz_sgf.py -runs=1000000 [CORPUS_FOLDER] [any other libFuzzer option]
 
 Replaying is not instrumented (it is compiled) but is run. At the end the slowest input is told; libFuzzer itself
@@ -15,7 +15,12 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import atheris
+from katachi.core.registry import EXTRAS
+
+try:
+    import atheris
+except ImportError:
+    sys.exit(str(EXTRAS["atheris"]))
 
 import katachi.go.game  # noqa: F401 - before instrumenting, which compiled functions do not survive
 

@@ -5,53 +5,50 @@ Then the board opens in the browser, if there is a terminal and ``KATACHI_NO_SER
 Run it with: python examples/demo.py [GAMES]       (about half a minute, without the compilation)
 """
 
-from __future__ import annotations
-
 import os
 import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
+from subprocess import DEVNULL, Popen
 
-import numpy as np
 from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 
 from katachi import BLACK, WHITE, Game, Limit, load_player
 from katachi.cli import main
-from katachi.cli._training import train_and_show
+from katachi.cli._training import LearningCurve
 from katachi.core.linear import load_linear
+from katachi.core.registry import resolve, warmups
 from katachi.shapes.train import TRAINING, ShapeTraining
 
 SIZE = 5
-GAMES = 300_000
+BOARD_USES = ("rules", "scoring", "playouts", "influence", "ladders", "informed playouts", "tree search")
 
 
-def learn(console: Console, games: int) -> Path:
-    """Learn by self-play in a new folder, with the learning curve on the screen."""
-    folder = next(path for n in count(1) if not (path := Path("runs") / f"demo-{n}").exists())
-    settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
-    console.rule(f"learning {SIZE}×{SIZE} Go from scratch: {games:,} games of self-play")
-    (run,) = train_and_show(TRAINING, {folder: settings}, "examples/demo.py")
-    console.print(run.summary())
-    return folder
+def prepare(stages: Iterable[str]) -> None:
+    """Compile what is needed next: by playing, and for the board."""
+    play("shapes-5")
+    for stage in stages:
+        resolve(warmups()[stage])()
 
 
 def show_shapes(console: Console, folder: Path, shown: int = 6) -> None:
     """Draw the shapes with the largest weights; X is a stone of the player who has just moved."""
-    model, _ = load_linear(folder / "model")
-    largest = np.argsort(-np.abs(model.weights))[:shown].tolist()
-    texts = [f"{model.features.describe(i)}\n{model.weights[i]:+.2f}" for i in largest]
-    console.print(Columns([Panel(text, width=39) for text in texts]))
+    model = load_linear(folder / "model")[0]
+    largest = abs(model.weights).argsort()[: -shown - 1 : -1]
+    console.rule("what it learned: the shapes with the largest weights")
+    console.print(Columns([Panel(f"{model.features.describe(i)}\n{model.weights[i]:+.2f}", width=39) for i in largest]))
 
 
-def show_game(console: Console, folder: Path) -> None:
+def play(player: str) -> Game:
     """Play one game against the average liberty player."""
-    game = Game(SIZE)
-    players = {BLACK: load_player(str(folder / "player.toml"), seed=1), WHITE: load_player("alp", seed=1)}
+    game, players = Game(SIZE), {BLACK: load_player(player, seed=1), WHITE: load_player("alp", seed=1)}
     while not game.is_over and len(game.moves) < 3 * SIZE * SIZE:
         game.play(players[game.to_play].decide(game, Limit()).move)
-    console.print(game, f"shapes (X) against alp (O): {game.result()}", sep="\n", highlight=False)
+    return game
 
 
 def should_open_board() -> bool:
@@ -60,11 +57,16 @@ def should_open_board() -> bool:
 
 
 if __name__ == "__main__":
-    screen = Console()
-    run = learn(screen, int(sys.argv[1]) if len(sys.argv) > 1 else GAMES)
-    show_shapes(screen, run)
-    show_game(screen, run)
-    screen.print(f"your turn: .venv/bin/katachi serve {run / 'player.toml'}", soft_wrap=True, highlight=False)
-    if should_open_board():
-        screen.print("or here and now, until Ctrl-C:")
-        main(["serve", str(run / "player.toml"), "--data", str(run / "board")])
+    screen, games = Console(highlight=False), int([*sys.argv, 300_000][1])
+    run = next(path for n in count(1) if not (path := Path("runs") / f"demo-{n}").exists())
+    settings = ShapeTraining(size=SIZE, games=games, evaluate_every=max(1, games // 50), test_games=1000, seed=1)
+    screen.rule(f"learning {SIZE}×{SIZE} Go from scratch: {games:,} games of self-play")
+    code = f"import runpy; runpy.run_path({__file__!r})['prepare']({BOARD_USES if should_open_board() else ()})"
+    with Popen([sys.executable, "-c", code], stderr=DEVNULL) as behind, ExitStack() as at_the_end:
+        at_the_end.callback(behind.terminate)  # what it has compiled is on disk
+        LearningCurve(TRAINING, settings, screen).train(run, "examples/demo.py")
+        show_shapes(screen, run)
+        screen.print(game := play(str(run / "player.toml")), f"shapes (X) against alp (O): {game.result()}", sep="\n")
+        screen.print(f"your turn: .venv/bin/katachi serve {run / 'player.toml'}", soft_wrap=True)
+        if should_open_board():
+            main(["serve", str(run / "player.toml"), "--data", str(run / "board")])

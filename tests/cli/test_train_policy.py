@@ -5,7 +5,6 @@ import json
 import pytest
 
 from helpers.small_sets import make_small_set
-from katachi.core import training
 
 TINY = ["--positions", "64", "--set", "size=5", "--set", "layers=1", "--set", "filters=8", "--set", "batch=16"]
 
@@ -39,13 +38,6 @@ def test_cnn_is_a_former_name(run_katachi, games, tmp_path, monkeypatch):
     for name in ("cnn", "policy"):
         assert run_katachi("train", name, "--data", str(games), *TINY).out == ran.out
     assert list((tmp_path / "runs").iterdir()) == [former]
-
-
-def test_without_torch_it_says_what_to_install(run_katachi, monkeypatch):
-    monkeypatch.setattr(training, "find_spec", lambda _: None)
-    for command in (("train", "policy", "--data", "x"), ("models", "make", "policy-9", "--data", "x")):
-        ran = run_katachi(*command)
-        assert (ran.code, "pip install 'katachi[train]'" in ran.err) == (2, True)
 
 
 def test_a_network_for_any_size_goes_on_too(run_katachi, games, tmp_path):

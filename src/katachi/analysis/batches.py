@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
-from importlib.util import find_spec
 from itertools import accumulate, islice
 from pathlib import Path
 from types import TracebackType
@@ -48,6 +47,7 @@ from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, Tuna
 from katachi.core.disk import DirectoryLock, end_with_parent, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import load_model, pretrained_models
+from katachi.core.registry import require
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.players.specs import load_player
@@ -491,15 +491,9 @@ COLUMNS: Final = {
 }
 
 
-def check_parquet() -> None:
-    """Raise AnalysisError now if pyarrow is not installed, not after a night of work."""
-    if find_spec("pyarrow") is None:
-        raise AnalysisError('Parquet needs pyarrow: pip install "katachi[parquet]"')
-
-
 def write_parquet(path: Path, lines: Iterable[Line]) -> None:
-    """Write a table of positions, whole or not at all; raises AnalysisError if pyarrow is not installed."""
-    check_parquet()
+    """Write a table of positions, whole or not at all; raises MissingExtra if pyarrow is not installed."""
+    require("pyarrow")
     import pyarrow
     from pyarrow import parquet
 
@@ -563,7 +557,7 @@ class Outputs:
         Raises AnalysisError if there is none, or the folder holds another analysis, or one that is not to be resumed.
         """
         if self.parquet:
-            check_parquet()
+            require("pyarrow")
         if not any(found.game for found in find_games(files, settings)):  # before there is a folder that is in the way
             raise AnalysisError("there is no game that can be analysed")
         sections: list[str] = []

@@ -14,7 +14,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.util import find_spec
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import NormalDist
@@ -29,6 +28,7 @@ from katachi.bench.shapes import random_positions
 from katachi.core.cards import CONFIDENCE, ModelError
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.core.models import SavedModel, find_model, open_model, pretrained_models
+from katachi.core.registry import EXTRAS, is_installed, require
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import GAME, SPLITS, Dataset, DatasetCard, encode_moves
 from katachi.features.planes import HIGHEST_RANK, Planes
@@ -46,7 +46,7 @@ UNIT: Final = "positions/s"
 _ANY_SIZE: Final = 19  # what is measured of a network for all sizes
 _POSITIONS: Final = max(BATCHES)
 _FILES: Final = {"fp32": ONNX, "int8": INT8}
-_NO_TORCH: Final = "torch is left out: it is not installed"
+_NO_TORCH: Final = f"torch is left out: {EXTRAS['torch'].command} brings it"
 
 Evaluate = Callable[[slice], Any]  # of some of the positions
 
@@ -66,7 +66,7 @@ def run_inference(
     names = models or [path.name for path in pretrained_models() if open_model(path).card.kind == "policy"]
     if not names:
         raise BenchmarkError("no network is bundled: name one by --model")
-    notes = [] if find_spec("torch") else [_NO_TORCH]
+    notes = [] if is_installed("torch") else [_NO_TORCH]
     rows: list[Row] = []
     for name in names:
         saved = open_model(find_model(name))
@@ -90,7 +90,7 @@ def _evaluators(saved: SavedModel[Any]) -> Iterator[tuple[str, Evaluate]]:
     for name, file in _FILES.items():
         if file in card.files:
             yield name, partial(_run_onnx, OnnxNetwork(saved.read(file)), card.config, planes)
-    if find_spec("torch"):
+    if is_installed("torch"):
         yield "torch", _torch_evaluator(card.config, planes)
     evaluator = saved.load()
     yield "evaluate", lambda part: evaluator.evaluate(boards[part])
@@ -189,7 +189,7 @@ Work = Callable[[], Any]  # on one batch
 def run_territory(seconds: float = 0.4, rounds: int = 15) -> Report:
     """Measure all contestants; a round of one of them lasts about ``seconds``."""
     rows: list[Row] = []
-    notes = [] if find_spec("torch") else [_NO_TORCH]
+    notes = [] if is_installed("torch") else [_NO_TORCH]
     twins = None if notes else import_twin("torch_dag_rnn")
     if not notes and twins is None:
         notes.append("torch is left out: its source is in the repository alone")
@@ -278,8 +278,7 @@ _PLIES: Final = 200
 
 def run_training(seconds: float = 0.4, rounds: int = 15) -> Report:
     """Measure all networks; a round of one of them lasts about ``seconds``, but for a batch at least."""
-    if find_spec("torch") is None:
-        raise BenchmarkError("training is measured with torch, which is not here: pip install 'katachi[train]'")
+    require("torch")
     import torch  # takes seconds
 
     torch.set_num_threads(1)

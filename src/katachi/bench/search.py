@@ -16,7 +16,6 @@ import ctypes
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.contracts import Limit
+from katachi.core.registry import EXTRAS, is_installed
 from katachi.features.planes import PlaneSet
 from katachi.go.board import Board
 from katachi.go.game import Game
@@ -156,9 +156,9 @@ def run_playouts_bench(seconds: float = 0.4, rounds: int = 15) -> Report:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         twin = load_playouts_twin(Path(folder), notes)
-        has_openspiel = find_spec("pyspiel") is not None
+        has_openspiel = is_installed("pyspiel")
         if not has_openspiel:
-            notes.append("openspiel is left out: pip install 'katachi[bench]' brings it")
+            notes.append(f"openspiel is left out: {EXTRAS['pyspiel'].command} brings it")
         for size in SIZES:
             contestants = _playouts_contestants(size, twin, has_openspiel)
             rows += measure(

@@ -89,9 +89,18 @@ def describe_error(error: Exception) -> str:
     """One line for a user; what is not meant for users says how to see more."""
     if _is_ours(error):
         return str(error)
+    if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error)):
+        return extra
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return f"{type(error).__name__}: {error} (KATACHI_DEBUG=1 shows where)".replace("\n", " ")
+
+
+def _extra_of(error: ModuleNotFoundError) -> str:
+    """What brings a module that was not found; nothing if it is of no extra."""
+    from katachi.core.registry import EXTRAS
+
+    return str(EXTRAS.get(str(error.name).partition(".")[0], ""))
 
 
 def _is_ours(error: Exception) -> bool:

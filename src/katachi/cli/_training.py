@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import time
 import tomllib
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -28,6 +32,7 @@ from katachi.core.training import (
     add_up,
     read_values,
 )
+from katachi.go.compiling import compiling
 
 _SHOWN_UPDATES: Final = 200  # whose sums the display shows
 
@@ -172,3 +177,56 @@ def train_and_show(
             parallel = Parallel(n_jobs=jobs, backend="threading", batch_size=1, pre_dispatch=jobs)
             parallel(delayed(training.train)(*arguments) for arguments in work)
     return shown
+
+
+class LearningCurve(Observer):
+    """How often a learner wins as it learns, drawn over a bar; what is being compiled is below it.
+
+    Where there is no terminal, the curve is printed when it is complete.
+    """
+
+    _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
+    _ROWS: Final = 5
+
+    def __init__(self, training: TrainingCommand, settings: Any, console: Console) -> None:
+        self._training, self._settings, self._console = training, settings, console
+        self._lines: list[MetricLine] = []
+        self._compiled, self._since = "", 0.0
+        done = TextColumn(f"{{task.completed:,}} {training.unit}")
+        self._progress = Progress(BarColumn(24), done, Speed(training.unit), TimeRemainingColumn(), console=console)
+        self._bar = self._progress.add_task("", total=training.total(settings))
+
+    def train(self, folder: Path, command: str) -> None:
+        """Train in a folder, and show it."""
+        with Live(self, console=self._console, refresh_per_second=4, redirect_stdout=False):
+            self._training.train(self._settings, folder, command, Machine(), self)
+
+    def watch(self, line: MetricLine) -> None:
+        self._lines.append(line)
+
+    def tick(self, done: int, found: Any = None, total: int | None = None) -> None:  # noqa: ARG002
+        self._progress.update(self._bar, completed=done, total=total)
+
+    def __rich__(self) -> Group:
+        if not self._lines:
+            return Group(self._progress.get_renderable(), self._compilation())
+        summary = self._training.summarize(self._settings, self._lines).partition(" ")[2]  # it has a curve of its own
+        return Group(*self._curve(), summary, self._progress.get_renderable(), self._compilation())
+
+    def _compilation(self) -> Text:
+        now = compiling()
+        kernel = now.kernel if now else ""
+        if kernel != self._compiled:
+            self._compiled, self._since = kernel, time.monotonic()
+        waited = time.monotonic() - self._since
+        return Text(f"compiling {kernel}, this once: {waited:.0f} s" if now else "", style="dim")
+
+    def _curve(self) -> Iterator[str]:
+        """Rows of blocks, from tens of percent below the lowest rate up to all."""
+        rates = [line.win_rates[0] for line in self._lines]
+        lowest = math.floor(10 * min(rates)) / 10 if min(rates) < 1 else 0.9
+        step = (1 - lowest) / self._ROWS
+        for row in reversed(range(self._ROWS)):
+            filled = (min(max((rate - lowest) / step - row, 0), 1) for rate in rates)
+            blocks = "".join(self._BLOCKS[round(8 * share)] for share in filled)
+            yield f"{lowest + (row + 1) * step:5.0%} ┤{blocks}"

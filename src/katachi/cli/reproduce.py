@@ -12,6 +12,7 @@ import typer
 
 from katachi.cli._commands import AsJson, show_progress, wide_console
 from katachi.cli.arena import RUNS, print_json
+from katachi.core.registry import require
 from katachi.papers.experiment import (
     Backend,
     Budget,
@@ -79,6 +80,7 @@ def reproduce(
         rated = wanted.write_cards(read_results(folder), write_cards)
         typer.echo(f"katachi: rated are {', '.join(rated)}", err=True)
         return
+    require(*(module for each in wanted.find(table) for module in each.needs))
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with _show_runs() as show:
         first, more = (data[0], tuple(data[1:])) if data else (None, ())

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from katachi.core.registry import require
+
 if TYPE_CHECKING:
     from katachi.core.contracts import Player
     from katachi.web.security import Address
@@ -141,11 +143,7 @@ def serve(
       katachi serve my_player.toml --port 8000 --no-open
       katachi serve --host 0.0.0.0
     """
-    try:
-        import nicegui  # noqa: F401
-    except ImportError:
-        typer.echo("katachi: the board in the browser needs NiceGUI: pip install 'katachi[web]'", err=True)
-        raise typer.Exit(1) from None
+    require("nicegui")
     from katachi.web.server import ServerSettings
     from katachi.web.server import serve as run
 

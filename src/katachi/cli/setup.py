@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -21,7 +22,6 @@ from katachi.core.registry import Reference, resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
 _MIN_FREE_BYTES: Final = 200_000_000
-_EXTRAS: Final = {"open_spiel": "katachi[bench]", "atheris": "katachi[fuzz]"}
 
 
 class Finding(NamedTuple):
@@ -80,18 +80,24 @@ def _cpu_name() -> str:
 
 def _libraries() -> Iterator[Finding]:
     yield Finding("katachi", version("katachi"), ok=True)
-    for requirement in requires("katachi") or []:
-        if "extra ==" not in requirement:
-            name = requirement.replace("=", ">").replace("<", ">").split(">")[0].strip()
-            installed = _installed(name)
-            yield Finding(name, installed or f"missing ({requirement})", installed is not None)
+    for name, requirement in _requirements():
+        installed = _installed(name)
+        yield Finding(name, installed or f"missing ({requirement})", installed is not None)
 
 
 def _extras() -> Iterator[Finding]:
-    for name, extra in _EXTRAS.items():
-        installed = _installed(name)
-        found = installed or f"not installed: pip install '{extra}'"
-        yield Finding(name, found, installed is not None, essential=False)
+    for extra in metadata("katachi").get_all("Provides-Extra") or []:
+        missing = ", ".join(name for name, _ in _requirements(extra) if _installed(name) is None)
+        found = f"pip install 'katachi[{extra}]' brings {missing}" if missing else "installed"
+        yield Finding(f"extra {extra}", found, not missing, essential=False)
+
+
+def _requirements(extra: str = "") -> Iterator[tuple[str, str]]:
+    """What katachi requires, or an extra of it: the name of each library, and the whole requirement."""
+    for requirement in requires("katachi") or []:
+        found = re.search(r"\bextra == ['\"]([\w-]+)", requirement)
+        if (found[1] if found else "") == extra:
+            yield re.split(r"[^\w.-]", requirement)[0], requirement
 
 
 def _installed(name: str) -> str | None:

@@ -21,7 +21,7 @@ from katachi.cli._commands import (
     keep_layout,
     show_progress,
 )
-from katachi.core.registry import find, references, systems
+from katachi.core.registry import find, references, require, systems
 
 if TYPE_CHECKING:
     from katachi.core.training import TrainingCommand
@@ -121,10 +121,9 @@ def _parameters(training: TrainingCommand) -> list[Parameter]:
 
 def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None:
     from katachi.cli._training import collect_values, run_folders, train_and_show, training_folder, values_of_run
-    from katachi.core.training import Machine, require_torch
+    from katachi.core.training import Machine
 
-    if training.needs_torch:
-        require_torch()
+    require(*training.needs, *(["tensorboardX"] if given["tensorboard"] else []))
     options = {option.setting: given[option.setting] for option in training.options}
     options = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
     file, changes, run, resume = given["file"], given["change"] or [], given["run"], given.get("resume")

@@ -26,10 +26,11 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from katachi.core.cards import ModelCard
@@ -152,3 +153,51 @@ def warmups() -> dict[str, Reference]:
     """The functions that compile kernels, by stage: those in ``WARMUP`` of the packages, and those of the systems."""
     shared = {stage: found for table in exports("WARMUP") for stage, found in table.items()}
     return shared | references("warmup")
+
+
+# Extras: libraries that only some commands need (pyproject.toml has their versions)
+
+
+class Extra(NamedTuple):
+    """A library that is not always installed."""
+
+    name: str  # of the extra, as in ``katachi[train]``
+    library: str  # as pip calls it
+    purpose: str  # what needs it, where a sentence begins
+
+    @property
+    def command(self) -> str:
+        """What installs it."""
+        return f"pip install 'katachi[{self.name}]'"
+
+    def __str__(self) -> str:
+        return f"{self.purpose} needs {self.library}: {self.command}"
+
+
+EXTRAS: Final = {  # by the module that is imported
+    "torch": Extra("train", "torch", "training networks"),
+    "onnx": Extra("train", "onnx", "writing trained networks"),
+    "sklearn": Extra("train", "scikit-learn", "predicting winners from features"),
+    "scipy": Extra("train", "scipy", "predicting winners from features"),
+    "nicegui": Extra("web", "nicegui", "the board in the browser"),
+    "pyarrow": Extra("parquet", "pyarrow", "writing Parquet"),
+    "tensorboardX": Extra("tensorboard", "tensorboardX", "writing metrics for TensorBoard"),
+    "pyspiel": Extra("bench", "open_spiel", "measuring OpenSpiel"),
+    "atheris": Extra("fuzz", "atheris", "fuzzing"),
+}
+
+
+class MissingExtra(ImportError):
+    """A library that is needed and not installed, in a sentence with the command that installs it."""
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module could be imported; it is not imported."""
+    return find_spec(module) is not None
+
+
+def require(*modules: str) -> None:
+    """Raise MissingExtra if one of the modules of extras is not installed: now, not after a night of work."""
+    for module in modules:
+        if not is_installed(module):
+            raise MissingExtra(str(EXTRAS[module]), name=module)

@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from katachi.core.cards import Metric, ModelCard, ModelError, Training
 from katachi.core.disk import write_atomically
 from katachi.core.models import PRETRAINED, SavedModel, find_model, open_model
-from katachi.core.registry import find
-from katachi.core.training import METRICS, RUNS, Machine, TrainingCommand, read_values, require_torch
+from katachi.core.registry import find, require
+from katachi.core.training import METRICS, RUNS, Machine, TrainingCommand, read_values
 
 RECIPES: Final = PRETRAINED / "recipes"
 PLAYERS: Final = PRETRAINED.parent / "players" / "shipped"
@@ -99,8 +99,7 @@ def make_model(request: Request) -> Path:
     """Train, measure and release a model; returns where it is. Raises ModelError if another recipe made it."""
     recipe = find_recipe(request.name)
     release: Release = find("releases", recipe.parent.name)
-    if release.training.needs_torch:
-        require_torch()
+    require(*release.training.needs)
     settings = release.parse(read_values(recipe), request)
     played = dict(read_result(path).metric() for path in request.results)
     if request.trained is None:

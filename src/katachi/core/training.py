@@ -36,7 +36,6 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from types import TracebackType
@@ -51,6 +50,7 @@ from safetensors.numpy import load, load_file, save
 from katachi.core.cards import Training, provenance
 from katachi.core.disk import DirectoryLock, write_atomically
 from katachi.core.drawing import Figure
+from katachi.core.registry import require
 
 # Lessons: a pupil learns from nothing while somebody watches, and can be played against while it learns.
 #
@@ -448,11 +448,8 @@ class TensorBoard:
     """Writes evaluations to a folder, all of them again when a run resumes."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises TrainingError without tensorboardX."""
-        try:
-            import tensorboardX  # noqa: F401
-        except ImportError:
-            raise TrainingError("TensorBoard is an extra: pip install 'katachi[tensorboard]'") from None
+        """Raises MissingExtra without tensorboardX."""
+        require("tensorboardX")
         self._folder = folder
         self._writer: Any = None
 
@@ -536,12 +533,6 @@ def check_dataset_settings(kind: type[Settings], values: Mapping[str, Any], made
     return check_settings(kind, values)
 
 
-def require_torch() -> None:
-    """Raise TrainingError if networks cannot be trained here; play does without torch."""
-    if find_spec("torch") is None or find_spec("onnx") is None:
-        raise TrainingError("networks are trained with torch, which is not here: pip install 'katachi[train]'")
-
-
 # What ``katachi train`` knows of a training.
 
 
@@ -595,7 +586,7 @@ class TrainingCommand:
     total: Callable[[Any], int | None] = ignore  # how many there are, if the settings say
     recent: Callable[[Any], str] | None = None  # what the sums of the last updates say
     usual: str = "our own recipe"  # what is learned without a file of settings
-    needs_torch: bool = False
+    needs: tuple[str, ...] = ()  # modules of extras
     takes_threads: bool = False
     takes_workers: bool = False
     can_resume: bool = False  # with the option --resume; the same command resumes in any case

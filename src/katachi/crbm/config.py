@@ -258,7 +258,7 @@ TRAINING: Final = TrainingCommand(
     total=lambda settings: settings.steps * settings.batch,
     recent=lambda sums: f"error {sums.error / sums.batches:.4f}",
     usual="the paper's",
-    needs_torch=True,
+    needs=("torch",),
     takes_workers=True,
     can_resume=True,
 )

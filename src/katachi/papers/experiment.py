@@ -271,6 +271,7 @@ class Table(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     own_differences: ClassVar[Sequence[str]] = ()  # from the paper, in this table
+    needs: ClassVar[tuple[str, ...]] = ()  # modules of extras
 
     @abstractmethod
     def measure(self, scope: Scope) -> Json:

@@ -84,6 +84,7 @@ _FREE: Final = 2  # the channel
 
 class Kernels(Table):
     name = "kernels"
+    needs = ("torch",)
     title = "Kernels"
     own_differences = (
         "The paper examines kernels by eye. Which states matter, we count.",
@@ -204,6 +205,7 @@ _DATA: Final = "The paper asked about games of professionals; ours are of `{name
 
 class Winners(Table):
     name = "winners"
+    needs = ("torch", "sklearn", "scipy")
     title = "Predicting the winner from one board"
     own_differences = (
         "Random filters, principal components, k-means and frequent 3×3 templates are ours; the paper compared with "

@@ -296,6 +296,7 @@ def final(results: Json) -> Estimate | None:
 
 class Former(Table):
     name = "former"
+    needs = ("torch",)
     title = "Learning on against the former self"
     own_differences = (
         f"The paper says that the learner consistently wins after {FORMER_PUBLISHED_GAMES} iterations. We take an "
@@ -389,6 +390,7 @@ def won(scores: Iterable[Mapping[str, float]]) -> Estimate | None:
 
 class Play(Table):
     name = "play"
+    needs = ("torch",)
     title = "Games: CRBM features against templates"
     own_differences = (
         "The paper gives neither step size nor number of passes. We scale each step by 1/‖φ‖², so that both sets "

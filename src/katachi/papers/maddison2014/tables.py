@@ -63,6 +63,8 @@ def differences(data: Json) -> tuple[str, ...]:
 class LearnedTable(Table):
     """A table about networks that learned from games: how that differs from the paper comes first."""
 
+    needs = ("torch", "onnx")
+
     def differences(self, results: Json) -> tuple[str, ...]:
         """Those of learning, and the table's own."""
         return (*differences(results["data"]), *self.own_differences)
@@ -536,6 +538,7 @@ _PAPER: Final = {in_words(Limit(simulations=count)): score for count, (score, _)
 
 class Table5(Table):
     name = "table5"
+    needs = ("torch", "onnx")
     title = "Table 5: search with the network"
     own_differences = (
         "The network is ours, and so are its data and its size; `katachi models` says how the bundled ones learned.",
