@@ -27,7 +27,7 @@ from safetensors.numpy import load, save
 from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
 from katachi.core.contracts import Evaluator, Floats
 from katachi.core.disk import sync_folder, write_atomically
-from katachi.core.registry import UnknownName, find_card
+from katachi.core.registry import UnknownName, find_card, suggest
 
 # Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed.
 #
@@ -288,7 +288,8 @@ def find_model(name: str) -> Path:
     for place in (path, path / "model", path / "model-1"):
         if is_model(_present(place)):
             return place
-    raise ModelError(f"{name}: there is no such model, neither pretrained nor on disk")
+    hint = suggest(name, (each.name for each in pretrained_models()))
+    raise ModelError(f"{name}: there is no such model, neither pretrained nor on disk; {hint}")
 
 
 def _read(path: Path, most: int) -> bytes:
