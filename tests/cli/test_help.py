@@ -63,7 +63,7 @@ def test_version(run_katachi):
 def test_a_command_with_a_slip(run_katachi):
     ran = run_katachi("plya")
     assert ran.code == 2
-    assert "Did you mean 'play'?" in ran.err
+    assert ran.err == "katachi: there is no command plya; did you mean 'play'? (see: katachi --help)\n"
 
 
 def test_completion_knows_the_commands():

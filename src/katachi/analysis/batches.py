@@ -45,7 +45,7 @@ from katachi.analysis.records import (
 from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
 from katachi.core.cards import provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
-from katachi.core.disk import DirectoryLock, end_with_parent, temporary_path, write_atomically
+from katachi.core.disk import DirectoryLock, append, end_with_parent, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import find_model, load_model, pretrained_models
 from katachi.go.board import Board
@@ -275,9 +275,7 @@ class Journal:
 
     def write(self, records: Sequence[Line]) -> None:
         """Add lines; when this returns they survive a power cut."""
-        self._writer.write("".join(map(format_line, records)).encode())
-        self._writer.flush()
-        os.fsync(self._writer.fileno())
+        append(self._writer, "".join(map(format_line, records)).encode())
 
     def __enter__(self) -> Self:
         return self

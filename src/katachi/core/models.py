@@ -359,17 +359,24 @@ def model_to_json(path: Path) -> dict[str, Any]:
 
 
 def list_models(paths: Sequence[Path]) -> Table:
-    """Models as a table, a line for each."""
+    """Models as a table for 80 columns or more: what each is, how it was trained, and its chief metrics."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("name", "kind", "board", "weights", "trained by", "metrics"):
-        table.add_column(title, justify="right" if title == "weights" else "left", no_wrap=title != "metrics")
+    for title in ("name", "board", "weights", "model"):
+        table.add_column(title, justify="right" if title == "weights" else "left", no_wrap=title != "model")
     for path in paths:
         saved = open_model(path)
         card = saved.card
-        metrics = "\n".join(f"{name}: {format_metric(metric)}" for name, metric in card.metrics.items())
-        row = (path.name, card.title, _board(card), f"{saved.count_weights():,}", _trained(card), metrics)
+        lines = [card.title, _trained(card), *_chief_metrics(card)]
+        row = (path.name, _board(card), f"{saved.count_weights():,}", "\n".join(filter(None, lines)))
         table.add_row(*map(Text, row))
     return table
+
+
+def _chief_metrics(card: ModelCard) -> list[str]:
+    """Results of games; of a model that has played none, the first share that has an interval."""
+    in_games = [name for name, metric in card.metrics.items() if metric.games]
+    measured = [name for name, metric in card.metrics.items() if metric.low is not None and not metric.unit]
+    return [f"{name}: {format_metric(card.metrics[name])}" for name in in_games or measured[:1]]
 
 
 def _board(card: ModelCard) -> str:

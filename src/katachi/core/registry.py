@@ -58,7 +58,9 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     stem, number = _split_number(name)
-    numbered = [(abs(other - number), each) for each in names for start, other in [_split_number(each)] if start == stem]
+    numbered = [
+        (abs(other - number), each) for each in names for start, other in [_split_number(each)] if start == stem
+    ]
     near = [each for _, each in sorted(numbered)] or get_close_matches(name, names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
 

@@ -61,6 +61,7 @@ from katachi.players.search_player import SearchPlayer
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
 from katachi.search.settings import MAX_DEPTH, GreedySettings, SearchSettings, find_settings
 
+DEFAULT_SIZE: Final = 9  # of boards, for players of all sizes
 MAX_SPEC_BYTES: Final = 1_000_000
 _GTP_PREFIX: Final = "gtp:"
 _BUNDLED_NAME: Final = re.compile(r"[\w-]+")
@@ -328,6 +329,20 @@ def player_file(text: str) -> Path:
         return path
     beside = model.with_name(f"{model.name.replace('model', 'player')}.toml")
     return beside if _RUN_PLAYER.fullmatch(beside.name) and beside.is_file() else model / CARD
+
+
+def choose_size(texts: Sequence[str], wanted: int | None = None) -> int:
+    """The size of boards for players: that which is wanted, or the only one of theirs, or 9.
+
+    Raises SpecError if one of them cannot play on it.
+    """
+    known = {text: size for text in texts if (size := find_player(text).board_size) is not None}
+    size = wanted or next(iter(known.values()), DEFAULT_SIZE)
+    for text, own in known.items():
+        if own != size:
+            others = f"the board is {size}×{size}" if wanted else f"{next(iter(known))} on {size}×{size}"
+            raise SpecError(f"{text} plays on {own}×{own} alone, and {others}")
+    return size
 
 
 def find_model_of(text: str) -> Path:
