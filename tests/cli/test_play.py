@@ -60,7 +60,7 @@ def test_without_a_name_it_is_what_learned_on_that_size(run_katachi):
 
 def test_a_board_of_another_size_is_one_sentence(run_katachi):
     ran = run_katachi("play", "shapes-5", "--size", "7", "--color", "white", stdin="quit\n")
-    assert (ran.code, ran.err) == (2, "katachi: this model evaluates 5×5 boards, not 7×7\n")
+    assert (ran.code, ran.err) == (2, "katachi: shapes-5 plays on 5×5 alone, and the board is 7×7\n")
 
 
 def test_the_player_begins_if_it_has_black(play):
@@ -237,7 +237,7 @@ def test_a_new_file_if_none_is_named(run_katachi):
         (["--size", "3", "--handicap", "2"], "katachi: 2 handicap stones: "),
         (["--sgf", "there.sgf"], "katachi: there.sgf is there already: records are not overwritten"),
         (["--sgf", "no/such.sgf"], "is not a folder"),
-        (["--komi", "nan"], "katachi: komi nan is not a number"),
+        (["--komi", "nan"], "katachi: --komi: nan is not between"),
     ],
 )
 def test_what_cannot_begin(run_katachi, options, sentence):

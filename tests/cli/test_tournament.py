@@ -52,7 +52,7 @@ def test_a_wrong_file_is_refused_with_the_nearest_setting(file: Path, run_katach
     file.write_text('players = ["random", "alp"]\nkomii = 7.5\n')
     code, _, told = run_katachi("tournament", str(file))
     assert code == 2
-    assert "komii is not a setting; did you mean komi?" in told
+    assert "komii is not a setting; did you mean 'komi'?" in told
     assert run_katachi("tournament", "none.toml")[0] == 2
 
 

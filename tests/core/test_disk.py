@@ -59,9 +59,10 @@ def test_what_cannot_be_added_to_or_replaced_is_named(tmp_path: Path, monkeypatc
 
     with (tmp_path / "lines").open("ab") as file:
         append(file, b"one\n")
-        with monkeypatch.context() as patched, pytest.raises(OSError, match="lines") as caught:
-            patched.setattr(os, "fsync", fail)
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="lines") as caught:
             append(file, b"two\n")
+        monkeypatch.undo()
     assert caught.value.filename == str(tmp_path / "lines")
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder") as caught:

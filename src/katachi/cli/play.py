@@ -99,7 +99,6 @@ class TerminalGame:
         finally:
             if self._keep_record():
                 self._say(f"The record is in {self.record}")
-                name_next_step(f"katachi analyze {self.record}")
 
     # The two sides
 
@@ -305,6 +304,8 @@ def play(
     finally:
         if isinstance(opponent, ClosingPlayer):
             opponent.close()
+    if record.exists():
+        name_next_step(f"katachi analyze {record}")
 
 
 def _new_game(size: int, rules: str, komi: float | None, handicap: int) -> Game:
