@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import tempfile
 import webbrowser
@@ -14,6 +15,7 @@ import typer
 from katachi.cli._commands import (
     MANY,
     PLAYER,
+    AsJson,
     Jobs,
     Seconds,
     Seed,
@@ -49,6 +51,7 @@ def analyze(
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
     jobs: Jobs = 1,
     seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Analyse every position of many games: who wins, by how much, what was better, and why.
 
@@ -81,6 +84,9 @@ def analyze(
         bar = progress.add_task("", total=turns)
         watch = partial(progress.advance, bar)
         games = outputs.write(files, settings, resume=resume, jobs=count_jobs(jobs), watch=watch)
+    if as_json:
+        typer.echo(json.dumps({"games": games, "positions": turns, "out": str(out)}))
+        return
     typer.echo(f"{_count(games, 'game')}, {_count(turns, 'position')}: written to {out}")
     name_next_step(f"open {out / 'report.html'} in a browser" if html else f"open a game in {out} with an SGF editor")
 
@@ -140,6 +146,7 @@ def show(
     svg: Annotated[Path | None, typer.Option(help="Write a picture.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw what a model has learned, and say how it was trained.
 
@@ -161,7 +168,7 @@ def show(
 
     from katachi.core.disk import write_atomically
     from katachi.core.drawing import DrawRequest, draw_model, show_card
-    from katachi.core.models import describe_card, open_model
+    from katachi.core.models import describe_card, model_to_json, open_model
     from katachi.players.specs import find_model_of
 
     saved = open_model(find_model_of(model))
@@ -183,6 +190,9 @@ def show(
         write_atomically(svg, drawing.svg)
     if html is not None:
         write_atomically(html, drawing.format_page(card))
+    if as_json:
+        typer.echo(json.dumps(model_to_json(saved.path), ensure_ascii=False))
+        return
     for path in filter(None, (svg, html)):
         typer.echo(f"written to {path}")
     if open_page and html is not None:

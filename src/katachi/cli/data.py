@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,7 +115,7 @@ def import_records(
         typer.echo(json.dumps(report))
     else:
         _show_import(report)
-        name_next_step(f"katachi train policy --data {out}")
+        name_next_step(f"katachi train policy --data {shlex.quote(str(out))}")
 
 
 def _show_import(report: dict[str, Any]) -> None:
@@ -186,7 +187,7 @@ def label(
         typer.echo(json.dumps(report))
     else:
         _show_labels(report)
-        name_next_step(f"katachi train territory --data {dataset}")
+        name_next_step(f"katachi train territory --data {shlex.quote(str(dataset))}")
 
 
 @contextmanager
@@ -313,7 +314,7 @@ def selfplay(
         for name, incidents_of_one in standings.incidents.items():
             if incidents_of_one:
                 typer.echo(f"katachi: not all games of {name} ended well: {incidents_of_one}", err=True)
-        name_next_step(f"katachi data import {out} --out {out.with_suffix('')}")
+        name_next_step(shlex.join(["katachi", "data", "import", str(out), "--out", str(out.with_suffix(""))]))
 
 
 @app.command()
@@ -354,7 +355,8 @@ def info(
     if summary.errors and not summary.games:
         raise typer.Exit(1)
     if not as_json:
-        name_next_step(f"katachi data import {' '.join(map(str, files))} --out runs/games")
+        few = shlex.join(map(str, files)) if len(files) <= 3 else "FILES"
+        name_next_step(f"katachi data import {few} --out runs/games")
 
 
 def _show(report: dict[str, Any]) -> None:
