@@ -40,7 +40,7 @@ def test_the_limit_reaches_the_players() -> None:
         ({"size": "9"}, "size: Input should be a valid integer"),
         ({"games": True}, "games: Input should be a valid integer"),
         ({"komi": float("nan")}, "komi"),
-        ({"rules": "chinesse"}, "did you mean chinese?"),
+        ({"rules": "chinesse"}, "did you mean 'chinese'?"),
         ({"referee": "gnugo"}, "'gnugo' is not a referee; say estimate, count or gtp:COMMAND"),
         ({"players": ["alp"]}, "a tournament needs two players or more"),
         ({"players": ["alp", "alp"]}, "a player is listed twice"),

@@ -140,6 +140,7 @@ show shape-9
 show shapes-99
 show level-5
 show empty
+show shapes-5 --size 9
 show shapes-5 --move 3
 show shapes-5 --sgf nothere.sgf
 show shapes-5 --per-set 0

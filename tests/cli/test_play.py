@@ -233,7 +233,7 @@ def test_a_new_file_if_none_is_named(run_katachi):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--rules", "japanes"], "katachi: no rules are called 'japanes'; did you mean japanese?"),
+        (["--rules", "japanes"], "katachi: no rules are called 'japanes'; did you mean 'japanese'?"),
         (["--size", "3", "--handicap", "2"], "katachi: 2 handicap stones: "),
         (["--sgf", "there.sgf"], "katachi: there.sgf is there already: records are not overwritten"),
         (["--sgf", "no/such.sgf"], "is not a folder"),

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final
 import typer
 
 from katachi.cli._commands import LazyCommand, LazyGroup, keep_layout
-from katachi.core.registry import suggest
 
 COMMANDS: Final = {
     "play": LazyCommand("katachi.cli.play:play", "Play against a player in the terminal."),
@@ -79,7 +78,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")  # a terminal without × and ō is not a reason to fail
     try:
         sys.exit(typer.main.get_command(app).main(args=arguments, prog_name="katachi", standalone_mode=False))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's, about the words of the command line
@@ -93,6 +92,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def describe_usage(error: Any) -> str:
     """One line about options and arguments that are not right, and where to read which are; or the help itself."""
+    from katachi.core.registry import suggest
+
     context, message = error.ctx, error.format_message()
     if message == context.get_help():  # no arguments at all
         return str(message)

@@ -109,7 +109,8 @@ def number(low: float, high: float, help: str, *names: str) -> Any:  # noqa: A00
                 raise typer.BadParameter(f"{each} is not between {low:,} and {high:,}")
         return value
 
-    return typer.Option(*names, help=help, callback=check)
+    bounds = f" From {low:,} to {high:,}." if high <= 100 else ""
+    return typer.Option(*names, help=help + bounds, callback=check)
 
 
 # Options of many commands
@@ -135,7 +136,7 @@ Simulations = Annotated[int | None, number(1, MANY, "Simulations that a move may
 
 # Options of games
 
-BoardSize = Annotated[int | None, number(2, 19, "The board size; without it, the one that is played here, or 9.")]
+BoardSize = Annotated[int | None, number(2, 19, "The board size; without it, one that all players can play, or 9.")]
 GameCount = Annotated[int, number(1, MANY, "How many games to play.")]
 Komi = Annotated[float | None, number(-1000, 1000, "Points that White receives; without it, those of the rules.")]
 MostMoves = Annotated[int | None, number(1, MANY, "Count a game as it stands after so many moves.")]

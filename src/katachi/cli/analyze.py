@@ -142,7 +142,9 @@ def show(
     ] = None,
     sgf: Annotated[Path | None, typer.Option(help="Show what it would play in this game.")] = None,
     move: Annotated[int | None, number(1, MANY, "In the game, the move that it is about to play.")] = None,
-    size: Annotated[int, number(2, 19, "The size of the empty board, for models of all sizes.")] = 19,
+    size: Annotated[
+        int | None, number(2, 19, "The size of the empty board, for models of all sizes; without it, 19.")
+    ] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a picture.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
@@ -169,9 +171,12 @@ def show(
     from katachi.core.disk import write_atomically
     from katachi.core.drawing import DrawRequest, draw_model, show_card
     from katachi.core.models import describe_card, model_to_json, open_model
+    from katachi.go.points import MAX_SIZE
     from katachi.players.specs import find_model_of
 
     saved = open_model(find_model_of(model))
+    if size and saved.card.board_size not in (None, size):
+        raise typer.BadParameter(f"{model} is for boards of size {saved.card.board_size} alone", param_hint="--size")
     drawing = draw_model(
         saved,
         DrawRequest(
@@ -180,7 +185,7 @@ def show(
             only=tuple(only or ()),
             beside=tuple(beside or ()),
             game=_read_game(sgf, move),
-            board_size=size,
+            board_size=size or MAX_SIZE,
         ),
     )
     card = describe_card(saved.card)

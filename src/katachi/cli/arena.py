@@ -162,8 +162,11 @@ def tournament(
     from katachi.arena.settings import read_settings
     from katachi.arena.tournament import check_players
     from katachi.core.disk import write_atomically
+    from katachi.players.specs import choose_size
 
     settings = read_settings(file)
+    if "size" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"size": choose_size(list(settings.players.values()))})
     if jobs is not None:
         settings = settings.model_copy(update={"jobs": count_jobs(jobs)})
     directory = run or default_run(file.stem, settings)
