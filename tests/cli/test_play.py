@@ -273,3 +273,11 @@ def test_every_layer_can_be_shown(play):
     for title in ("Win probability of each move", "Move probability", "Territory", "Influence", "Shapes that fired"):
         assert f"{title}: " in ran.out
     assert "Say layer and one of wins, policy, visits, territory, influence, shapes, or off." in ran.out
+
+
+def test_the_next_step_is_to_analyse_the_record(play):
+    assert play("D4", "quit").err == "katachi: next: katachi analyze game.sgf\n"
+
+
+def test_the_board_is_of_the_size_that_the_player_knows(run_katachi):
+    assert "5 . . . . . 5" in run_katachi("play", "shapes-5", stdin="quit\n").out

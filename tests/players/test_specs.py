@@ -21,7 +21,7 @@ from katachi.players.specs import (
     bundled_players,
     default_player,
     find_model_of,
-    find_player,
+    find_spec,
     load_player,
     parse_spec,
     player_file,
@@ -199,14 +199,14 @@ def run(tmp_path: Path, monkeypatch) -> Path:
 
 @pytest.mark.parametrize("part", ["", "player.toml", "model", "."])
 def test_a_player_is_found_by_its_run_its_file_and_its_model(run, part):
-    spec = find_player(str(run / part))
+    spec = find_spec(str(run / part))
     assert (spec.name, spec.search.kind, spec.board_size) == ("mine", "policy", 5)
     assert load_player(str(run / part), seed=1).name == "mine"
 
 
 def test_a_model_without_a_run_plays_as_released_ones_of_its_system_do(run):
     shutil.copytree(run / "model", "network")
-    spec = find_player("./network")
+    spec = find_spec("./network")
     assert (spec.name, spec.search.kind) == ("network", "policy")
     assert Path(spec.evaluator.model) == Path("network").resolve()
 
@@ -217,7 +217,7 @@ def test_the_first_player_of_a_run_with_several(run):
     for number in (10, 2):
         (run / f"player-{number}.toml").write_text(text)
     assert player_file(str(run)).name == "player-2.toml"
-    assert find_player(str(run / "player-10.toml")).name == "mine-10"
+    assert find_spec(str(run / "player-10.toml")).name == "mine-10"
 
 
 def test_players_are_called_by_a_name_of_their_own(tmp_path: Path):

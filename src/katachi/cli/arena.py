@@ -209,9 +209,9 @@ def name_players(a: str, b: str) -> tuple[str, str]:
 
 def _short_name(text: str) -> str:
     from katachi.arena.settings import GTP_PREFIX
-    from katachi.players.specs import find_player
+    from katachi.players.specs import find_spec
 
-    return find_player(text).name or Path(text.removeprefix(GTP_PREFIX).split()[0]).name
+    return find_spec(text).name or Path(text.removeprefix(GTP_PREFIX).split()[0]).name
 
 
 def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:

@@ -271,11 +271,11 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
 
 
 def load_player(text: str, seed: int | None = None) -> Player:
-    """The player that a text stands for, as ``find_player`` says; raises SpecError."""
-    return find_player(text).build(seed)
+    """The player that a text stands for, as ``find_spec`` says; raises SpecError."""
+    return find_spec(text).build(seed)
 
 
-def find_player(text: str) -> PlayerSpec:
+def find_spec(text: str) -> PlayerSpec:
     """The spec of a bundled name, a TOML file, a training run, a model's folder or ``gtp:COMMAND``; raises SpecError.
 
     It has a name, but for a program, which has its own: that in the spec, or of the file, the run or the model.
@@ -336,7 +336,7 @@ def choose_size(texts: Sequence[str], wanted: int | None = None) -> int:
 
     Raises SpecError if one of them cannot play on it.
     """
-    known = {text: size for text in texts if (size := find_player(text).board_size) is not None}
+    known = {text: size for text in texts if (size := find_spec(text).board_size) is not None}
     size = wanted or next(iter(known.values()), DEFAULT_SIZE)
     for text, own in known.items():
         if own != size:
@@ -354,7 +354,7 @@ def find_model_of(text: str) -> Path:
     except ModelError:
         if _bundled_file(text) is None and not Path(text).is_file():
             raise
-    spec = find_player(text)
+    spec = find_spec(text)
     if not isinstance(spec, SearchSpec) or spec.evaluator is None:
         raise SpecError(f"{text} plays without a model; katachi models lists those that there are")
     return find_model(spec.evaluator.model)
