@@ -33,14 +33,14 @@ def test_the_limit_reaches_the_players() -> None:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"gmaes": 3}, "gmaes is not a setting; did you mean games?"),
-        ({"openings": {"random_plys": 3}}, "openings.random_plys is not a setting; did you mean random_plies?"),
+        ({"gmaes": 3}, "gmaes is not a setting; did you mean 'games'?"),
+        ({"openings": {"random_plys": 3}}, "openings.random_plys is not a setting; did you mean 'random_plies'?"),
         ({"limit": {"xyzzy": 3}}, "limit.xyzzy is not a setting; known are seconds, simulations, grace, lose_on_time"),
         ({"size": 20}, "size: Input should be less than or equal to 19"),
         ({"size": "9"}, "size: Input should be a valid integer"),
         ({"games": True}, "games: Input should be a valid integer"),
         ({"komi": float("nan")}, "komi"),
-        ({"rules": "chinesse"}, "did you mean chinese?"),
+        ({"rules": "chinesse"}, "did you mean 'chinese'?"),
         ({"referee": "gnugo"}, "'gnugo' is not a referee; say estimate, count or gtp:COMMAND"),
         ({"players": ["alp"]}, "a tournament needs two players or more"),
         ({"players": ["alp", "alp"]}, "a player is listed twice"),
@@ -48,7 +48,7 @@ def test_the_limit_reaches_the_players() -> None:
         ({"report": {"anchor": "gnugo"}}, "the anchor 'gnugo' is none of the players random, alp"),
         ({"openings": {"book_plies": 4}}, "book_plies needs a book"),
         ({"sprt": {"elo0": 0.0, "elo1": 0.0}}, "elo0 must be below elo1"),
-        ({"sprt": {"elo0": 0.0, "elo": 9.0}}, "sprt.elo is not a setting; did you mean elo1?"),
+        ({"sprt": {"elo0": 0.0, "elo": 9.0}}, "sprt.elo is not a setting; did you mean 'elo0'?"),
         ({"players": ["a", "b", "c"], "sprt": {"elo0": 0.0, "elo1": 9.0}}, "is for two players"),
         ({"scheme": "swiss"}, "scheme: Input should be 'round-robin', 'gauntlet' or 'ladder'"),
     ],
@@ -71,7 +71,7 @@ def test_reading_a_file_resolves_paths_beside_it_and_names_it_in_errors(tmp_path
     assert settings.players == {"ours": str(tmp_path / "mine.toml"), "theirs": "gtp:x --config a.toml"}
     assert settings.openings.book == str(tmp_path / "b.sgf")
     file.write_text("siez = 9")
-    with pytest.raises(SettingsError, match=r"cup\.toml: players: .*siez is not a setting; did you mean size"):
+    with pytest.raises(SettingsError, match=r"cup\.toml: players: .*siez is not a setting; did you mean 'size'"):
         read_settings(file)
     file.write_text("size = ")
     with pytest.raises(SettingsError, match=r"cup\.toml is not a TOML file"):

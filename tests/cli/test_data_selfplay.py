@@ -60,7 +60,8 @@ def test_a_file_that_is_not_ours_is_not_overwritten(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [["nobody", "random"], ["random", "random", "--games", "0"]])
 def test_bad_input_leaves_nothing_behind(tmp_path: Path, arguments: list[str]) -> None:
     result = CliRunner().invoke(app, ["selfplay", *arguments, "--out", str(tmp_path / "games.sgf")])
-    assert isinstance(result.exception, ValueError)
+    assert isinstance(result.exception, ValueError | SystemExit)
+    assert result.exit_code != 0
     assert list(tmp_path.iterdir()) == []
 
 

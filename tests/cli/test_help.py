@@ -63,7 +63,7 @@ def test_version(run_katachi):
 def test_a_command_with_a_slip(run_katachi):
     ran = run_katachi("plya")
     assert ran.code == 2
-    assert "Did you mean 'play'?" in ran.err
+    assert ran.err == "katachi: there is no command plya; did you mean 'play'? (see: katachi --help)\n"
 
 
 def test_completion_knows_the_commands():
@@ -114,7 +114,8 @@ def test_a_terminal_that_knows_only_ascii(command):
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     arguments = [sys.executable, "-m", "katachi", command]
     ran = subprocess.run(arguments, capture_output=True, env=environment, check=False)
-    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.returncode == 0
+    assert ran.stderr.startswith(b"katachi: next: ") or not ran.stderr
     assert ran.stdout.isascii()
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,23 @@ def test_what_cannot_be_played_is_one_line_and_exit_code_2(
     assert (code, out) == (2, "")
     assert words in told
     assert "Traceback" not in told
+
+
+def test_the_board_is_of_a_size_that_both_can_play(match: Match) -> None:
+    values = match("shapes-5", "random", "--games", "1")
+    assert "size = 5" in (Path(values["run"]) / "config.toml").read_text()
+
+
+def test_players_in_run_folders_are_called_by_the_run(match: Match, run_katachi: RunKatachi) -> None:
+    former = Path(__file__).parents[1] / "golden" / "first-release" / "runs"
+    for name in ("one", "two"):
+        shutil.copytree(former / "value-templates", f"runs/{name}")
+    shutil.copytree(former / "value-templates", "runs/value-templates")
+    values = match("runs/one", "runs/two", "--games", "1", "--run", "cup")
+    config = (Path(values["run"]) / "config.toml").read_text()
+    assert ("one = " in config, "two = " in config, "size = 5" in config) == (True, True, True)
+    with Path("runs/two/player.toml").open("a") as file:
+        file.write("# changed\n")
+    code, _, told = run_katachi("match", "runs/one", "runs/two", "--games", "1", "--run", "cup")
+    assert code == 2
+    assert "changed since the run began" in told

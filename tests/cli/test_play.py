@@ -60,7 +60,7 @@ def test_without_a_name_it_is_what_learned_on_that_size(run_katachi):
 
 def test_a_board_of_another_size_is_one_sentence(run_katachi):
     ran = run_katachi("play", "shapes-5", "--size", "7", "--color", "white", stdin="quit\n")
-    assert (ran.code, ran.err) == (2, "katachi: this model evaluates 5×5 boards, not 7×7\n")
+    assert (ran.code, ran.err) == (2, "katachi: shapes-5 plays on 5×5 alone, and the board is 7×7\n")
 
 
 def test_the_player_begins_if_it_has_black(play):
@@ -233,11 +233,11 @@ def test_a_new_file_if_none_is_named(run_katachi):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--rules", "japanes"], "katachi: no rules are called 'japanes'; did you mean japanese?"),
+        (["--rules", "japanes"], "katachi: no rules are called 'japanes'; did you mean 'japanese'?"),
         (["--size", "3", "--handicap", "2"], "katachi: 2 handicap stones: "),
         (["--sgf", "there.sgf"], "katachi: there.sgf is there already: records are not overwritten"),
         (["--sgf", "no/such.sgf"], "is not a folder"),
-        (["--komi", "nan"], "katachi: komi nan is not a number"),
+        (["--komi", "nan"], "katachi: --komi: nan is not between"),
     ],
 )
 def test_what_cannot_begin(run_katachi, options, sentence):
@@ -273,3 +273,11 @@ def test_every_layer_can_be_shown(play):
     for title in ("Win probability of each move", "Move probability", "Territory", "Influence", "Shapes that fired"):
         assert f"{title}: " in ran.out
     assert "Say layer and one of wins, policy, visits, territory, influence, shapes, or off." in ran.out
+
+
+def test_the_next_step_is_to_analyse_the_record(play):
+    assert play("D4", "quit").err == "katachi: next: katachi analyze game.sgf\n"
+
+
+def test_the_board_is_of_the_size_that_the_player_knows(run_katachi):
+    assert "5 . . . . . 5" in run_katachi("play", "shapes-5", stdin="quit\n").out

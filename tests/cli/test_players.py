@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from katachi.players.specs import bundled_players, parse_spec
 
 PRETRAINED = [player.name for player in bundled_players()]
@@ -11,8 +13,18 @@ def test_list(run_katachi):
     ran = run_katachi("players")
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert [line.split()[0] for line in lines] == PRETRAINED
-    assert all(player.description in line for player, line in zip(bundled_players(), lines, strict=True))
+    assert [line.split()[0] for line in lines if line[0] != " "] == [*PRETRAINED, "Elo"]
+    text = " ".join(ran.out.split())
+    assert all(f"{player.name} {player.description}" in text for player in bundled_players())
+
+
+@pytest.mark.parametrize("command", ["players", "models"])
+def test_lists_fit_into_80_columns(run_katachi, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    ran = run_katachi(command)
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert "…" not in ran.out
+    assert ran.err.startswith("katachi: next: katachi ")
 
 
 def test_json(run_katachi):

@@ -52,7 +52,7 @@ def test_a_wrong_file_is_refused_with_the_nearest_setting(file: Path, run_katach
     file.write_text('players = ["random", "alp"]\nkomii = 7.5\n')
     code, _, told = run_katachi("tournament", str(file))
     assert code == 2
-    assert "komii is not a setting; did you mean komi?" in told
+    assert "komii is not a setting; did you mean 'komi'?" in told
     assert run_katachi("tournament", "none.toml")[0] == 2
 
 
@@ -76,3 +76,12 @@ def test_the_simple_players_example_is_a_tournament() -> None:
     settings = read_settings(EXAMPLES / "simple-players.toml")
     assert settings.games >= 100
     assert "{seed}" in settings.players["gnugo"]
+
+
+def test_without_a_size_the_board_is_one_that_all_players_can_play(file: Path, run_katachi: RunKatachi) -> None:
+    file.write_text('players = ["random", "shapes-5"]\n')
+    code, shown, _ = run_katachi("tournament", str(file), "--dry-run")
+    assert (code, tomllib.loads(shown)["size"]) == (0, 5)
+    file.write_text('players = ["shapes-9", "shapes-5"]\n')
+    code, _, said = run_katachi("tournament", str(file), "--dry-run")
+    assert (code, said) == (2, "katachi: shapes-5 plays on 5×5 alone, and shapes-9 on 9×9\n")

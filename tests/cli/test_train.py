@@ -27,7 +27,7 @@ def test_learning_and_playing_what_was_learned(run_katachi, tmp_path):
         stdin="C3\nquit\n",
     )
     assert played.code == 0
-    assert "shapes" in played.out
+    assert "run: " in played.out  # a player is called by its run
 
 
 def test_growing_and_beginning_with_what_was_learned(run_katachi, small_run, tmp_path):

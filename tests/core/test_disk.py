@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from katachi.core.disk import temporary_path, write_atomically
+from katachi.core.disk import append, temporary_path, write_atomically
 
 
 def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:
@@ -23,8 +23,9 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space") as caught:
         write_atomically(path, "new")
+    assert caught.value.filename == str(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -50,3 +51,20 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
     write_atomically(tmp_path / "ours", "text")
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_what_cannot_be_added_to_or_replaced_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with (tmp_path / "lines").open("ab") as file:
+        append(file, b"one\n")
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="lines") as caught:
+            append(file, b"two\n")
+        monkeypatch.undo()
+    assert caught.value.filename == str(tmp_path / "lines")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder") as caught:
+        write_atomically(tmp_path / "folder", "text")
+    assert (caught.value.filename, caught.value.filename2) == (str(tmp_path / "folder"), None)

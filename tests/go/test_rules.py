@@ -56,7 +56,7 @@ def test_handicap_compensation(bonus: HandicapBonus, stones: int, points: int) -
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("chineze", "did you mean chinese"),
+        ("chineze", "did you mean 'chinese'"),
         ("martian", "known are"),
         ("aga-button", "button"),
         ("stone-scoring", "group tax"),

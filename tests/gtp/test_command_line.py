@@ -45,7 +45,7 @@ def test_the_seed_is_the_players():
     ("arguments", "message"),
     [
         (["no_such_player"], "no player is called 'no_such_player'"),
-        (["alp", "--rules", "chinse"], "did you mean chinese?"),
+        (["alp", "--rules", "chinse"], "did you mean 'chinese'?"),
         (["alp", "--directory", "no-such-folder"], "no-such-folder"),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
+from katachi.core.cards import ModelError
 from katachi.core.contracts import ClosingPlayer, Limit, Player
 from katachi.go.game import Game
 from katachi.gtp import GtpPlayer
@@ -18,8 +20,11 @@ from katachi.players.specs import (
     SpecError,
     bundled_players,
     default_player,
+    find_model_of,
+    find_spec,
     load_player,
     parse_spec,
+    player_file,
     register_kind,
 )
 
@@ -176,3 +181,73 @@ def test_a_new_kind_with_a_table():
 def test_a_kind_is_registered_once():
     with pytest.raises(ValueError, match="already a kind of player called 'double'"):
         register_kind("double", lambda: _DoubleSpec)
+
+
+# Players of runs and models
+
+FORMER = Path(__file__).parents[1] / "golden" / "first-release"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch) -> Path:
+    """The run of a network, whose player is called cnn, under another name."""
+    shutil.copytree(FORMER / "runs" / "cnn", tmp_path / "runs" / "mine")
+    shutil.copytree(FORMER / "runs" / "cnn", tmp_path / "runs" / "cnn")  # where its player looks for the model
+    monkeypatch.chdir(tmp_path)
+    return Path("runs/mine")
+
+
+@pytest.mark.parametrize("part", ["", "player.toml", "model", "."])
+def test_a_player_is_found_by_its_run_its_file_and_its_model(run, part):
+    spec = find_spec(str(run / part))
+    assert (spec.name, spec.search.kind, spec.board_size) == ("mine", "policy", 5)
+    assert load_player(str(run / part), seed=1).name == "mine"
+
+
+def test_a_model_without_a_run_plays_as_released_ones_of_its_system_do(run):
+    shutil.copytree(run / "model", "network")
+    spec = find_spec("./network")
+    assert (spec.name, spec.search.kind) == ("network", "policy")
+    assert Path(spec.evaluator.model) == Path("network").resolve()
+
+
+def test_the_first_player_of_a_run_with_several(run):
+    text = (run / "player.toml").read_text()
+    (run / "player.toml").unlink()
+    for number in (10, 2):
+        (run / f"player-{number}.toml").write_text(text)
+    assert player_file(str(run)).name == "player-2.toml"
+    assert find_spec(str(run / "player-10.toml")).name == "mine-10"
+
+
+def test_players_are_called_by_a_name_of_their_own(tmp_path: Path):
+    file = tmp_path / "deep.toml"
+    file.write_text('kind = "search"\n[search]\nkind = "mcts"\n')
+    assert load_player(str(file)).name == "deep"
+    assert load_player("level-3").name == "level-3"
+    assert load_player("gtp:/usr/games/gnugo --mode gtp").name == "gnugo"
+
+
+def test_folders_without_a_player(tmp_path: Path):
+    with pytest.raises(SpecError, match="neither a player nor a model"):
+        load_player(str(tmp_path))
+    with pytest.raises(SpecError, match="there is no such file or folder"):
+        load_player(str(tmp_path / "nothere"))
+    (tmp_path / "model.json").write_text("{}")
+    with pytest.raises(SpecError, match="card cannot be read"):
+        load_player(str(tmp_path))
+
+
+def test_the_model_of_a_player(run):
+    assert find_model_of("strong-19").name == find_model_of("policy-19").name == "policy-19"
+    assert find_model_of(str(run)) == run / "model"
+    assert find_model_of(str(run / "player.toml")) == Path("runs/cnn/model")
+    with pytest.raises(SpecError, match="level-5 plays without a model"):
+        find_model_of("level-5")
+    with pytest.raises(ModelError, match="did you mean 'shapes-9'"):
+        find_model_of("shape-9")
+
+
+def test_of_names_with_numbers_the_nearest_number_is_meant():
+    with pytest.raises(SpecError, match="did you mean 'level-10'"):
+        load_player("level-11")

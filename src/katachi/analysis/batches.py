@@ -44,13 +44,13 @@ from katachi.analysis.records import (
 from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
 from katachi.core.cards import provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
-from katachi.core.disk import DirectoryLock, end_with_parent, temporary_path, write_atomically
+from katachi.core.disk import DirectoryLock, append, end_with_parent, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import load_model, pretrained_models
 from katachi.core.registry import require
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.players.specs import load_player
+from katachi.players.specs import find_model_of, load_player
 from katachi.sgf import SgfError, SgfGame, format_sgf, game_to_tree, iter_sgf, parse_sgf, save_sgf
 
 # Games
@@ -139,7 +139,7 @@ _THREADS: Final = "search.threads"
 
 
 class JudgeSettings(BaseModel):
-    """Names as ``load_player`` and ``find_model`` take them; without any, the bundled ones for the size of a board."""
+    """Names as ``load_player`` and ``find_model_of`` take them; without any, those for the size of a board."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -188,7 +188,7 @@ def default_models(size: int) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _load_fitting(name: str, size: int) -> Evaluator | None:
     """A model, None if it is for boards of another size."""
-    model = load_model(name)
+    model = load_model(find_model_of(name))
     try:
         model.evaluate([Board(size)])
     except WrongBoardSize:
@@ -275,9 +275,7 @@ class Journal:
 
     def write(self, records: Sequence[Line]) -> None:
         """Add lines; when this returns they survive a power cut."""
-        self._writer.write("".join(map(format_line, records)).encode())
-        self._writer.flush()
-        os.fsync(self._writer.fileno())
+        append(self._writer, "".join(map(format_line, records)).encode())
 
     def __enter__(self) -> Self:
         return self

@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from katachi.arena.match import Opening, Openings
 from katachi.arena.settings import RunError, SettingsError, TournamentSettings, read_settings
 from katachi.core.cards import format_program, provenance
-from katachi.core.disk import LOCK_NAME, DirectoryLock, temporary_path, write_atomically
+from katachi.core.disk import LOCK_NAME, DirectoryLock, append, temporary_path, write_atomically
 from katachi.go.game import Play, Step
 from katachi.go.points import PASS, GameResult, Symmetry
 
@@ -152,9 +152,7 @@ class RunDirectory:
     def add(self, record: GameRecord, sgf: str) -> None:
         """Keep a finished game; when this returns it survives a power cut."""
         write_atomically(self.path / SGF_FOLDER / f"{record.id}.sgf", sgf)
-        self._games.write(record.model_dump_json().encode() + b"\n")
-        self._games.flush()
-        os.fsync(self._games.fileno())
+        append(self._games, record.model_dump_json().encode() + b"\n")
         self.records[record.id] = record
 
     def finish(self, results: Mapping[str, Any], page: str) -> None:

@@ -4,7 +4,7 @@
 size = 9
 games = 100                                # games of each pair
 [players]
-alp = "alp"                                # a bundled name, a player file or a GTP program
+alp = "alp"                                # a bundled name, a player file, a run, a model or a GTP program
 gnugo = "gtp:gnugo --mode gtp --level 0 --chinese-rules --seed {seed}"
 [openings]
 random_plies = 2
@@ -17,7 +17,6 @@ resumed.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import tomllib
@@ -29,8 +28,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from katachi.core.contracts import Limit
+from katachi.core.registry import suggest
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
+from katachi.players.specs import player_file
 
 # What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
 
@@ -220,9 +221,9 @@ class TournamentSettings(_Strict):
 
     def input_digests(self) -> dict[str, str]:
         """SHA-256 of every file that the players and the openings are read from."""
-        files = [text for text in self.players.values() if _is_player_file(text)]
-        files += [self.openings.book] if self.openings.book else []
-        return {file: hashlib.sha256(_read_bytes(Path(file))).hexdigest() for file in files}
+        files = {text: player_file(text) for text in self.players.values() if _is_path(text)}
+        files |= {book: Path(book) for book in [self.openings.book] if book}
+        return {text: hashlib.sha256(_read_bytes(file)).hexdigest() for text, file in files.items()}
 
 
 def read_settings(path: Path) -> TournamentSettings:
@@ -247,15 +248,16 @@ def parse_settings(values: Mapping[str, Any]) -> TournamentSettings:
 
 def _in_folder(folder: Path, settings: TournamentSettings) -> TournamentSettings:
     """Settings whose relative paths begin in a folder."""
-    players = {name: str(folder / text) if _is_player_file(text) else text for name, text in settings.players.items()}
+    players = {name: str(folder / text) if _is_path(text) else text for name, text in settings.players.items()}
     openings = settings.openings
     if openings.book is not None:
         openings = openings.model_copy(update={"book": str(folder / openings.book)})
     return settings.model_copy(update={"players": players, "openings": openings})
 
 
-def _is_player_file(text: str) -> bool:
-    return not text.startswith(GTP_PREFIX) and text.endswith(".toml")
+def _is_path(text: str) -> bool:
+    """Whether a player is given by a file, or by the folder of a run or model, which may be ``./name``."""
+    return not text.startswith(GTP_PREFIX) and (text.endswith(".toml") or Path(text).name != text)
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -271,8 +273,7 @@ def _sentence(detail: ErrorDetails) -> str:
         message = detail["msg"].removeprefix("Value error, ")
         return f"{place}: {message}" if place else message
     known = _known_keys(detail["loc"][:-1])
-    near = difflib.get_close_matches(str(detail["loc"][-1]), known, n=1, cutoff=0.5)
-    return f"{place} is not a setting; " + (f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}")
+    return f"{place} is not a setting; {suggest(str(detail['loc'][-1]), known)}"
 
 
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:

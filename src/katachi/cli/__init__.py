@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -43,7 +44,8 @@ app: Final = typer.Typer(cls=KatachiGroup, rich_markup_mode=None, no_args_is_hel
 
 _HELP: Final = """Play Go, run engines and matches, and look after game records.
 
-PLAYER is always a bundled name (see: katachi players), a TOML file, or gtp:COMMAND for any GTP program.
+PLAYER is always a bundled name (see: katachi players), a TOML file, the folder of a training run or of a model, or
+gtp:COMMAND for any GTP program.
 
 Examples:
   katachi play alp --size 9
@@ -75,14 +77,35 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without × and ō is not a reason to fail
     try:
-        typer.main.get_command(app).main(args=arguments, prog_name="katachi")
-    except KeyboardInterrupt:
+        sys.exit(typer.main.get_command(app).main(args=arguments, prog_name="katachi", standalone_mode=False))
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except Exception as error:
+        if hasattr(error, "format_message"):  # typer's, about the words of the command line
+            typer.echo(describe_usage(error), err=True)
+            sys.exit(2)
         if os.environ.get("KATACHI_DEBUG", "") not in ("", "0"):
             raise
         typer.echo(f"katachi: {describe_error(error)}", err=True)
         sys.exit(2 if _is_bad_input(error) else 1)
+
+
+def describe_usage(error: Any) -> str:
+    """One line about options and arguments that are not right, and where to read which are; or the help itself."""
+    from katachi.core.registry import suggest
+
+    context, message = error.ctx, error.format_message()
+    if message == context.get_help():  # no arguments at all
+        return str(message)
+    if option := getattr(error, "option_name", None) if message.startswith("No such option") else None:
+        known = [each for parameter in context.command.params for each in parameter.opts if each.startswith("--")]
+        message = f"there is no option {option}; {suggest(option, known)}"
+    elif command := re.match("No such command '(.*?)'", message):
+        message = f"there is no command {command[1]}; {suggest(command[1], context.command.list_commands(context))}"
+    else:
+        message = re.sub(r"^Invalid value for '?(\S+?)'?( / '\S+')?: (Value error, )?", r"\1: ", message)
+        message = re.sub(r"Input should be a valid (\w+).*", r"this should be a valid \1", message)
+    return f"katachi: {message.rstrip('.')} (see: {context.command_path} --help)".replace("\n", " ")
 
 
 def describe_error(error: Exception) -> str:

@@ -9,7 +9,7 @@ import inspect
 import re
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -88,20 +88,61 @@ def wide_console(width: int) -> Console:
     return console if console.is_terminal else Console(width=width)
 
 
+def name_next_step(command: str) -> None:
+    """Say on standard error what a user may want next; not where JSON is printed."""
+    typer.echo(f"katachi: next: {command}", err=True)
+
+
+def count_jobs(jobs: int) -> int:
+    """How many jobs are meant: 0 are as many as there are processors for this process."""
+    from joblib import cpu_count
+
+    return jobs or int(cpu_count())
+
+
+def number(low: float, high: float, help: str, *names: str) -> Any:  # noqa: A002
+    """An option whose number, or each of whose numbers, is in a range; nan is in none."""
+
+    def check(value: Any) -> Any:
+        for each in value if isinstance(value, tuple) else (value,):
+            if each is not None and not low <= each <= high:
+                raise typer.BadParameter(f"{each} is not between {low:,} and {high:,}")
+        return value
+
+    bounds = f" From {low:,} to {high:,}." if high <= 100 else ""
+    return typer.Option(*names, help=help + bounds, callback=check)
+
+
 # Options of many commands
 
+PLAYER: Final = "a bundled name, a TOML file, the folder of a run or a model, or gtp:COMMAND"
+PLAYER_HELP: Final = f"{PLAYER[0].upper()}{PLAYER[1:]}."
+MANY: Final = 1_000_000_000
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Jobs = Annotated[
+    int, number(0, 1000, "How many at the same time; 0: as many as this machine has use for.", "--jobs", "-j")
+]
+RunFolder = Annotated[
+    Path | None, typer.Option(help="The folder for what is made; the same one resumes. Without it, one in runs/.")
+]
+Seed = Annotated[int, number(0, 2**63 - 1, "Random seed: the same repeats everything.")]
+AnySeed = Annotated[
+    int | None, number(0, 2**63 - 1, "Random seed: the same repeats everything; else a new one.", "--seed")
+]
+DataFolder = Annotated[Path | None, typer.Option(metavar="SET", help="A dataset, made by katachi data import.")]
+Seconds = Annotated[float | None, number(0.001, 1_000_000, "Seconds that a move may take.")]
+Simulations = Annotated[int | None, number(1, MANY, "Simulations that a move may take.")]
 
-# Options of games between two players
+# Options of games
 
-BoardSize = Annotated[int, typer.Option(help="The board size.")]
-GameCount = Annotated[int, typer.Option(help="How many games to play.")]
-Komi = Annotated[float | None, typer.Option(help="The komi; without it, that of the rules.")]
-MostMoves = Annotated[int | None, typer.Option(help="Count a game as it stands after so many moves.")]
+BoardSize = Annotated[int | None, number(2, 19, "The board size; without it, one that all players can play, or 9.")]
+GameCount = Annotated[int, number(1, MANY, "How many games to play.")]
+Komi = Annotated[float | None, number(-1000, 1000, "Points that White receives; without it, those of the rules.")]
+MostMoves = Annotated[int | None, number(1, MANY, "Count a game as it stands after so many moves.")]
+RandomPlies = Annotated[int, number(0, 100, "Random moves that begin each game, or pair of games.")]
 Referee = Annotated[str, typer.Option(help="Who counts: estimate, count or gtp:COMMAND.")]
-RulesName = Annotated[str, typer.Option(help="The rules, by name or as KataGo's JSON.")]
-Seconds = Annotated[float | None, typer.Option(help="Seconds that a move may take.")]
-Simulations = Annotated[int | None, typer.Option(help="Simulations that a move may take.")]
+RulesName = Annotated[str, typer.Option(help="The rules, by name (chinese, japanese …) or as KataGo's JSON.")]
 
 # Options of trainings
 
@@ -111,7 +152,6 @@ Changes = Annotated[
 Resume = Annotated[
     Path | None, typer.Option(metavar="RUN", help="Resume a run, with the settings it was started with.")
 ]
-RunFolder = Annotated[Path | None, typer.Option(help="The folder of the run; the same one resumes.")]
 Threads = Annotated[int, typer.Option(help="Threads that learn.", min=1)]
 WithTensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")]
 Workers = Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import tempfile
 import webbrowser
 from functools import partial
@@ -10,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from katachi.cli._commands import show_progress
+from katachi.cli._commands import (
+    MANY,
+    PLAYER,
+    AsJson,
+    Jobs,
+    Seconds,
+    Seed,
+    Simulations,
+    count_jobs,
+    name_next_step,
+    number,
+    show_progress,
+)
 
 if TYPE_CHECKING:
     from katachi.analysis.batches import JudgeSettings
@@ -21,22 +35,23 @@ def analyze(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILES…", help="SGF files, collections, gzip, zip, or folders.")
     ],
-    player: Annotated[
-        str | None, typer.Option(metavar="PLAYER", help="Who looks ahead: a bundled name, a TOML file or gtp:COMMAND.")
-    ] = None,
+    player: Annotated[str | None, typer.Option(metavar="PLAYER", help=f"Who looks ahead: {PLAYER}.")] = None,
     model: Annotated[
         list[str] | None,
         typer.Option("--model", "--evaluator", metavar="MODEL", help="A model that evaluates, too; may be repeated."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder for everything that is written.")] = Path("analysis"),
-    simulations: Annotated[int | None, typer.Option(min=1, help="Simulations per position.")] = None,
-    seconds: Annotated[float | None, typer.Option(min=0.001, help="Seconds per position.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for everything that is written.")] = Path(
+        "analysis"
+    ),
+    simulations: Simulations = None,
+    seconds: Seconds = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume what is in the folder.")] = False,
     strip: Annotated[bool, typer.Option("--strip", help="Only take analyses out of the files.")] = False,
     html: Annotated[bool, typer.Option(help="Write all games as one page.")] = True,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Positions that are analysed at the same time.")] = 1,
-    seed: Annotated[int, typer.Option(help="Another one gives other random numbers.")] = 0,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Analyse every position of many games: who wins, by how much, what was better, and why.
 
@@ -68,8 +83,12 @@ def analyze(
     with show_progress(*columns, transient=False) as progress:
         bar = progress.add_task("", total=turns)
         watch = partial(progress.advance, bar)
-        games = outputs.write(files, settings, resume=resume, jobs=jobs, watch=watch)
+        games = outputs.write(files, settings, resume=resume, jobs=count_jobs(jobs), watch=watch)
+    if as_json:
+        typer.echo(json.dumps({"games": games, "positions": turns, "out": str(out)}))
+        return
     typer.echo(f"{_count(games, 'game')}, {_count(turns, 'position')}: written to {out}")
+    name_next_step(f"open {out / 'report.html'} in a browser" if html else f"open a game in {out} with an SGF editor")
 
 
 def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
@@ -108,8 +127,13 @@ def _count(number: int, what: str) -> str:
 
 
 def show(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A bundled name, a training run or a model's folder.")],
-    per_set: Annotated[int, typer.Option(min=1, help="How many shapes of each set, or kernels.")] = 10,
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A bundled name, the folder of a run or a model, or a player that has one."
+        ),
+    ],
+    per_set: Annotated[int, number(1, 10_000, "How many shapes of each set, or kernels.")] = 10,
     only: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME", help='One set, such as "LI 2x2"; may be repeated.')
     ] = None,
@@ -117,10 +141,14 @@ def show(
         list[str] | None, typer.Option(metavar="MODEL", help="Another CRBM to draw at its side; may be repeated.")
     ] = None,
     sgf: Annotated[Path | None, typer.Option(help="Show what it would play in this game.")] = None,
-    move: Annotated[int | None, typer.Option(min=1, help="In the game, the move that it is about to play.")] = None,
+    move: Annotated[int | None, number(1, MANY, "In the game, the move that it is about to play.")] = None,
+    size: Annotated[
+        int | None, number(2, 19, "The size of the empty board, for models of all sizes; without it, 19.")
+    ] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a picture.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw what a model has learned, and say how it was trained.
 
@@ -142,9 +170,13 @@ def show(
 
     from katachi.core.disk import write_atomically
     from katachi.core.drawing import DrawRequest, draw_model, show_card
-    from katachi.core.models import describe_card, find_model, open_model
+    from katachi.core.models import describe_card, model_to_json, open_model
+    from katachi.go.points import MAX_SIZE
+    from katachi.players.specs import find_model_of
 
-    saved = open_model(find_model(model))
+    saved = open_model(find_model_of(model))
+    if size and saved.card.board_size not in (None, size):
+        raise typer.BadParameter(f"{model} is for boards of size {saved.card.board_size} alone", param_hint="--size")
     drawing = draw_model(
         saved,
         DrawRequest(
@@ -153,6 +185,7 @@ def show(
             only=tuple(only or ()),
             beside=tuple(beside or ()),
             game=_read_game(sgf, move),
+            board_size=size or MAX_SIZE,
         ),
     )
     card = describe_card(saved.card)
@@ -162,12 +195,16 @@ def show(
         write_atomically(svg, drawing.svg)
     if html is not None:
         write_atomically(html, drawing.format_page(card))
+    if as_json:
+        typer.echo(json.dumps(model_to_json(saved.path), ensure_ascii=False))
+        return
     for path in filter(None, (svg, html)):
         typer.echo(f"written to {path}")
     if open_page and html is not None:
         webbrowser.open(html.absolute().as_uri())
     if svg is None and html is None:
         Console().print(show_card(card), drawing.text)
+    name_next_step(f"katachi play {shlex.quote(model)}")
 
 
 def _read_game(sgf: Path | None, move: int | None) -> Game | None:

@@ -13,15 +13,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from katachi.cli._commands import (
+    PLAYER,
     AsJson,
     BoardSize,
     GameCount,
+    Jobs,
     Komi,
     MostMoves,
+    RandomPlies,
     Referee,
     RulesName,
+    RunFolder,
     Seconds,
+    Seed,
     Simulations,
+    count_jobs,
+    name_next_step,
+    number,
     wide_console,
 )
 
@@ -34,28 +42,28 @@ RUNS: Final = Path("runs")
 
 
 def match(
-    a: Annotated[str, typer.Argument(help="The first player.", metavar="A", show_default=False)],
+    a: Annotated[str, typer.Argument(help=f"The first player: {PLAYER}.", metavar="A", show_default=False)],
     b: Annotated[str, typer.Argument(help="The second player.", metavar="B", show_default=False)],
     games: GameCount = 100,
-    size: BoardSize = 9,
+    size: BoardSize = None,
     komi: Komi = None,
     rules: RulesName = "katachi",
     seconds: Seconds = None,
     simulations: Simulations = None,
-    seed: Annotated[int, typer.Option(help="The same seed repeats the match.")] = 0,
-    random_plies: Annotated[int, typer.Option(help="Random moves that begin each pair of games.")] = 2,
+    seed: Seed = 0,
+    random_plies: RandomPlies = 2,
     book: Annotated[Path | None, typer.Option(help="Game records to begin from, instead of random moves.")] = None,
     book_plies: Annotated[int | None, typer.Option(help="Moves to take from each line of the book.")] = None,
     max_moves: MostMoves = None,
-    jobs: Annotated[int, typer.Option(help="Games that are played at the same time.")] = 1,
+    jobs: Jobs = 1,
     referee: Referee = "estimate",
     check_referee: Annotated[str | None, typer.Option(help="A second referee; disagreements are reported.")] = None,
     exclude_duplicates: Annotated[bool, typer.Option(help="Count a repeated game once.")] = False,
     lose_on_time: Annotated[bool, typer.Option(help="Taking longer than the limit loses the game.")] = False,
     sprt: Annotated[
-        tuple[float, float] | None, typer.Option(help="Stop when it is clear which of two Elo differences is true.")
+        tuple[float, float] | None, number(-2000, 2000, "Stop when it is clear which of two Elo differences is true.")
     ] = None,
-    run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder resumes.")] = None,
+    run: RunFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Let two players play a match.
@@ -70,18 +78,19 @@ def match(
       katachi match new.toml old.toml --games 5000 --sprt 0 30
     """
     from katachi.arena.settings import parse_settings
+    from katachi.players.specs import choose_size
 
     first, second = name_players(a, b)
     openings = {"random_plies": random_plies, "book": str(book) if book else None, "book_plies": book_plies}
     values = {
         "players": {first: a, second: b},
         "games": games,
-        "size": size,
+        "size": choose_size((a, b), size),
         "komi": komi,
         "rules": rules,
         "seed": seed,
         "max_moves": max_moves,
-        "jobs": jobs,
+        "jobs": count_jobs(jobs),
         "referee": referee,
         "check_referee": check_referee,
         "limit": {"seconds": seconds, "simulations": simulations, "lose_on_time": lose_on_time},
@@ -96,6 +105,7 @@ def match(
         print_json(match_json(a, b, standings) | {"run": str(directory)})
     else:
         show_report(standings)
+        name_next_step(f"katachi analyze {directory / 'games'}")
 
 
 def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
@@ -125,8 +135,10 @@ def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
 
 def tournament(
     file: Annotated[Path, typer.Argument(help="The tournament file.", metavar="FILE", show_default=False)],
-    run: Annotated[Path | None, typer.Option(help="Keep the games here; the same folder resumes.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Games that are played at the same time.", min=1)] = None,
+    run: RunFolder = None,
+    jobs: Annotated[
+        int | None, number(0, 1000, "How many games at the same time; without it, as the file says.", "--jobs", "-j")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown, too.")] = None,
     title: Annotated[str | None, typer.Option(help="What the report is called.")] = None,
@@ -150,10 +162,13 @@ def tournament(
     from katachi.arena.settings import read_settings
     from katachi.arena.tournament import check_players
     from katachi.core.disk import write_atomically
+    from katachi.players.specs import choose_size
 
     settings = read_settings(file)
+    if "size" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"size": choose_size(list(settings.players.values()))})
     if jobs is not None:
-        settings = settings.model_copy(update={"jobs": jobs})
+        settings = settings.model_copy(update={"jobs": count_jobs(jobs)})
     directory = run or default_run(file.stem, settings)
     if dry_run:
         check_players(settings)
@@ -170,6 +185,9 @@ def tournament(
         print_json(standings.to_json() | {"run": str(directory)})
     else:
         show_report(standings)
+        name_next_step(
+            f"open {html or directory / 'report.html'} in a browser, or katachi analyze {directory / 'games'}"
+        )
 
 
 # What both share, and others that play games: where a run goes, who is called what, and how it is shown.
@@ -191,11 +209,9 @@ def name_players(a: str, b: str) -> tuple[str, str]:
 
 def _short_name(text: str) -> str:
     from katachi.arena.settings import GTP_PREFIX
+    from katachi.players.specs import find_spec
 
-    if text.startswith(GTP_PREFIX):
-        program = text.removeprefix(GTP_PREFIX).split()
-        return Path(program[0]).name if program else text
-    return Path(text).stem if text.endswith(".toml") else text
+    return find_spec(text).name or Path(text.removeprefix(GTP_PREFIX).split()[0]).name
 
 
 def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:

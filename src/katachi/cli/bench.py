@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from katachi.bench import BENCHMARKS
-from katachi.cli._commands import AsJson
-from katachi.core.registry import resolve
+from katachi.cli._commands import MANY, PLAYER, AsJson, DataFolder, number
+from katachi.core.registry import resolve, suggest
 
 _MANY = 100  # units per second, of which parts are not worth showing
 
 
 def _known(name: str) -> str:
     if name not in BENCHMARKS:
-        raise typer.BadParameter(f"there is no {name}: known are {', '.join(BENCHMARKS)}")
+        raise typer.BadParameter(f"there is no {name}; {suggest(name, BENCHMARKS)}")
     return name
 
 
@@ -31,25 +30,21 @@ def bench(
         ),
     ] = "playouts",
     seconds: Annotated[
-        float, typer.Option(min=0.001, max=60, help="Seconds a round of one contestant, an analysis or a move lasts.")
+        float, number(0.001, 60, "Seconds a round of one contestant, an analysis or a move lasts.")
     ] = 0.4,
-    rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Rounds, of which the best counts, or games.")] = 15,
+    rounds: Annotated[int, number(1, 10_000, "Rounds, of which the best counts, or games.")] = 15,
     player: Annotated[
-        str | None, typer.Option(help="Who is measured by clock, latency and memory: a bundled name or a TOML file.")
+        str | None, typer.Option(metavar="PLAYER", help=f"Who is measured by clock, latency and memory: {PLAYER}.")
     ] = None,
-    busy: Annotated[
-        int | None, typer.Option(min=0, max=1000, help="How many processes keep the cores busy meanwhile, in these.")
-    ] = None,
-    people: Annotated[int | None, typer.Option(min=1, max=1000, help="How many play at once, in web.")] = None,
+    busy: Annotated[int | None, number(0, 1000, "How many processes keep the cores busy meanwhile, in these.")] = None,
+    people: Annotated[int | None, number(1, 1000, "How many play at once, in web.")] = None,
     models: Annotated[
         list[str] | None,
         typer.Option("--model", help="A network that inference measures: a bundled name or a folder; may be repeated."),
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option(metavar="SET", help="Games of which inference predicts moves, in floats and int8.")
-    ] = None,
+    data: DataFolder = None,
     positions: Annotated[
-        int | None, typer.Option(min=1, help="Positions of its test games that are predicted; 20,000 without it.")
+        int | None, number(1, MANY, "Positions of its test games that are predicted; 20,000 without it.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,15 +13,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from katachi.cli._commands import (
+    MANY,
+    PLAYER,
     AsJson,
     BoardSize,
     GameCount,
+    Jobs,
     Komi,
     MostMoves,
+    RandomPlies,
     Referee,
     RulesName,
     Seconds,
+    Seed,
     Simulations,
+    count_jobs,
+    name_next_step,
+    number,
     show_progress,
 )
 from katachi.cli.arena import name_players, play_and_watch, print_json
@@ -36,7 +45,7 @@ _MOST_ROWS: Final = 12
 
 Advance = Callable[[Path, int], None]  # hears how many bytes of a file are done with
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
@@ -79,7 +88,7 @@ def import_records(
         list[Path] | None,
         typer.Option(help="A dataset: games that are in it, too, are of the same split here. May be repeated."),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 takes what is worth it.")] = 0,
+    jobs: Jobs = 0,
     as_json: AsJson = False,
 ) -> None:
     """Make a compact dataset: moves, ranks and results, divided into training and test games.
@@ -106,6 +115,7 @@ def import_records(
         typer.echo(json.dumps(report))
     else:
         _show_import(report)
+        name_next_step(f"katachi train policy --data {shlex.quote(str(out))}")
 
 
 def _show_import(report: dict[str, Any]) -> None:
@@ -146,13 +156,13 @@ def label(
         list[AnswerSource] | None,
         typer.Option("--by", help="Whom to ask, in the order of asking; all without it.", show_default=False),
     ] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="So many games at most, drawn at random.")] = None,
+    games: Annotated[int | None, number(1, MANY, "So many games at most, drawn at random.")] = None,
     engine: Annotated[
         str | None, typer.Option(help="A GTP program that says what is dead, instead of GNU Go.", metavar="COMMAND")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="The most that the program may take for an answer.")] = 30.0,
-    playouts: Annotated[int, typer.Option(min=1, help="Playouts for each game.")] = 400,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Games at a time; 0 takes all cores.")] = 0,
+    seconds: Annotated[float, number(0.1, 1_000_000, "The most that the program may take for an answer.")] = 30.0,
+    playouts: Annotated[int, number(1, MANY, "Playouts for each game.")] = 400,
+    jobs: Jobs = 0,
     as_json: AsJson = False,
 ) -> None:
     """Find out who owns each point at the end of every game that was counted.
@@ -166,19 +176,18 @@ def label(
       katachi data label my-games --by marks --by playouts --json
       katachi data label my-games --by gnugo --games 500 --seconds 10 --jobs 4
     """
-    from joblib import cpu_count
-
     from katachi.data.dataset import Dataset
     from katachi.data.labeling import count_labels, label_games
 
     opened = Dataset.open(dataset)
     with _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
-        labels = label_games(opened, sources, jobs=jobs or cpu_count(), most=games, watch=watch)
+        labels = label_games(opened, sources, jobs=count_jobs(jobs), most=games, watch=watch)
     report = count_labels(opened, labels)
     if as_json:
         typer.echo(json.dumps(report))
     else:
         _show_labels(report)
+        name_next_step(f"katachi train territory --data {shlex.quote(str(dataset))}")
 
 
 @contextmanager
@@ -245,19 +254,19 @@ def _show_labels(report: dict[str, Any]) -> None:
 
 @app.command()
 def selfplay(
-    a: Annotated[str, typer.Argument(help="A player.", metavar="A", show_default=False)],
+    a: Annotated[str, typer.Argument(help=f"A player: {PLAYER}.", metavar="A", show_default=False)],
     b: Annotated[str, typer.Argument(help="Its opponent, which may be the same.", metavar="B", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The SGF file for the games.", dir_okay=False)],
     games: GameCount = 100,
-    size: BoardSize = 9,
+    size: BoardSize = None,
     komi: Komi = None,
     rules: RulesName = "katachi",
     seconds: Seconds = None,
     simulations: Simulations = None,
-    seed: Annotated[int, typer.Option(help="The same seed plays the same games.")] = 0,
-    random_plies: Annotated[int, typer.Option(help="Random moves that begin each game.")] = 2,
+    seed: Seed = 0,
+    random_plies: RandomPlies = 2,
     max_moves: MostMoves = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Games that are played at the same time.")] = 1,
+    jobs: Jobs = 1,
     referee: Referee = "estimate",
     as_json: AsJson = False,
 ) -> None:
@@ -272,6 +281,7 @@ def selfplay(
     """
     from katachi.arena.records import write_collection
     from katachi.arena.settings import RunError, parse_settings
+    from katachi.players.specs import choose_size
 
     run = out.with_name(f"{out.name}.run")
     if out.exists() and not run.exists():
@@ -280,12 +290,12 @@ def selfplay(
     values = {
         "players": {first: a, second: b},
         "games": games,
-        "size": size,
+        "size": choose_size((a, b), size),
         "komi": komi,
         "rules": rules,
         "seed": seed,
         "max_moves": max_moves,
-        "jobs": jobs,
+        "jobs": count_jobs(jobs),
         "referee": referee,
         "limit": {"seconds": seconds, "simulations": simulations},
         "openings": {"random_plies": random_plies, "paired": False},
@@ -304,6 +314,7 @@ def selfplay(
         for name, incidents_of_one in standings.incidents.items():
             if incidents_of_one:
                 typer.echo(f"katachi: not all games of {name} ended well: {incidents_of_one}", err=True)
+        name_next_step(shlex.join(["katachi", "data", "import", str(out), "--out", str(out.with_suffix(""))]))
 
 
 @app.command()
@@ -311,7 +322,7 @@ def info(
     files: Annotated[
         list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
     ],
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 takes what is worth it.")] = 0,
+    jobs: Jobs = 0,
     as_json: AsJson = False,
 ) -> None:
     """Replay every game to its end, and count games by size, rank and result.
@@ -343,6 +354,9 @@ def info(
         _show(report)
     if summary.errors and not summary.games:
         raise typer.Exit(1)
+    if not as_json:
+        few = shlex.join(map(str, files)) if len(files) <= 3 else "FILES"
+        name_next_step(f"katachi data import {few} --out runs/games")
 
 
 def _show(report: dict[str, Any]) -> None:

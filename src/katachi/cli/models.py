@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._commands import AsJson, show_progress, wide_console
+from katachi.cli._commands import (
+    MANY,
+    AsJson,
+    DataFolder,
+    Jobs,
+    RunFolder,
+    count_jobs,
+    name_next_step,
+    number,
+    show_progress,
+)
 
 if TYPE_CHECKING:
     from katachi.core.cards import Metric
@@ -24,7 +34,7 @@ app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 
 @app.callback(invoke_without_command=True)
 def models(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the pretrained models: how large they are, how they were trained, and how well they do.
+    """List the pretrained models: how large they are, how they were trained, and what they are best known for.
 
     Examples:
       katachi models
@@ -34,30 +44,31 @@ def models(context: typer.Context, as_json: AsJson = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
+    from rich.console import Console
+
     from katachi.core.models import list_models, model_to_json, pretrained_models
 
     found = pretrained_models()
     if as_json:
         typer.echo(json.dumps({"models": [model_to_json(path) for path in found]}, ensure_ascii=False))
         return
-    wide_console(200).print(list_models(found))
+    Console().print(list_models(found))
+    name_next_step(f"katachi show {found[0].name} (all metrics), katachi play {found[0].name}")
 
 
 @app.command()
 def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a recipe.")],
-    run: Annotated[Path | None, typer.Option(help="The folder of the training run; the same one resumes.")] = None,
+    run: RunFolder = None,
     trained: Annotated[str | None, typer.Option(help="A run that has trained this recipe already.")] = None,
     results: Annotated[
         list[Path] | None, typer.Option("--result", help="What katachi match --json printed; may be repeated.")
     ] = None,
-    games: Annotated[int, typer.Option(min=2, help="Games against simple players that are measured.")] = 1100,
-    data: Annotated[
-        Path | None, typer.Option(metavar="SET", help="Games that a network learns from, and is measured with.")
-    ] = None,
-    positions: Annotated[int, typer.Option(min=1, help="Positions of test games that are measured.")] = 20_000,
+    games: Annotated[int, number(2, MANY, "Games against simple players that are measured.")] = 1100,
+    data: DataFolder = None,
+    positions: Annotated[int, number(1, MANY, "Positions of test games that are measured.")] = 20_000,
     int8: Annotated[bool, typer.Option("--int8", help="Release the network in eight bits, too.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Games at the same time, or threads of a network.")] = 1,
+    jobs: Jobs = 1,
     into: Annotated[
         Path | None, typer.Option(help="A folder for the model, other than that of the pretrained.")
     ] = None,
@@ -76,8 +87,11 @@ def make(
     """
     from katachi.core.release import Request, make_model
 
+    jobs = count_jobs(jobs)
     request = Request(name, _tools(), data, run, trained, results or [], into, games, positions, jobs, int8)
-    typer.echo(f"{name} is in {make_model(request)}")
+    folder = make_model(request)
+    typer.echo(f"{name} is in {folder}")
+    name_next_step(f"katachi play {folder}, katachi show {folder}")
 
 
 def _tools() -> Tools:
@@ -136,6 +150,10 @@ def players(context: typer.Context, as_json: AsJson = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     from katachi.players.specs import bundled_players
 
     bundled = bundled_players()
@@ -143,16 +161,18 @@ def players(context: typer.Context, as_json: AsJson = False) -> None:
         values = [player._asdict() | {"rating": player.rating and player.rating.model_dump()} for player in bundled]
         typer.echo(json.dumps({"players": values}))
         return
-    width = max(len(player.name) for player in bundled)
+    table = Table("name", "description", box=None, pad_edge=False, show_header=False)
     for player in bundled:
-        typer.echo(f"{player.name:{width}}  {player.description}{_format_rating(player.rating)}")
+        table.add_row(player.name, Text(player.description + _format_rating(player.rating)))
+    Console().print(table)
+    for scale in dict.fromkeys(player.rating.scale for player in bundled if player.rating):
+        typer.echo(f"Elo is {scale}.")
+    name_next_step("katachi play NAME, katachi show NAME, katachi match NAME NAME")
 
 
 def _format_rating(rating: RatingTable | None) -> str:
-    """``; Elo 1,234 (1,200 to 1,268), where GNU Go level 10 is 1,800``."""
-    if rating is None:
-        return ""
-    return f"; Elo {rating.value:,} ({rating.low:,} to {rating.high:,}), {rating.scale}"
+    """``; Elo 1,234 (1,200 to 1,268)``."""
+    return "" if rating is None else f"; Elo {rating.value:,} ({rating.low:,} to {rating.high:,})"
 
 
 @players_app.command()
@@ -168,3 +188,4 @@ def show(name: Annotated[str, typer.Argument(help="A bundled name.", metavar="NA
         read_spec(name)  # says which name is near, unless it is a file
         raise SpecError(f"{name} is a file already")
     typer.echo(read_spec(name)[0], nl=False)
+    name_next_step(f"katachi players show {name} > mine.toml, change it, katachi match mine.toml {name}")

@@ -21,6 +21,17 @@ from rich.console import Console
 
 from katachi.analysis.judges import Judges
 from katachi.analysis.layers import LAYERS
+from katachi.cli._commands import (
+    PLAYER_HELP,
+    AnySeed,
+    BoardSize,
+    Komi,
+    RulesName,
+    Seconds,
+    Simulations,
+    name_next_step,
+    number,
+)
 from katachi.core.contracts import Candidate, ClosingPlayer, Decision, Limit, Player
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import describe_layer, format_board
@@ -38,7 +49,7 @@ from katachi.go.points import (
 )
 from katachi.go.rules import parse_rules
 from katachi.go.scoring import estimate_status
-from katachi.players.specs import default_player, load_player
+from katachi.players.specs import choose_size, default_player, load_player
 from katachi.sgf import game_to_sgf
 
 HELP = """\
@@ -255,22 +266,21 @@ class PlayError(ValueError):
 
 
 def play(
-    player: Annotated[
-        str | None, typer.Argument(metavar="PLAYER", help="A bundled name, a TOML file or gtp:COMMAND.")
-    ] = None,
-    size: Annotated[int, typer.Option(min=2, max=19, help="Board size.")] = 9,
+    player: Annotated[str | None, typer.Argument(metavar="PLAYER", help=PLAYER_HELP)] = None,
+    size: BoardSize = None,
     color: Annotated[Side, typer.Option(help="Your color.")] = Side.BLACK,
-    komi: Annotated[float | None, typer.Option(help="Points that White receives; the rules have a default.")] = None,
-    handicap: Annotated[int, typer.Option(min=0, max=9, help="Black stones to begin with.")] = 0,
-    rules: Annotated[str, typer.Option(help="A rule set, such as chinese, japanese or tromp-taylor.")] = "chinese-ogs",
-    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds the player may think per move.")] = None,
-    simulations: Annotated[int | None, typer.Option(min=1, help="Simulations the player may use per move.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Makes the player's randomness repeat.")] = None,
+    komi: Komi = None,
+    handicap: Annotated[int, number(0, 9, "Black stones to begin with.")] = 0,
+    rules: RulesName = "chinese-ogs",
+    seconds: Seconds = None,
+    simulations: Simulations = None,
+    seed: AnySeed = None,
     sgf: Annotated[Path | None, typer.Option(help="Where the record is kept; else a new file here.")] = None,
 ) -> None:
     """Play against a player in the terminal. The record is on disk after every move.
 
-    Without a name it is the player that learned local shapes on boards of this size, or alp where none did.
+    Without a name it is the player that learned local shapes on boards of this size, or alp where none did. The rules
+    are those of the board in the browser: dead stones come off at the end. Programs among themselves play games out.
 
     While you play: a vertex such as D4, pass, undo, resign, score, hint, layer NAME, save FILE, help, quit. A layer
     colors the board, as by territory or by shapes; help lists them all.
@@ -281,6 +291,7 @@ def play(
       katachi play influence --size 13 --color white
       katachi play "gtp:gnugo --mode gtp --level 5" --size 19 --handicap 4 --komi 0.5
     """
+    size = choose_size([player] if player else [], size)
     game = _new_game(size, rules, komi, handicap)
     record = _new_record() if sgf is None else _check_record(sgf)
     human = {Side.BLACK: BLACK, Side.WHITE: WHITE}.get(color) or random.Random(seed).choice((BLACK, WHITE))
@@ -293,6 +304,8 @@ def play(
     finally:
         if isinstance(opponent, ClosingPlayer):
             opponent.close()
+    if record.exists():
+        name_next_step(f"katachi analyze {record}")
 
 
 def _new_game(size: int, rules: str, komi: float | None, handicap: int) -> Game:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from katachi.cli._commands import MANY, PLAYER, PLAYER_HELP, AnySeed, RulesName, number
 from katachi.core.registry import require
 
 if TYPE_CHECKING:
@@ -20,18 +21,14 @@ if TYPE_CHECKING:
 
 
 def gtp(
-    player: Annotated[
-        str, typer.Argument(metavar="PLAYER", help="A bundled name, a TOML file, or gtp:COMMAND.")
-    ] = "alp",
-    seed: Annotated[int | None, typer.Option(help="Makes the player repeatable.", min=0)] = None,
-    rules: Annotated[str, typer.Option(help="The rules to begin with, by name or as JSON.")] = "katachi",
+    player: Annotated[str, typer.Argument(metavar="PLAYER", help=PLAYER_HELP)] = "alp",
+    seed: AnySeed = None,
+    rules: RulesName = "katachi",
     directory: Annotated[
         Path, typer.Option(help="Where loadsgf and printsgf may read and write.", exists=True, file_okay=False)
     ] = Path(),
     log: Annotated[Path | None, typer.Option(help="Append the dialogue to this file.", dir_okay=False)] = None,
-    lag: Annotated[
-        float, typer.Option(help="Seconds that a move may cost on the clock beyond the thinking.", min=0, max=60)
-    ] = 0.1,
+    lag: Annotated[float, number(0, 60, "Seconds that a move may cost on the clock beyond the thinking.")] = 0.1,
     ponder: Annotated[bool, typer.Option("--ponder", help="Think while the opponent does.")] = False,
 ) -> None:
     """Be a GTP engine on standard input and output.
@@ -87,14 +84,16 @@ class View(StrEnum):
 
 
 def analysis_engine(
-    player: Annotated[str, typer.Argument(metavar="PLAYER", help="A bundled name, a TOML file, or gtp:COMMAND.")],
-    visits: Annotated[int, typer.Option(help="Simulations for a position, where a query does not say.", min=1)] = 500,
-    seconds: Annotated[float | None, typer.Option(help="Seconds for a position, where a query does not say.")] = None,
+    player: Annotated[str, typer.Argument(metavar="PLAYER", help=PLAYER_HELP)],
+    visits: Annotated[int, number(1, MANY, "Simulations for a position, where a query does not say.")] = 500,
+    seconds: Annotated[
+        float | None, number(0.001, 1_000_000, "Seconds for a position, where a query does not say.")
+    ] = None,
     report_as: Annotated[
         View, typer.Option(help="Whose win rates are reported, where a query does not say.")
     ] = View.BLACK,
     quit_without_waiting: Annotated[bool, typer.Option(help="Drop what waits when the input ends.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Makes the player repeatable.", min=0)] = None,
+    seed: AnySeed = None,
 ) -> None:
     """Answer the JSON queries of KataGo's analysis protocol on standard input and output.
 
@@ -109,8 +108,6 @@ def analysis_engine(
     from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective
     from katachi.players.specs import load_player
 
-    if seconds is not None and not seconds > 0:
-        raise typer.BadParameter(f"{seconds} is not above 0", param_hint="--seconds")
     defaults = Defaults(Limit(simulations=visits, seconds=seconds), Perspective(report_as.value.upper()))
     loaded = load_player(player, seed=seed)
     with ExitStack() as stack:
@@ -120,10 +117,8 @@ def analysis_engine(
 
 
 def serve(
-    player: Annotated[
-        str | None, typer.Argument(metavar="PLAYER", help="Play at once: a bundled name, a TOML file or gtp:COMMAND.")
-    ] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Where to listen; 0 is any free port.")] = None,
+    player: Annotated[str | None, typer.Argument(metavar="PLAYER", help=f"Play at once: {PLAYER}.")] = None,
+    port: Annotated[int | None, number(0, 65535, "Where to listen; 0 is any free port.")] = None,
     host: Annotated[
         str, typer.Option(help="The address to listen at; another one lets other machines in.")
     ] = "127.0.0.1",

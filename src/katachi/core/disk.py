@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -19,20 +21,44 @@ def temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.tmp")
 
 
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Let what the system refuses, as on a full disk, name the file that was to be written."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that readers see the old one or the new one, never a part; text is UTF-8."""
+    """Write a file so that readers see the old one or the new one, never a part; text is UTF-8.
+
+    Raises OSError, which names the file.
+    """
     data = content.encode() if isinstance(content, str) else content
     temporary = temporary_path(path)
     try:
-        with os.fdopen(os.open(temporary, _FLAGS, 0o666), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        with naming(path), os.fdopen(os.open(temporary, _FLAGS, 0o666), "wb") as file:
+            _write(file, data)
+        with naming(path):
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def append(file: BinaryIO, data: bytes) -> None:
+    """Add to an open file; when this returns it survives a power cut. Raises OSError, which names the file."""
+    with naming(file.name):
+        _write(file, data)
+
+
+def _write(file: BinaryIO, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

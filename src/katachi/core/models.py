@@ -27,7 +27,7 @@ from safetensors.numpy import load, save
 from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
 from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OwnershipEvaluator, RankedEvaluator
 from katachi.core.disk import sync_folder, write_atomically
-from katachi.core.registry import UnknownName, find_card
+from katachi.core.registry import UnknownName, find_card, suggest
 
 # Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed.
 #
@@ -312,7 +312,8 @@ def find_model(name: str) -> Path:
     for place in (path, path / "model", path / "model-1"):
         if is_model(_present(place)):
             return place
-    raise ModelError(f"{name}: there is no such model, neither pretrained nor on disk")
+    hint = suggest(name, (each.name for each in pretrained_models()))
+    raise ModelError(f"{name}: there is no such model, neither pretrained nor on disk; {hint}")
 
 
 def _read(path: Path, most: int) -> bytes:
@@ -382,17 +383,24 @@ def model_to_json(path: Path) -> dict[str, Any]:
 
 
 def list_models(paths: Sequence[Path]) -> Table:
-    """Models as a table, a line for each."""
+    """Models as a table for 80 columns or more: what each is, how it was trained, and its chief metrics."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("name", "kind", "board", "weights", "trained by", "metrics"):
-        table.add_column(title, justify="right" if title == "weights" else "left", no_wrap=title != "metrics")
+    for title in ("name", "board", "weights", "model"):
+        table.add_column(title, justify="right" if title == "weights" else "left", no_wrap=title != "model")
     for path in paths:
         saved = open_model(path)
         card = saved.card
-        metrics = "\n".join(f"{name}: {format_metric(metric)}" for name, metric in card.metrics.items())
-        row = (path.name, card.title, _board(card), f"{saved.count_weights():,}", _trained(card), metrics)
+        lines = [card.title, _trained(card), *_chief_metrics(card)]
+        row = (path.name, _board(card), f"{saved.count_weights():,}", "\n".join(filter(None, lines)))
         table.add_row(*map(Text, row))
     return table
+
+
+def _chief_metrics(card: ModelCard) -> list[str]:
+    """Results of games; of a model that has played none, the first share that has an interval."""
+    in_games = [name for name, metric in card.metrics.items() if metric.games]
+    measured = [name for name, metric in card.metrics.items() if metric.low is not None and not metric.unit]
+    return [f"{name}: {format_metric(card.metrics[name])}" for name in in_games or measured[:1]]
 
 
 def _board(card: ModelCard) -> str:

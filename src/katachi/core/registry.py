@@ -44,10 +44,32 @@ class UnknownName(LookupError):
     """A name that no system has, in a sentence with the nearest one, or else all that there are."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        names = list(known)
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
-        super().__init__(f"there is no {what} called {name!r}; {hint}")
+        super().__init__(f"there is no {what} called {name!r}; {suggest(name, known)}")
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The known name that is nearest to one that is not, as a question; all of them if none is near.
+
+    Of names that differ in a number alone, the nearest number counts.
+
+    >>> suggest("level-11", ["level-1", "level-9", "level-10"])
+    "did you mean 'level-10'?"
+    >>> suggest("xyz", ["alp", "random"])
+    'known are alp, random'
+    """
+    names = list(known)
+    stem, number = _split_number(name)
+    numbered = [
+        (abs(other - number), each) for each in names for start, other in [_split_number(each)] if start == stem
+    ]
+    near = [each for _, each in sorted(numbered)] or get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
+
+
+def _split_number(name: str) -> tuple[str, int]:
+    """``level-11`` as ``level-`` and 11; what does not end in a number has -1."""
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :][:9] or -1)
 
 
 @dataclass(frozen=True, slots=True)

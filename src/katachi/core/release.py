@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from katachi.core.cards import Metric, ModelCard, ModelError, Training
 from katachi.core.disk import write_atomically
 from katachi.core.models import PRETRAINED, SavedModel, find_model, open_model
-from katachi.core.registry import find, require
+from katachi.core.registry import find, require, suggest
 from katachi.core.training import METRICS, RUNS, Machine, TrainingCommand, read_values
 
 RECIPES: Final = PRETRAINED / "recipes"
@@ -121,7 +121,7 @@ def find_recipe(name: str) -> Path:
     """The committed settings of a model."""
     known = {path.stem: path for path in sorted(RECIPES.glob("*/*.toml"))}
     if name not in known:
-        raise ModelError(f"there is no recipe {name}; known are {', '.join(known) or 'none'}")
+        raise ModelError(f"there is no recipe {name}; {suggest(name, known)}")
     return known[name]
 
 

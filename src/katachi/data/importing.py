@@ -23,7 +23,15 @@ from numpy.typing import DTypeLike, NDArray
 from pydantic import Field, ValidationError
 
 from katachi.core.cards import Strict
-from katachi.core.disk import LOCK_NAME, DirectoryLock, end_with_parent, sync_folder, temporary_path, write_atomically
+from katachi.core.disk import (
+    LOCK_NAME,
+    DirectoryLock,
+    end_with_parent,
+    naming,
+    sync_folder,
+    temporary_path,
+    write_atomically,
+)
 from katachi.data.dataset import (
     BONUSES,
     CARD,
@@ -410,7 +418,7 @@ def _write_array(path: Path, dtype: DTypeLike, length: int, blocks: Iterable[NDA
     """Write blocks one after another as one array, whole or not at all, without having it in memory."""
     header = {"descr": npy.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": (int(length),)}
     temporary = temporary_path(path)
-    with temporary.open("wb") as file:
+    with naming(path), temporary.open("wb") as file:
         npy.write_array_header_1_0(file, header)
         for block in blocks:
             file.write(block.tobytes())

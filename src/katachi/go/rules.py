@@ -143,7 +143,7 @@ def _rules_by_name(text: str) -> Rules:
         raise RulesError(f"{name}: {_REFUSED[name]}")
     if name not in NAMED_RULES:
         near = difflib.get_close_matches(name, NAMED_RULES, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(NAMED_RULES)}"
+        hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(NAMED_RULES)}"
         raise RulesError(f"no rules are called {text!r}{hint}")
     return NAMED_RULES[name]
 

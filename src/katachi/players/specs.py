@@ -1,4 +1,4 @@
-r"""Player specs: a player as a TOML file, the name of a bundled one, or ``gtp:COMMAND``.
+r"""Player specs: a player as a bundled name, a TOML file, a training run, a model or ``gtp:COMMAND``.
 
 A spec names its ``kind`` and gives the options of it; ``name``, ``description`` and ``rating`` are for people.
 Reading is strict: a key that the kind does not know is an error which names the nearest one that it does.
@@ -31,14 +31,14 @@ katachi, or handed to ``register_kind``.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, get_args
 
@@ -56,14 +56,16 @@ from pydantic import (
 
 from katachi.core.cards import ModelError, Strict
 from katachi.core.contracts import Evaluator, Limit, Player
-from katachi.core.registry import exports, resolve
+from katachi.core.registry import exports, resolve, suggest, system_of_card
 from katachi.players.search_player import SearchPlayer
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
 from katachi.search.settings import MAX_DEPTH, GreedySettings, SearchSettings, find_settings
 
+DEFAULT_SIZE: Final = 9  # of boards, for players of all sizes
 MAX_SPEC_BYTES: Final = 1_000_000
 _GTP_PREFIX: Final = "gtp:"
 _BUNDLED_NAME: Final = re.compile(r"[\w-]+")
+_RUN_PLAYER: Final = re.compile(r"player(?:-(\d{1,9}))?\.toml")  # as training runs have them
 
 
 class SpecError(ValueError):
@@ -260,7 +262,7 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
     if not isinstance(kind, str):
         raise SpecError(f'{source}: it must say kind = "…", one of {", ".join(kinds)}')
     if kind not in kinds:
-        raise SpecError(f"{source}: unknown kind {kind!r}; {_nearest(kind, kinds)}")
+        raise SpecError(f"{source}: unknown kind {kind!r}; {suggest(kind, kinds)}")
     spec_class = kinds[kind]()
     try:
         return spec_class.model_validate(values)
@@ -269,31 +271,122 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
 
 
 def load_player(text: str, seed: int | None = None) -> Player:
-    """The player that a bundled name, a TOML file or ``gtp:COMMAND`` stands for; raises SpecError."""
+    """The player that a text stands for, as ``find_spec`` says; raises SpecError."""
+    return find_spec(text).build(seed)
+
+
+def find_spec(text: str) -> PlayerSpec:
+    """The spec of a bundled name, a TOML file, a training run, a model's folder or ``gtp:COMMAND``; raises SpecError.
+
+    It has a name, but for a program, which has its own: that in the spec, or of the file, the run or the model.
+    """
     if text.startswith(_GTP_PREFIX):
         command = text.removeprefix(_GTP_PREFIX).strip()
         if not command:
             raise SpecError("gtp: must be followed by a command, as in gtp:gnugo --mode gtp")
-        return player_kinds()["gtp"]().model_validate({"kind": "gtp", "command": command}).build(seed)
-    return parse_spec(*read_spec(text)).build(seed)
+        return player_kinds()["gtp"]().model_validate({"kind": "gtp", "command": command})
+    spec = parse_spec(*read_spec(text))
+    return spec.model_copy(update={"name": _choose_name(text, spec.name)})
 
 
 def read_spec(text: str) -> tuple[str, str]:
-    """The TOML of a bundled name or a file, and what to call it in errors; raises SpecError."""
-    bundled = resources.files("katachi.players") / "shipped" / f"{text}.toml"
-    path = Path(text)
+    """The TOML of a bundled name, a file, a run or a model, and what to call it in errors; raises SpecError."""
     try:
-        if _BUNDLED_NAME.fullmatch(text) and bundled.is_file():
+        if (bundled := _bundled_file(text)) is not None:
             return bundled.read_text(encoding="utf-8"), text
+        path = player_file(text)
+        if path.suffix != ".toml" and path.is_file() and Path(text).is_dir():
+            return _format_spec(path.parent), text
         if path.is_file():
             if path.stat().st_size > MAX_SPEC_BYTES:
                 raise SpecError(f"{path}: too large for a spec")
-            return path.read_text(encoding="utf-8"), text
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"{text}: {error}") from None
-    if path.suffix == ".toml":
-        raise SpecError(f"{text}: there is no such file")
-    raise SpecError(f"no player is called {text!r}; {_nearest(text, (p.name for p in bundled_players()))}")
+            return path.read_text(encoding="utf-8"), str(path)
+        if text and path.is_dir():
+            raise SpecError(f"{text}: this folder has neither a player nor a model (yet)")
+    except (OSError, UnicodeDecodeError, ModelError) as error:
+        raise SpecError(f"{text}: {error}".removeprefix(f"{text}: {text}: ")) from None
+    if path.suffix == ".toml" or len(path.parts) > 1:
+        raise SpecError(f"{text}: there is no such file{'' if path.suffix else ' or folder'}")
+    raise SpecError(f"no player is called {text!r}; {suggest(text, (p.name for p in bundled_players()))}")
+
+
+def player_file(text: str) -> Path:
+    """The file that decides what a file, a run or a model plays: a spec, or else the card of the model.
+
+    Of a run with several players it is the first. What is none of them is returned as it is.
+    """
+    from katachi.core.models import CARD, find_model
+
+    path = Path(text)
+    if not path.is_dir():
+        return path
+    found = [(int(match[1] or 0), file) for file in path.iterdir() if (match := _RUN_PLAYER.fullmatch(file.name))]
+    if found:
+        return min(found)[1]
+    try:
+        model = find_model(text)
+    except ModelError:
+        return path
+    beside = model.with_name(f"{model.name.replace('model', 'player')}.toml")
+    return beside if _RUN_PLAYER.fullmatch(beside.name) and beside.is_file() else model / CARD
+
+
+def choose_size(texts: Sequence[str], wanted: int | None = None) -> int:
+    """The size of boards for players: that which is wanted, or the only one of theirs, or 9.
+
+    Raises SpecError if one of them cannot play on it.
+    """
+    known = {text: size for text in texts if (size := find_spec(text).board_size) is not None}
+    size = wanted or next(iter(known.values()), DEFAULT_SIZE)
+    for text, own in known.items():
+        if own != size:
+            others = f"the board is {size}×{size}" if wanted else f"{next(iter(known))} on {size}×{size}"
+            raise SpecError(f"{text} plays on {own}×{own} alone, and {others}")
+    return size
+
+
+def find_model_of(text: str) -> Path:
+    """The directory of a model by any of its names, or of the one that a player evaluates with; raises ValueError."""
+    from katachi.core.models import find_model
+
+    try:
+        return find_model(text)
+    except ModelError:
+        if _bundled_file(text) is None and not Path(text).is_file():
+            raise
+    spec = find_spec(text)
+    if not isinstance(spec, SearchSpec) or spec.evaluator is None:
+        raise SpecError(f"{text} plays without a model; katachi models lists those that there are")
+    return find_model(spec.evaluator.model)
+
+
+def _bundled_file(text: str) -> Traversable | None:
+    file = resources.files("katachi.players") / "shipped" / f"{text}.toml"
+    return file if _BUNDLED_NAME.fullmatch(text) and file.is_file() else None
+
+
+def _choose_name(text: str, own: str) -> str:
+    """As the spec says, or as the file or folder is called; in a run it is the run that has a name of its own."""
+    if _bundled_file(text) is not None:
+        return own or text
+    from katachi.core.training import CONFIG
+
+    path = Path(text).resolve()
+    if path.is_dir() and not (path.parent / CONFIG).is_file():
+        return path.name
+    if not (path.parent / CONFIG).is_file():
+        return own or path.stem
+    return path.parent.name + path.stem.removeprefix("player").removeprefix("model")
+
+
+def _format_spec(model: Path) -> str:
+    """The TOML of a player that uses a model as a released one of its system would."""
+    from katachi.core.models import open_model
+
+    releases = map(resolve, system_of_card(open_model(model).card.kind).releases.values())
+    search = next((release.search for release in releases if release.search), None)
+    text = f'kind = "search"\n[evaluator]\nmodel = {json.dumps(str(model.resolve()))}\n'
+    return text + (f'[search]\nkind = "{search}"\n' if search else "")
 
 
 class BundledPlayer(NamedTuple):
@@ -318,18 +411,12 @@ def default_player(size: int) -> str:
     return name if any(player.name == name for player in bundled_players()) else AlpPlayer.kind
 
 
-def _nearest(word: str, known: Iterable[str]) -> str:
-    names = list(known)
-    near = difflib.get_close_matches(word, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
-
-
 def _explain(error: Any, spec_class: type[PlayerSpec], values: Any) -> str:
     """One sentence about the first thing that pydantic found wrong."""
     *table, last = error["loc"] or ("spec",)
     key = ".".join(str(part) for part in (*table, last))
     if error["type"] == "extra_forbidden":
-        return f"unknown key {key!r}; {_nearest(str(last), spec_class.list_keys(table, values))}"
+        return f"unknown key {key!r}; {suggest(str(last), spec_class.list_keys(table, values))}"
     if error["type"] == "missing":
         return f"the key {key!r} is missing"
     return f"{key} = {error['input']!r}: {error['msg'].removeprefix('Value error, ')}"
