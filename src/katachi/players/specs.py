@@ -269,13 +269,18 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
 
 
 def load_player(text: str, seed: int | None = None) -> Player:
-    """The player that a bundled name, a TOML file or ``gtp:COMMAND`` stands for; raises SpecError."""
+    """The player that a bundled name, a TOML file or ``gtp:COMMAND`` stands for; raises SpecError. Compiles nothing."""
+    return find_spec(text).build(seed)
+
+
+def find_spec(text: str) -> PlayerSpec:
+    """The spec that a bundled name, a TOML file or ``gtp:COMMAND`` stands for; raises SpecError."""
     if text.startswith(_GTP_PREFIX):
         command = text.removeprefix(_GTP_PREFIX).strip()
         if not command:
             raise SpecError("gtp: must be followed by a command, as in gtp:gnugo --mode gtp")
-        return player_kinds()["gtp"]().model_validate({"kind": "gtp", "command": command}).build(seed)
-    return parse_spec(*read_spec(text)).build(seed)
+        return player_kinds()["gtp"]().model_validate({"kind": "gtp", "command": command})
+    return parse_spec(*read_spec(text))
 
 
 def read_spec(text: str) -> tuple[str, str]:
