@@ -23,11 +23,14 @@ _POLL_SECONDS: Final = 0.05
 
 
 class Preparation:
-    """Prepares one player in a thread, for one size of boards after the other. Nobody else may use it meanwhile."""
+    """Prepares a player in a thread, for one size of boards after the other. Nobody else may use it meanwhile.
 
-    def __init__(self, player: Player) -> None:
+    Without a player, the board alone is prepared.
+    """
+
+    def __init__(self, player: Player | None = None) -> None:
         self._player = player
-        self.title = player.name  # what it is called where somebody waits
+        self.title = "the board" if player is None else player.name  # what it is called where somebody waits
         self._wanted: int | None = None
         self._tried: set[int] = set()
         self._lock = Lock()
@@ -90,7 +93,7 @@ class Preparation:
             gc.freeze()
 
 
-def leave(preparation: Preparation) -> None:
+def leave(preparation: Preparation, code: int = 0) -> None:
     """End the process at once if something is still being compiled: the interpreter could not end beside that.
 
     What is kept on disk is written under another name and renamed, so that nothing is left half done.
@@ -98,4 +101,4 @@ def leave(preparation: Preparation) -> None:
     if preparation.is_running:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(0)
+        os._exit(code)
