@@ -180,6 +180,18 @@ def test_every_benchmark_is_there():
         assert {"seconds", "rounds", *benchmark.options} == set(options), name
 
 
+def test_how_soon_help_is_there(run_katachi):
+    ran = run_katachi("bench", "start", "--row=--help", "--json")
+    assert ran.code == 0
+    rows = [Row(**row) for row in json.loads(ran.out)["rows"]]
+    assert [row.name for row in rows] == [
+        f"--help, {state}, {kind}" for state in ("cold", "warm") for kind in ("wall", "cpu")
+    ]
+    assert all(row.unit == "seconds" and row.rate > 0 for row in rows)
+    refused = run_katachi("bench", "start", "--row", "help")
+    assert (refused.code, "there is no row 'help'; known are --help, doctor" in refused.err) == (2, True)
+
+
 def test_an_unknown_benchmark(run_katachi):
     refused = run_katachi("bench", "chess")
     assert (refused.code, "known are playouts, mcts" in refused.err) == (2, True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,14 +18,18 @@ from helpers.web_pages import wait_until_live
 class RunningServer:
     """``katachi serve`` as a process, which can be stopped and started again."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, katachi: Sequence[str] = ("-m", "katachi"), **variables: str) -> None:
         self._data = data
+        self._katachi = katachi
+        self._environment = {**os.environ, **variables}
         self.port = 0
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "katachi", "serve", "--no-open", "--port", str(self.port)]
-        self._process = subprocess.Popen([*command, "--data", str(self._data)], stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, *self._katachi, "serve", "--no-open", "--port", str(self.port)]
+        self._process = subprocess.Popen(
+            [*command, "--data", str(self._data)], stdout=subprocess.PIPE, text=True, env=self._environment
+        )
         line = self._process.stdout.readline()
         assert "http" in line, "the server did not start"
         self.url = line.split()[-1]

@@ -8,17 +8,20 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 from pathlib import Path
 from threading import Event
 
 import numpy as np
 import pytest
 
+from helpers.held_engine import GATE
 from helpers.web_pages import click_point, keep, stones, wait_until_live
 from katachi.core.contracts import Limit
 from katachi.go.points import PASS, Reason, parse_vertex
 from katachi.sgf import parse_sgf
 from katachi.web.engines import LayersJob, Position, Seen
+from web.conftest import RunningServer
 
 DIRTY = r"""From: somebody
 (;SZ[9]KM[6,5]PB[<img src=x onerror=alert(1)>]PW[`${alert(2)}`]C[</script><script>alert(3)</script>]
@@ -85,6 +88,30 @@ def pass_to_the_end(page) -> None:
 
 def saved_record(page, name: str = "record"):
     return parse_sgf(page.request.get(f"{page.url}/{name}.sgf").body())[0]
+
+
+def test_the_board_can_be_used_while_the_engine_is_prepared(browser, tmp_path, pictures):
+    """With nothing compiled yet, and an engine that is held back."""
+    gate, paths = tmp_path / "gate", os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    variables = {GATE: str(gate), "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    katachi = ("-c", "from helpers.held_engine import serve; serve()")
+    server = RunningServer(tmp_path / "data", katachi, **variables)
+    page = browser.new_page()
+    page.set_default_timeout(150_000)
+    page.goto(server.url)
+    page.goto(server.at("/new?player=alp&size=9"))
+    wait_until_live(page)
+    page.get_by_text("Preparing the engine: it is compiled once, about 12 s").wait_for()
+    assert page.get_by_role("progressbar").get_attribute("aria-valuenow") == "0.25"
+    click_point(page, parse_vertex("E5", 9))
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 1")
+    keep(page, pictures / "preparing.png")
+    assert page.get_by_text("Preparing the engine").is_visible()
+    gate.touch()
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    page.get_by_text("Preparing the engine").wait_for(state="hidden")
+    page.close()
+    server.stop()
 
 
 def test_layers_show_what_the_players_say(visit, pictures):

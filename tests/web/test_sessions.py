@@ -10,10 +10,12 @@ from collections.abc import Callable
 
 import pytest
 
+from helpers.held_engine import GATE, HeldJob
 from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
-from katachi.web.engines import DecideJob, EngineError, EnginePool, Position
+from katachi.web import sessions
+from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Progress
 from katachi.web.sessions import App, Session
 from katachi.web.store import GameStore
 from katachi.web.table import Opponent, Phase, Seats, TableError, TableSettings, list_opponents
@@ -101,8 +103,7 @@ def test_a_killed_engine_loses_no_game_and_is_told(opponents, tmp_path):
     async def scene(application):
         session = begin(application, "sleeper")
         session.click(12)
-        await until(lambda: application.engines.pids)
-        await asyncio.sleep(0.5)
+        await until(lambda: not session.is_preparing and application.engines._busy)
         (killed,) = application.engines.pids
         os.kill(killed, signal.SIGKILL)
         await until(lambda: session.notice)
@@ -126,11 +127,41 @@ def test_undo_while_the_player_thinks(opponents, tmp_path, monkeypatch):
     async def scene(application):
         session = begin(application, "sleeper")
         session.click(12)
-        await until(lambda: application.engines.pids)
+        await until(lambda: not session.is_preparing and application.engines._busy)
         session.act(lambda table: table.undo())
         assert stones(session) == 0
         assert not session.is_thinking
         await until(lambda: not application.engines.pids)  # one that does not stop is ended
+
+    run(opponents, tmp_path, scene)
+
+
+def test_tables_wait_for_an_engine_together_and_without_a_clock(opponents, tmp_path, monkeypatch):
+    gate = tmp_path / "gate"
+    monkeypatch.setenv(GATE, str(gate))
+    monkeypatch.setattr(sessions, "PrepareJob", HeldJob)
+
+    async def scene(application):
+        time = {"kind": "absolute", "minutes": 10}
+        settings = TableSettings(player="alp", seats=Seats.BLACK, size=5, time=time)
+        first, second = (application.begin(user, settings) for user in (ANNA, BOB))
+        await until(lambda: first.progress is not None and second.progress is not None)
+        assert first.progress == Progress(0.25, 12.0)
+        assert len(application.engines.pids) == 1, "one worker for both"
+        first.click(12)
+        assert stones(first) == 1
+        await asyncio.sleep(0.1)
+        assert (first.is_preparing, first.table.is_players_turn) == (True, True)
+        assert first.table.clock.seconds_to_loss() is None
+        first.act(lambda table: table.undo())
+        assert first.is_preparing, "for the next move"
+        first.click(7)
+        gate.touch()
+        await until(lambda: stones(first) == 2)
+        assert (first.is_preparing, second.is_preparing) == (False, False)
+        assert first.progress is None
+        third = application.begin(ANNA, settings)
+        assert not third.is_preparing, "that was done once"
 
     run(opponents, tmp_path, scene)
 

@@ -46,6 +46,9 @@ def bench(
     positions: Annotated[
         int | None, number(1, MANY, "Positions of its test games that are predicted; 20,000 without it.")
     ] = None,
+    rows: Annotated[
+        list[str] | None, typer.Option("--row", help="A row that start measures, such as --help; may be repeated.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
@@ -68,9 +71,11 @@ def bench(
       katachi bench clock --seconds 1 --rounds 300 --busy 2
       katachi bench latency --player my_player.toml
       katachi bench memory --rounds 40
+      katachi bench start --row "gtp strong-9: first answer"
       katachi bench web --people 20 --seconds 1 --rounds 300
     """
-    given = {"player": player, "busy": busy, "people": people, "models": models, "data": data, "positions": positions}
+    given = {"player": player, "busy": busy, "people": people, "models": models}
+    given |= {"data": data, "positions": positions, "rows": rows}
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in BENCHMARKS[what].options:
@@ -98,4 +103,4 @@ def _print_tables(report: Any) -> None:
         targets.add_row(
             target.text, f"{target.size}×{target.size}", f"{target.ratio:.2f}", f"≥ {target.at_least:g}", reached
         )
-    Console().print(rates, targets)
+    Console().print(rates, *([targets] if report.targets else []))

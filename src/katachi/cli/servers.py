@@ -41,16 +41,20 @@ def gtp(
     """
     from katachi.go.rules import parse_rules
     from katachi.gtp.engine import GtpEngine
-    from katachi.players.specs import load_player
+    from katachi.players.preparing import leave
+    from katachi.players.specs import find_spec
 
-    engine_rules = parse_rules(rules)
-    loaded = load_player(player, seed=seed)
+    engine_rules, spec = parse_rules(rules), find_spec(player)
+    loaded = spec.build(seed)
     with ExitStack() as stack:
         stack.callback(close_player, loaded)
         stdin, stdout = own_streams(stack)
         dialogue = stack.enter_context(log.open("ab")) if log else None
         engine = GtpEngine(loaded, rules=engine_rules, directory=directory, lag=lag, ponders=ponder)
+        engine.preparation.title = player
+        engine.preparation.begin(spec.board_size or engine.game.size)
         engine.serve(stdin, stdout, log=dialogue)
+    leave(engine.preparation)
 
 
 def own_streams(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
@@ -105,15 +109,22 @@ def analysis_engine(
       echo '{"id":"a","moves":[],"rules":"chinese","boardXSize":9,"boardYSize":9}' | katachi analysis-engine influence
     """
     from katachi.core.contracts import Limit
+    from katachi.go.points import MAX_SIZE
     from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective
-    from katachi.players.specs import load_player
+    from katachi.players.preparing import leave
+    from katachi.players.specs import find_spec
 
     defaults = Defaults(Limit(simulations=visits, seconds=seconds), Perspective(report_as.value.upper()))
-    loaded = load_player(player, seed=seed)
+    spec = find_spec(player)
+    loaded = spec.build(seed)
     with ExitStack() as stack:
         stack.callback(close_player, loaded)
         stdin, stdout = own_streams(stack)
-        AnalysisEngine(loaded, defaults).serve(stdin, stdout, waits=not quit_without_waiting)
+        engine = AnalysisEngine(loaded, defaults)
+        engine.preparation.title = player
+        engine.preparation.begin(spec.board_size or MAX_SIZE)
+        engine.serve(stdin, stdout, waits=not quit_without_waiting)
+    leave(engine.preparation)
 
 
 def serve(

@@ -8,13 +8,14 @@ but the move is not played, and the cancellable forms end at any input with ``pl
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
 from typing import Final, TypeVar
 
 from katachi.core.contracts import Analysis, AnalyzingPlayer, Ban, Decision, Limit
+from katachi.go.game import Game
 from katachi.go.points import format_vertex
 from katachi.gtp.commands.play import check_own_move, play_own_move
 from katachi.gtp.protocol import GtpError
@@ -131,7 +132,7 @@ def search(cancellable: bool, session: Session, color: str) -> str:
 
 def ask_analysis(session: Session, color: int) -> Analysis:
     """What a player says about its decision; raises GtpError if that is nothing."""
-    analysis = session.player.decide(session.game_for(color), session.limit).analysis
+    analysis = session.ready_player().decide(session.game_for(color), session.limit).analysis
     if analysis is None or not analysis.candidates:
         raise GtpError(f"{session.player.name} offers neither values nor priors, so there is nothing to analyze")
     return analysis
@@ -141,7 +142,14 @@ def _analyses(session: Session, request: Request) -> Iterator[Analysis]:
     if not isinstance(session.player, AnalyzingPlayer):
         return iter([ask_analysis(session, request.color)])
     game, bans = session.game_for(request.color), request.selection.bans
-    return watch_analyses(session.player, game, Limit(), session.input_waiting, bans)
+    return _watch(session, game, bans)
+
+
+def _watch(session: Session, game: Game, bans: Collection[Ban]) -> Iterator[Analysis]:
+    """Analyses when the player is ready; none if there is input before."""
+    has_input = session.input_waiting
+    if session.preparation.wait(None if has_input.is_set() else has_input):
+        yield from watch_analyses(session.player, game, Limit(), has_input, bans)
 
 
 # The lines

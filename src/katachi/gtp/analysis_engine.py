@@ -44,6 +44,7 @@ from katachi.players.asking import (
     spread_of,
     watch_analyses,
 )
+from katachi.players.preparing import Preparation
 
 # Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
 #
@@ -505,6 +506,7 @@ class AnalysisEngine:
     def __init__(self, player: Player, defaults: Defaults | None = None) -> None:
         self._player = player
         self._defaults = defaults or Defaults()
+        self.preparation = Preparation(player)
 
     def serve(self, stdin: BinaryIO, stdout: BinaryIO, *, waits: bool = True) -> None:
         """Answer until the input has ended and, if it ``waits``, everything is analyzed; or Ctrl-C, or nobody reads."""
@@ -575,6 +577,10 @@ class AnalysisEngine:
 
     def _report(self, task: Task, send: Send) -> None:
         query, game = task.query, task.query.position(task.turn)
+        self.preparation.begin(game.size)
+        if not self.preparation.wait(task.stop):
+            send(describe_nothing(query, task.turn))
+            return
         evaluator = find_evaluator(self._player)
         interval = float("inf") if query.report_every is None else query.report_every
         due, last = time.monotonic() + interval, None

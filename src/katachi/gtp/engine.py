@@ -29,6 +29,7 @@ from katachi.gtp.commands import admin, gogui, inspect, play
 from katachi.gtp.protocol import GtpError, Line, encode_text
 from katachi.gtp.serving import CommandTable, InputReader, answer, serve_lines
 from katachi.gtp.session import Session
+from katachi.players.preparing import Preparation
 from katachi.search.clock import DEFAULT_LAG, Clock
 
 commands = CommandTable[Session]()
@@ -77,6 +78,11 @@ class GtpEngine:
         self._session = Session(player, Game(size, rules), folder, limit or Limit(), Clock(lag=lag), ponders=ponders)
         # Without a stream to read from, nobody could ever stop an analysis: it ends after its first report.
         self._session.input_waiting.set()
+
+    @property
+    def preparation(self) -> Preparation:
+        """Of the player, which begins at the latest with a board or a clock."""
+        return self._session.preparation
 
     @property
     def game(self) -> Game:

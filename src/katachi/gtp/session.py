@@ -6,14 +6,13 @@ it: ``syntax error``.
 
 from __future__ import annotations
 
-import gc
 import logging
 import math
 import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -23,13 +22,14 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Limit, Player, PonderingPlayer, PreparingPlayer
+from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Limit, Player, PonderingPlayer
 from katachi.core.disk import write_atomically
 from katachi.go.game import Game, Step
 from katachi.go.points import BLACK, WHITE, format_vertex, parse_color, parse_vertex
 from katachi.go.rules import Rules
 from katachi.gtp.protocol import GtpError
 from katachi.players.asking import count_visits, spread_of, watch_decisions
+from katachi.players.preparing import Preparation
 from katachi.search.clock import Clock, TimeControl
 
 # Boards of numbers, labels and colors as text, in the forms that GoGui draws over the stones.
@@ -220,6 +220,7 @@ def _numbers(values: Iterable[float]) -> Iterator[str]:
 # The session itself.
 
 SIZES: Final = range(2, 20)
+_PATIENCE: Final = 1.0  # seconds that a controller waits for time settings, rather than for the first move
 
 T = TypeVar("T")
 
@@ -228,7 +229,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Session:
-    """The state behind the commands. ``input_waiting`` is set when the controller has said something new.
+    """The state behind the commands. Whoever has ``player`` think asks for ``ready_player``.
+
+    ``input_waiting`` is set when the controller has said something new.
 
     ``asked`` is the time since when the controller waits for the answer that is being given; None is now.
     """
@@ -243,7 +246,10 @@ class Session:
     asked: float | None = None
     ponders: bool = False
     _steps_to_ponder: list[Step] | None = None
-    _prepared: set[int] = field(default_factory=set)  # sizes
+    preparation: Preparation = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.preparation = Preparation(self.player)
 
     def new_game(self, size: int | None = None) -> None:
         """Begin again with the same rules and komi and the full time."""
@@ -252,17 +258,18 @@ class Session:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Have the player load what it needs before its clock runs, and keep the garbage collector off all that.
+        """Have the player get ready for the board, beside everything else; where a clock is used, begin before it."""
+        self.preparation.begin(self.game.size)
+        if self.clock.control.kind != "none":
+            self.preparation.wait_briefly(_PATIENCE)
 
-        Compiled code comes with so many objects that to walk over them takes longer than the lag of a fast game.
-        """
-        size = self.game.size
-        if isinstance(self.player, PreparingPlayer) and size not in self._prepared:
-            self._prepared.add(size)
-            with suppress(Exception):  # whatever is wrong, the first decision will say so
-                self.player.prepare(size)
-            gc.collect()
-            gc.freeze()
+    def ready_player(self) -> Player:
+        """The player, when it is prepared; our clock does not run until then."""
+        start = time.monotonic()
+        self.preparation.wait()
+        if self.asked is not None:
+            self.asked += time.monotonic() - start
+        return self.player
 
     def set_rules(self, rules: Rules) -> None:
         """Play by these rules from now on; the komi stays."""
@@ -275,13 +282,15 @@ class Session:
 
     def decide(self, color: int) -> Decision:
         """Ask the player for a move of the game and charge its clock."""
+        player = self.ready_player()
         with self._charging(color) as limit:
-            return self.player.decide(self.game_for(color), limit)
+            return player.decide(self.game_for(color), limit)
 
     def think(self, color: int, stop: Event, bans: Collection[Ban] = ()) -> Iterator[Decision]:
         """The same, watched: ever better decisions until the last, which comes soon after ``stop`` is set."""
+        player = self.ready_player()
         with self._charging(color) as limit:
-            yield from watch_decisions(self.player, self.game_for(color), limit, stop, bans)
+            yield from watch_decisions(player, self.game_for(color), limit, stop, bans)
 
     @contextmanager
     def _charging(self, color: int) -> Iterator[Limit]:

@@ -61,6 +61,12 @@ class OnePlyPlayer(ABC):
         analysis = Analysis(candidates, candidates[0].black_wins, ownership=self.ownership(game))
         return Decision(moves[0], analysis=analysis)
 
+    def prepare(self, size: int) -> None:
+        """Compile what the first decision would wait for."""
+        game = Game(size)
+        self.sweep(game)
+        self.ownership(game)
+
     def ownership(self, game: Game) -> Floats | None:  # noqa: ARG002
         """Whose each point is, [n²], if the player has a notion of it."""
         return None

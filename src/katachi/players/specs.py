@@ -271,7 +271,7 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
 
 
 def load_player(text: str, seed: int | None = None) -> Player:
-    """The player that a text stands for, as ``find_spec`` says; raises SpecError."""
+    """The player that a text stands for, as ``find_spec`` says; raises SpecError. Compiles nothing."""
     return find_spec(text).build(seed)
 
 

@@ -85,7 +85,7 @@ class SweepingEvaluator(CompiledEvaluator, Protocol):
 
 
 def compile_for(evaluator: CompiledEvaluator) -> None:
-    """Compile what an evaluator hands to the tree, or load it from the cache, so that the first search need not."""
+    """Compile what an evaluator hands to the tree, or load it from the cache."""
     for function, kind in ((evaluator.kernel, VALUE), (_sweep_kernel(evaluator), SWEEP)):
         if hasattr(function, "compile"):  # not where the compiler is switched off
             function.compile(kind.signature)
@@ -344,8 +344,11 @@ class AlphaBetaSearch:
     def __init__(self, evaluator: Evaluator, settings: AlphaBetaSettings | None = None) -> None:
         self.evaluator = evaluator
         self.settings = settings or AlphaBetaSettings()
-        if isinstance(evaluator, CompiledEvaluator):
-            compile_for(evaluator)  # not while the clock of the first move runs
+        self._is_compiled = False
+
+    def prepare(self, size: int) -> None:
+        """Compile what the first search would wait for; raises if the evaluator cannot evaluate such boards."""
+        self.search(Game(size), Limit(depth=1), np.random.default_rng(0))
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SearchResult:
         """The result of the greatest depth that the limit allows; ``visits`` are nodes."""
@@ -371,6 +374,9 @@ class AlphaBetaSearch:
 
     def _tree(self, game: Game, rng: np.random.Generator) -> Tree:
         if isinstance(self.evaluator, CompiledEvaluator):
+            if not self._is_compiled:
+                compile_for(self.evaluator)
+                self._is_compiled = True
             return CompiledTree(self.evaluator, game, rng, self.settings)
         return PythonTree(self.evaluator, game, rng, self.settings)
 

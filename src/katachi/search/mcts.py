@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from threading import Event, Lock, Thread
 from typing import Any, Final
 from weakref import WeakSet
@@ -38,7 +38,7 @@ from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
 from katachi.search.one_ply import TreeResult, is_won, komi_of, playable
-from katachi.search.playouts import new_playouts
+from katachi.search.playouts import new_playouts, window_values_of
 from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdSearch
 
@@ -319,7 +319,6 @@ class MctsSearch:
             self._td = TdSearch(evaluator, TdSearchSettings(playouts=self.settings.playouts))
         steering = evaluator if self._td is None else self._td.memory
         compiled = steering if isinstance(steering, CompiledEvaluator) else None
-        self._has_compiled = compiled is not None
         has_priors = self.settings.priors != "none"
         self._source = PriorSource(steering) if steering is not None and has_priors else None
         if self.settings.value_share and compiled is None and self._source is None:
@@ -327,9 +326,16 @@ class MctsSearch:
         self._feeder: DelayedPriors | None = None
         if self._source is not None and self.settings.priors == "delayed":
             self._feeder = DelayedPriors(self._source, self.settings.batch)
-        threads = self.settings.threads or os.cpu_count() or 1
-        self._workers = MctsWorkers(threads, self.settings.playouts, compiled, evaluator)
+        if self.settings.playouts.shapes:
+            window_values_of(evaluator)  # raises if playouts cannot choose by its shapes
+        self._compiled = compiled
         self._tree: MctsTree | None = None
+
+    @cached_property
+    def _workers(self) -> MctsWorkers:
+        """Made at the first search, because it compiles."""
+        threads = self.settings.threads or os.cpu_count() or 1
+        return MctsWorkers(threads, self.settings.playouts, self._compiled, self.evaluator)
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
@@ -414,7 +420,7 @@ class MctsSearch:
     ) -> MctsTree:
         """The tree for a game: the last one if it has the size, its root where the game is."""
         settings = self.settings
-        asks_kernel = settings.playouts.shapes or (self._has_compiled and settings.value_share)
+        asks_kernel = settings.playouts.shapes or (self._compiled is not None and settings.value_share)
         if self.evaluator is not None and asks_kernel:
             self.evaluator.evaluate([game.board])  # raises if it cannot evaluate such boards; its kernel would not
         if self._td is not None:  # it may take half of the time
@@ -425,7 +431,7 @@ class MctsSearch:
         tree, control = self._tree, self._tree.control
         for name in _KERNEL_SETTINGS:
             control[name] = getattr(settings, name)
-        control["values_come_with_priors"] = not self._has_compiled
+        control["values_come_with_priors"] = self._compiled is None
         control["wants_priors"] = self._source is not None
         control["waits_for_priors"] = self._source is not None and self._feeder is None
         control["decided"] = 0

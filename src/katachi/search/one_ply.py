@@ -160,6 +160,10 @@ class GreedySearch:
         self._log_odds = evaluator.afterstate_log_odds if isinstance(evaluator, LogOddsEvaluator) else None
         self.settings = settings or GreedySettings()
 
+    def prepare(self, size: int) -> None:
+        """Compile what the first move on such a board would wait for; raises if it cannot evaluate that."""
+        self.search(Game(size), Limit(), np.random.default_rng(0))
+
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> SweepResult:  # noqa: ARG002 (one ply needs none)
         """Choose a move; each one considered counts as one visit."""
         considered = legal_root_moves(game) if self.settings.fills_eyes else root_moves(game)
@@ -206,7 +210,7 @@ class PolicySearch:
 
     def prepare(self, size: int) -> None:
         """Load what the first move on a board of that size would wait for; raises if it cannot evaluate such boards."""
-        self.evaluator.evaluate([Board(size)])
+        self.search(Game(size), Limit(), np.random.default_rng(0))
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PolicyResult:  # noqa: ARG002 (it needs none)
         """Choose a move; each one considered counts as one visit."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from threading import Event
 from typing import Any, Final
 
@@ -151,11 +152,22 @@ class TdSearch:
         self.evaluator = evaluator
         self._long_term = None if evaluator is None else window_values_of(evaluator)
         self.settings = settings or TdSearchSettings()
-        self._playouts = new_playouts(self.settings.playouts, 1, seed=0, evaluator=evaluator)
+        if self.settings.playouts.shapes:
+            window_values_of(evaluator)  # raises if playouts cannot choose by its shapes
         self._workspace = None if self._long_term is None else self._new_workspace(self._long_term.board_size)
         self._steps: list[Step] = []
         self._rules: Rules | None = None
         self._slice = 1
+
+    @cached_property
+    def _playouts(self) -> NDArray[Any]:
+        """Made at the first search, because it compiles."""
+        return new_playouts(self.settings.playouts, 1, seed=0, evaluator=self.evaluator)
+
+    def prepare(self, size: int) -> None:
+        """Compile what the first search on a board of that size would wait for."""
+        twin = TdSearch(self.evaluator, self.settings)  # what it learns is forgotten with it
+        twin.search(Game(size), Limit(simulations=1), np.random.default_rng(0))
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PlayoutResult:
         """The best move by what was learned; ``visits`` count the simulations that began with each move."""

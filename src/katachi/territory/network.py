@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
@@ -479,7 +479,12 @@ class DagRnn:
     def load(self, weights: Floats) -> None:
         """Go on with other weights."""
         self._weights = weights
-        self._kernel_weights = self._layout.to_kernels(weights)
+        self.__dict__.pop("_kernel_weights", None)
+
+    @cached_property
+    def _kernel_weights(self) -> Floats:
+        """Made when they are first needed, because that compiles."""
+        return self._layout.to_kernels(self._weights)
 
     def arrays(self) -> dict[str, Floats]:
         """The weights by name."""

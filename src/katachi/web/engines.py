@@ -13,7 +13,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -30,6 +30,7 @@ from katachi.analysis.report import strip
 from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer, RankedEvaluator
 from katachi.core.drawing import Layer
 from katachi.core.models import open_model, pretrained_models
+from katachi.go.compiling import compiling
 from katachi.go.game import Game, Play, Step
 from katachi.go.rules import Rules
 from katachi.players.asking import find_evaluator, watch_analyses, watch_decisions
@@ -147,6 +148,38 @@ class Position:
                 game.setup(*step)
         game.to_play = self.to_play
         return game
+
+
+class Progress(NamedTuple):
+    """How far a worker is with something that has to be compiled."""
+
+    share: float
+    seconds: float  # that are left, about
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareJob:
+    """Get a player ready for boards of a size; reports Progress while something is compiled."""
+
+    player: str
+    size: int
+
+    def run(self, report: Reporter, stop: Event) -> None:  # noqa: ARG002 (nobody can stop the compiler)
+        is_ready = Event()
+        watcher = Thread(target=_watch_compiler, args=(report, is_ready), daemon=True)
+        watcher.start()
+        try:
+            load_prepared(self.player, self.size)
+        finally:
+            is_ready.set()
+            watcher.join()  # two threads must not write into one pipe
+
+
+def _watch_compiler(report: Reporter, is_ready: Event) -> None:
+    while not is_ready.wait(_SECONDS_BETWEEN_REPORTS):
+        now = compiling()
+        if now is not None and now.seconds:
+            report(Progress(now.done / now.seconds, now.seconds - now.done))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +341,12 @@ class _Worker:
         return texts.EXIT_STATUS.format(code=code)
 
 
+@dataclass(eq=False, slots=True)
+class _Preparation:
+    task: asyncio.Task[None]
+    watchers: list[Callable[[Progress], None]] = field(default_factory=list)
+
+
 class EnginePool:
     """At most so many workers, each with one job at a time; who comes when all are busy waits in line."""
 
@@ -316,6 +355,7 @@ class EnginePool:
         self._free_for_looking = asyncio.Semaphore(max(1, most - 1))
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
+        self._preparations: dict[PrepareJob, _Preparation] = {}
 
     @property
     def pids(self) -> list[int]:
@@ -327,7 +367,7 @@ class EnginePool:
 
         ``report`` is called in the event loop with what is found on the way. One worker is left for those who play.
         """
-        if isinstance(job, DecideJob):
+        if isinstance(job, DecideJob | PrepareJob):
             return await self._run(job, report)
         async with self._free_for_looking:
             return await self._run(job, report)
@@ -382,8 +422,33 @@ class EnginePool:
         self._busy.discard(worker)
         worker.end()
 
+    async def prepare(self, job: PrepareJob, report: Callable[[Progress], None]) -> None:
+        """Wait until a worker has done this once, whoever asked first; what goes wrong is for the next job to say."""
+        if job not in self._preparations:
+            self._preparations[job] = _Preparation(asyncio.create_task(self._prepare(job)))
+        preparation = self._preparations[job]
+        preparation.watchers.append(report)
+        try:
+            await asyncio.shield(preparation.task)
+        finally:
+            preparation.watchers.remove(report)
+
+    async def _prepare(self, job: PrepareJob) -> None:
+        def forward(progress: Progress) -> None:
+            for watcher in tuple(self._preparations[job].watchers):
+                watcher(progress)
+
+        with contextlib.suppress(EngineError):
+            await self.run(job, forward)
+
+    def needs(self, job: PrepareJob) -> bool:
+        """Whether nobody has waited for this to its end."""
+        return job not in self._preparations or not self._preparations[job].task.done()
+
     def close(self) -> None:
         """End all workers."""
+        for preparation in self._preparations.values():
+            preparation.task.cancel()
         for worker in (*self._idle, *self._busy):
             worker.end()
         self._idle, self._busy = [], set()

@@ -656,6 +656,9 @@ class GameView:
         with ui.element("div").classes("k-players"):
             self._plates = {color: _Plate(color) for color in (BLACK, WHITE)}
         self._status = ui.label().classes("k-status").props("aria-live=polite")
+        with ui.element("div").classes("k-stack") as self._preparing:
+            self._preparing_text = ui.label().classes("k-soft k-small").props("aria-live=polite")
+            self._preparing_bar = ui.linear_progress(show_value=False)
         with ui.element("div").classes("k-notice k-stack") as self._notice:
             self._notice_text = ui.label().classes("k-plain")
             self._again = quiet_button(texts.ASK_AGAIN, lambda: self._do(lambda _: None))
@@ -726,6 +729,7 @@ class GameView:
         self._layers.follow()
         self._board.show(self._layers.draw_over(draw_table(table, self._look)))
         self._status.set_text(describe_status(session))
+        self._show_preparing()
         self._notice.set_visibility(bool(session.notice))
         self._notice_text.set_text(session.notice)
         self._again.set_visibility(table.is_players_turn)
@@ -740,6 +744,16 @@ class GameView:
         self._session.watchers.remove(self.refresh)
         self._layers.stop()
         self._review.stop()
+
+    def _show_preparing(self) -> None:
+        progress = self._session.progress
+        self._preparing.set_visibility(self._session.is_preparing)
+        self._preparing_bar.set_visibility(progress is not None)
+        if progress is None:
+            self._preparing_text.set_text(texts.PREPARING)
+        else:
+            self._preparing_text.set_text(texts.PREPARING_LONG.format(seconds=max(1.0, progress.seconds)))
+            self._preparing_bar.set_value(progress.share)
 
     def _show_players(self) -> None:
         table = self._session.table
@@ -808,7 +822,8 @@ def describe_status(session: Session) -> str:
     if table.phase is Phase.FINISHED and table.result is not None:
         return describe_result(table.result)
     if table.is_players_turn:
-        return texts.THINKING.format(player=table.settings.player) if session.is_thinking else texts.WAITING
+        is_thinking = session.is_thinking and not session.is_preparing
+        return texts.THINKING.format(player=table.settings.player) if is_thinking else texts.WAITING
     to_play = texts.COLORS[table.opened.game.to_play]
     text = texts.TO_PLAY.format(color=to_play)
     return texts.YOUR_TURN.format(what=text) if table.settings.seats is not Seats.BOTH else text

@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 
 from katachi.analysis.report import annotate
 from katachi.core.disk import DirectoryInUse, DirectoryLock
+from katachi.players.preparing import Preparation, leave
 from katachi.sgf import format_sgf
 from katachi.web.engines import EnginePool
 from katachi.web.game_page import build_game_page
@@ -42,6 +43,7 @@ _ICON: Final = (
     '<circle cx="21" cy="16" r="10" fill="#f4f2ec" stroke="#8a857a"/></svg>'
 )
 DEFAULT_PORT: Final = 8361
+_ANY_SIZE: Final = 9  # what is compiled for one board serves all
 _SECONDS_TO_BUILD: Final = 60.0  # a page, on a busy machine
 _RECONNECT_SECONDS: Final = 10.0  # a page that lost its server for longer is loaded again
 
@@ -65,20 +67,31 @@ def serve(settings: ServerSettings, announce: Callable[[Address, str], None]) ->
     """Serve until Ctrl-C. ``announce`` gets the address and the URL to open once the server listens."""
     store = GameStore(settings.data)
     lock = _lock(settings.data)
+    board = Preparation()
     try:
-        _run(settings, store, announce)
+        _run(settings, store, board, announce)
+    except KeyboardInterrupt:
+        leave(board, 130)
+        raise
     finally:
         lock.release()
 
 
-def _run(settings: ServerSettings, store: GameStore, announce: Callable[[Address, str], None]) -> None:
+def _run(
+    settings: ServerSettings, store: GameStore, board: Preparation, announce: Callable[[Address, str], None]
+) -> None:
     listener = _listen(settings)
     address = Address(settings.host, listener.getsockname()[1])
     application = App(store, list_opponents(settings.player), EnginePool(max(2, os.cpu_count() or 1)))
     token = store.token()
     start = {} if settings.player is None else {"player": next(iter(application.opponents))}
     url = address.url("/new" if start else "/", **start, **{TOKEN_KEY: token})
-    app = build_app(application, settings.runs, lambda: announce(address, url))
+
+    def begin() -> None:
+        announce(address, url)
+        board.begin(_ANY_SIZE)
+
+    app = build_app(application, settings.runs, begin)
     config = uvicorn.Config(
         AuthMiddleware(app, address, token),
         log_level="error",

@@ -24,7 +24,7 @@ from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
 from katachi.sgf import SgfGame
 from katachi.web import texts
-from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Reporter, Review
+from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, PrepareJob, Progress, Reporter, Review
 from katachi.web.store import GameStore, format_table
 from katachi.web.table import Opponent, Phase, Table, TableError, TableSettings, check_settings
 from katachi.web.widgets import draw_chart, read_curves
@@ -167,7 +167,10 @@ MOST_OPEN: Final = 200  # sessions that are kept in memory though nobody watches
 
 @dataclass(eq=False)
 class Session:
-    """A table and what happens at it. ``notice`` is shown to its people, ``analysis`` is what was thought."""
+    """A table and what happens at it. ``notice`` is shown to its people, ``analysis`` is what was thought.
+
+    ``progress`` is that of the compiler, while the player at this table is prepared.
+    """
 
     user: str
     name: str
@@ -178,6 +181,8 @@ class Session:
     review: Review | None = None
     is_deleted: bool = False
     watchers: list[Callable[[], None]] = field(default_factory=list)
+    progress: Progress | None = None
+    _preparing: asyncio.Task[None] | None = None
     _thinking: asyncio.Task[None] | None = None
     _saving: asyncio.Task[None] | None = None
     _flag: asyncio.Task[None] | None = None
@@ -186,6 +191,11 @@ class Session:
     @property
     def is_thinking(self) -> bool:
         return self._thinking is not None and not self._thinking.done()
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether the player is not ready to think, for the first time here."""
+        return self._preparing is not None
 
     @property
     def is_saving(self) -> bool:
@@ -223,6 +233,7 @@ class Session:
         """Keep what has changed, start whoever thinks next, estimate a count, and notify everybody."""
         if is_changed:
             self._save_soon()
+        self._prepare()
         self._run_clock()
         if self.table.is_players_turn and not self.is_thinking:
             self._thinking = asyncio.create_task(self._think())
@@ -235,7 +246,31 @@ class Session:
         for watcher in tuple(self.watchers):
             watcher()
 
+    def _prepare(self) -> None:
+        """Have an engine get ready for the player, before it is its turn."""
+        table = self.table
+        opponent = self.application.find_opponent(self.user, table.settings.player)
+        if opponent is None or table.phase is not Phase.PLAYING or self._preparing is not None:
+            return
+        job = PrepareJob(opponent.spec, table.settings.size)
+        if self.application.engines.needs(job):
+            self._preparing = asyncio.create_task(self._wait_until_prepared(job))
+
+    async def _wait_until_prepared(self, job: PrepareJob) -> None:
+        def show(progress: Progress) -> None:
+            self.progress = progress
+            self.notify()
+
+        try:
+            await self.application.engines.prepare(job, show)
+        finally:
+            self.progress = self._preparing = None
+        self._run_clock()
+        self.notify()
+
     async def _think(self) -> None:
+        if self._preparing is not None:
+            await asyncio.wait([self._preparing])  # which goes on if this is cancelled
         table = self.table
         game = table.opened.game
         opponent = self.application.find_opponent(self.user, table.settings.player)
@@ -298,7 +333,7 @@ class Session:
         if self._flag is not None:
             self._flag.cancel()
             self._flag = None
-        if self.table.phase is not Phase.PLAYING:
+        if self.table.phase is not Phase.PLAYING or (self.table.is_players_turn and self.is_preparing):
             clock.stop()
             return
         if clock.is_used and self.table.opened.game.moves:
@@ -340,6 +375,8 @@ class Session:
     async def close(self) -> None:
         """Stop what is happening, and wait until everything is on disk."""
         self.stop_thinking()
+        if self._preparing is not None:
+            self._preparing.cancel()
         if self._flag is not None:
             self._flag.cancel()
         if self._saving is not None:

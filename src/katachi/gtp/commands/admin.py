@@ -230,6 +230,7 @@ def _set(session: Session, name: str, text: str) -> None:
     elif name == "lagBuffer":
         session.clock.lag = check_seconds(read_float(text))
     elif isinstance(session.player, TunablePlayer):
+        session.preparation.wait()  # with the settings that it has
         session.player.set_parameter(name, text)
 
 

@@ -105,7 +105,7 @@ def shapes(session: Session) -> str:
 
 
 def _evaluator(session: Session) -> Evaluator:
-    evaluator = find_evaluator(session.player)
+    evaluator = find_evaluator(session.ready_player())
     if evaluator is None:
         raise GtpError(f"{session.player.name} has no evaluator that could be asked")
     return evaluator

@@ -180,7 +180,8 @@ def genmove(session: Session, color: str) -> str:
 def reg_genmove(session: Session, color: str) -> str:
     """What genmove would answer, without playing it; it costs no time of the game."""
     player_color = read_color(color)
-    decision = session.player.decide(session.game_for(player_color), session.move_limit(player_color))
+    player = session.ready_player()
+    decision = player.decide(session.game_for(player_color), session.move_limit(player_color))
     if decision.resign:
         return "resign"
     check_own_move(session, player_color, decision.move)

@@ -1,0 +1,29 @@
+"""``katachi serve`` whose engines are not ready before a file is there: ``KATACHI_TEST_GATE`` names it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from threading import Event
+
+from katachi.cli import main
+from katachi.web import sessions
+from katachi.web.engines import PrepareJob, Progress, Reporter
+
+GATE = "KATACHI_TEST_GATE"
+
+
+class HeldJob(PrepareJob):
+    """As if something were compiled until the gate is open."""
+
+    def run(self, report: Reporter, stop: Event) -> None:
+        while not Path(os.environ[GATE]).exists():
+            report(Progress(0.25, 12.0))
+            time.sleep(0.05)
+        PrepareJob.run(self, report, stop)
+
+
+def serve() -> None:
+    sessions.PrepareJob = HeldJob
+    main()
