@@ -124,12 +124,14 @@ def describe_gtp() -> Iterator[str]:
     """Every GTP command with its arguments, in the groups of the page about engines."""
     groups = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8").split("## The commands")[1]
     yield "# GTP commands"
-    yield f"The {len(commands.names)} commands of `katachi gtp`, made from the table that answers them."
-    yield "[Engines](../engines.md#the-commands) has the details in which engines differ."
+    yield (
+        f"The {len(commands.names)} commands of `katachi gtp`, made from the table that answers them. One without a note "
+        "does what its protocol says; [Engines](../engines.md#the-commands) has the details in which engines differ."
+    )
     for group, names in re.findall(r"^\| ([a-z][^|]*) \| (`[^|]*) \|$", groups, re.MULTILINE):
         rows = [f"| `{commands.usage(name)}` | {first_line(name)} |" for name in re.findall(r"`([^`]+)`", names)]
         yield f"## {group[0].upper()}{group[1:]}"
-        yield "| command | |\n|---|---|\n" + "\n".join(rows)
+        yield "| command | note |\n|---|---|\n" + "\n".join(rows)
 
 
 def first_line(name: str) -> str:
@@ -140,8 +142,10 @@ def first_line(name: str) -> str:
 def list_names() -> Iterator[str]:
     """The public names of the package, by where they live."""
     yield "# Python"
-    yield "Everything here is imported from `katachi` itself: `from katachi import Game`. Names that are not on this page"
-    yield "may change in any release. [Contracts](contracts.md) says what evaluators, searches and players must do."
+    yield (
+        "Everything here is imported from `katachi` itself: `from katachi import Game`. Names that are not on this page "
+        "may change in any release. [Contracts](contracts.md) says what evaluators, searches and players must do."
+    )
     title = None
     for name, home in sorted(katachi._HOME_OF.items(), key=lambda item: list(TITLES).index(package_of(item[1]))):
         if TITLES[package_of(home)] != title:
@@ -162,7 +166,8 @@ def find_home(name: str, home: str) -> str:
 
 def list_contracts() -> Iterator[str]:
     yield "# Contracts"
-    yield f"::: {CONTRACTS}\n    options: {{show_root_heading: false, show_root_toc_entry: false, heading_level: 2}}"
+    options = "show_root_heading: false, show_root_toc_entry: false, heading_level: 2, show_if_no_docstring: true"
+    yield f"::: {CONTRACTS}\n    options: {{{options}}}"
 
 
 # Links, lists and consoles
