@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import click
+import typer
 from mkdocs.structure.files import File, Files
 
 import katachi
@@ -91,14 +91,14 @@ def describe_commands() -> Iterator[str]:
 def subcommands(command: Any) -> Iterator[tuple[str, Any]]:
     """The commands of a group; those of the systems are found by the registry."""
     if hasattr(command, "list_commands"):
-        context = click.Context(command)
+        context = typer.Context(command)
         for name in command.list_commands(context):
             yield name, command.get_command(context, name)
 
 
 def describe_command(command: Any, title: str, level: int) -> Iterator[str]:
     """Usage, text, examples, arguments and options."""
-    context = click.Context(command, info_name=title)
+    context = typer.Context(command, info_name=title)
     text, _, examples = (command.help or "").replace("\b\n", "").partition("Examples:")
     yield f"{'#' * level} {title}"
     yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
@@ -110,7 +110,7 @@ def describe_command(command: Any, title: str, level: int) -> Iterator[str]:
         yield "| option | meaning |\n|---|---|\n" + "\n".join(f"| <code>{name}</code> | {text} |" for name, text in rows)
 
 
-def describe_parameter(parameter: Any, context: click.Context) -> tuple[str, str] | None:
+def describe_parameter(parameter: Any, context: typer.Context) -> tuple[str, str] | None:
     """A parameter as its help has it, on one line."""
     record = parameter.get_help_record(context)
     if record is None or "--help" in parameter.opts:
