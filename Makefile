@@ -11,7 +11,7 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN
 STAMP := $(VENV)/.installed
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup system demo play test lint bench fuzz docs pictures models clean
+.PHONY: help setup system demo play test lint bench fuzz docs site pictures models clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -65,6 +65,12 @@ fuzz: setup
 docs: setup system
 	@$(KATACHI) tournament examples/simple-players.toml --jobs $(CORES) --run runs/simple-players \
 		--markdown docs/simple-players.md --title "The simple players"
+
+# The documentation as a site that needs no network: open build/site/index.html.
+site: setup
+	@$(PIP) --editable '.[docs]'
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "the site is in build/site"
 
 # Screenshots in docs/ of the browser board (Debian's package chromium).
 pictures: setup system

@@ -7,20 +7,23 @@ committed. Links are written so that they work in the repository, and are change
 
 from __future__ import annotations
 
+import inspect
 import os
 import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
-from mkdocs.structure.files import File, Files
 
 import katachi
 from katachi.cli import COMMANDS
 from katachi.cli._commands import load_command
 from katachi.gtp.engine import commands
+
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
 
 ROOT: Final = Path(__file__).parent.parent
 TOP_PAGES: Final = {  # of the repository, and where they are on the site
@@ -32,11 +35,14 @@ TOP_PAGES: Final = {  # of the repository, and where they are on the site
     "CHANGELOG.md": "changelog.md",
 }
 CONTRACTS: Final = "katachi.core.contracts"
-TITLES: Final = {
-    "katachi.go": "The game",
-    "katachi.sgf": "Game records",
-    "katachi.core": "Records of the contracts",
-    "katachi.players": "Players",
+OTHERS: Final = "Learning"
+TITLES: Final = {  # by package
+    "go": "The game",
+    "sgf": "Game records",
+    "players": "Players",
+    "core": "Evaluators, and what is exchanged with them",
+    "arena": "Matches",
+    OTHERS: OTHERS,
 }
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 _FENCE: Final = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
@@ -48,6 +54,8 @@ _ITEM: Final = re.compile(r"^(?=(?:- |\d+\. ))", re.MULTILINE)
 
 def on_files(files: Files, config: Any) -> Files:
     """Add what is made here, and the examples, which pages link to."""
+    from mkdocs.structure.files import File
+
     for path in sorted((ROOT / "examples").iterdir()):
         if path.is_file():
             files.append(File.generated(config, f"examples/{path.name}", content=path.read_bytes()))
@@ -107,7 +115,9 @@ def describe_command(command: Any, title: str, level: int) -> Iterator[str]:
         yield "```sh\n" + re.sub("^ +", "", examples.strip(), flags=re.MULTILINE) + "\n```"
     rows = [row for parameter in command.params if (row := describe_parameter(parameter, context))]
     if rows:
-        yield "| option | meaning |\n|---|---|\n" + "\n".join(f"| <code>{name}</code> | {text} |" for name, text in rows)
+        yield "| option | meaning |\n|---|---|\n" + "\n".join(
+            f"| <code>{name}</code> | {text} |" for name, text in rows
+        )
 
 
 def describe_parameter(parameter: Any, context: typer.Context) -> tuple[str, str] | None:
@@ -125,8 +135,8 @@ def describe_gtp() -> Iterator[str]:
     groups = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8").split("## The commands")[1]
     yield "# GTP commands"
     yield (
-        f"The {len(commands.names)} commands of `katachi gtp`, made from the table that answers them. One without a note "
-        "does what its protocol says; [Engines](../engines.md#the-commands) has the details in which engines differ."
+        f"The {len(commands.names)} commands of `katachi gtp`, made from the table that answers them. One without "
+        "a note does what its protocol says; [Engines](../engines.md#the-commands) has the details in which engines differ."
     )
     for group, names in re.findall(r"^\| ([a-z][^|]*) \| (`[^|]*) \|$", groups, re.MULTILINE):
         rows = [f"| `{commands.usage(name)}` | {first_line(name)} |" for name in re.findall(r"`([^`]+)`", names)]
@@ -143,25 +153,25 @@ def list_names() -> Iterator[str]:
     """The public names of the package, by where they live."""
     yield "# Python"
     yield (
-        "Everything here is imported from `katachi` itself: `from katachi import Game`. Names that are not on this page "
-        "may change in any release. [Contracts](contracts.md) says what evaluators, searches and players must do."
+        "Everything here is imported from `katachi` itself: `from katachi import Game`. Names that are not on this "
+        "page may change in any release. [Contracts](contracts.md) says what evaluators, searches and players must do."
     )
-    title = None
-    for name, home in sorted(katachi._HOME_OF.items(), key=lambda item: list(TITLES).index(package_of(item[1]))):
-        if TITLES[package_of(home)] != title:
-            title = TITLES[package_of(home)]
-            yield f"## {title}"
+    by_title: dict[str, list[str]] = {title: [] for title in TITLES.values()}
+    for name, home in katachi._HOME_OF.items():
         target = find_home(name, home)
-        yield f"- [`{name}`][{target}]" if home == CONTRACTS else f"::: {target}"
-
-
-def package_of(module: str) -> str:
-    return ".".join(module.split(".")[:2])
+        entry = f"- [`{name}`][{target}]" if home == CONTRACTS else f"::: {target}"
+        by_title[TITLES.get(home.split(".")[1], OTHERS)].append(entry)
+    for title, entries in by_title.items():
+        if entries:
+            yield f"## {title}"
+            yield "\n".join(sorted(entry for entry in entries if entry.startswith("- ")))
+            yield from (entry for entry in entries if entry.startswith(":"))
 
 
 def find_home(name: str, home: str) -> str:
     """Where a name is defined: a package may hand on what one of its modules has."""
-    return f"{getattr(getattr(katachi, name), '__module__', home)}.{name}" if home == "katachi.sgf" else f"{home}.{name}"
+    found = getattr(katachi, name)
+    return f"{found.__module__ if inspect.isclass(found) or inspect.isfunction(found) else home}.{name}"
 
 
 def list_contracts() -> Iterator[str]:

@@ -1,8 +1,9 @@
 """Every command line in README and the documents exists, and runs.
 
 Blocks of ``sh`` and ``console`` hold commands. They run in order, each page in a folder of its own, unless a comment
-before the block says why not: ``<!-- not run: stays open -->``. ``<!-- tested with: --games 20 -->`` makes them cheaper: the
-options are added to those commands of the block that have them. Options of commands in running text are only looked up.
+before the block says why not: ``<!-- not run: stays open -->``. ``<!-- tested with: --games 20 -->`` makes them cheaper:
+the options are added to those commands of the block that have them. Options of commands in running text are only
+looked up.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def read_blocks(text: str) -> Iterator[Block]:
         if language in ("sh", "console"):
             lines = [words for line in read_lines(body, language) if (words := our_words(line))]
             if lines:
-                yield Block(lines, said if mark == "not run" else "", tuple(said.split()) if mark == "tested with" else ())
+                yield Block(
+                    lines, said if mark == "not run" else "", tuple(said.split()) if mark == "tested with" else ()
+                )
 
 
 def read_lines(body: str, language: str) -> list[str]:
@@ -142,7 +145,9 @@ def test_lines_run(page: str, tmp_path: Path, monkeypatch, capsys) -> None:
 def run(line: list[str]) -> int | str | None:
     """The exit code of a line; engines, which take the streams of their process, have one of their own."""
     if line[0] in ("gtp", "analysis-engine"):
-        return subprocess.run([sys.executable, "-m", "katachi", *line], stdin=subprocess.DEVNULL, check=False).returncode
+        return subprocess.run(
+            [sys.executable, "-m", "katachi", *line], stdin=subprocess.DEVNULL, check=False
+        ).returncode
     with pytest.raises(SystemExit) as exited:
         main(line)
     return exited.value.code
@@ -171,15 +176,26 @@ def make_world(folder: Path) -> None:
 
 
 def test_reading_of_blocks() -> None:
-    text = "<!-- not run: slow -->\n\n```sh\nA=1 .venv/bin/katachi play 'x y'  # why\nls\n```\n```console\n$ make test\nok\n```\n```\nkatachi\n```"
+    text = "<!-- not run: slow -->\n\n```sh\nA=1 .venv/bin/katachi play 'x y'  # why\nls\n```\n"
+    text += "```console\n$ make test\nok\n```\n```\nkatachi\n```"
     assert list(read_blocks(text)) == [Block([["katachi", "play", "x y"]], "slow"), Block([["make", "test"]])]
-    text = "<!-- tested with: --games 2 -->\n```sh\ntorchrun --nproc-per-node 2 -m katachi train policy \\\n--data x\n```"
+    text = (
+        "<!-- tested with: --games 2 -->\n```sh\ntorchrun --nproc-per-node 2 -m katachi train policy \\\n--data x\n```"
+    )
     assert list(read_blocks(text)) == [Block([["katachi", "train", "policy", "--data", "x"]], "", ("--games", "2"))]
 
 
 @pytest.mark.parametrize(
     "line",
-    ["plya", "play alp --sise 9", "play --size nine", "train nothing", "match alp", "match alp alp alp", "reproduce search --budget huge"],
+    [
+        "plya",
+        "play alp --sise 9",
+        "play --size nine",
+        "train nothing",
+        "match alp",
+        "match alp alp alp",
+        "reproduce search --budget huge",
+    ],
 )
 def test_wrong_lines_are_refused(line: str) -> None:
     with pytest.raises((UsageError, AssertionError)):

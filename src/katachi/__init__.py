@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from katachi.players.specs import load_player
     from katachi.sgf import game_to_sgf, load_sgf, parse_sgf
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "katachi.go.board": ("Board", "IllegalMove", "Illegality"),
