@@ -69,7 +69,7 @@ docs: setup system
 # The documentation as a site that needs no network: open build/site/index.html.
 site: setup
 	@$(PIP) --editable '.[docs]'
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "the site is in build/site"
 
 # Screenshots in docs/ of the browser board (Debian's package chromium).

@@ -136,7 +136,7 @@ def describe_gtp() -> Iterator[str]:
     yield "# GTP commands"
     yield (
         f"The {len(commands.names)} commands of `katachi gtp`, made from the table that answers them. One without "
-        "a note does what its protocol says; [Engines](../engines.md#the-commands) has the details in which engines differ."
+        "a note does what its protocol says; [Engines](../engines.md#the-commands) has the details."
     )
     for group, names in re.findall(r"^\| ([a-z][^|]*) \| (`[^|]*) \|$", groups, re.MULTILINE):
         rows = [f"| `{commands.usage(name)}` | {first_line(name)} |" for name in re.findall(r"`([^`]+)`", names)]

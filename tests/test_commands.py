@@ -1,9 +1,9 @@
 """Every command line in README and the documents exists, and runs.
 
 Blocks of ``sh`` and ``console`` hold commands. They run in order, each page in a folder of its own, unless a comment
-before the block says why not: ``<!-- not run: stays open -->``. ``<!-- tested with: --games 20 -->`` makes them cheaper:
-the options are added to those commands of the block that have them. Options of commands in running text are only
-looked up.
+before the block says why not: ``<!-- not run: stays open -->``; ``<!-- tested with: --games 20 -->`` makes them
+cheaper: the options are added to those commands of the block that have them. Options of commands in running
+text are only looked up.
 """
 
 from __future__ import annotations
