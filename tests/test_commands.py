@@ -120,14 +120,13 @@ def test_lines_are_understood(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_in_running_text_exist(page: str) -> None:
     text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
-    for span in re.findall(r"`((?:\S*/)?katachi (?!gtp:)[^`]+)`", text.replace("\n", " ")):
+    for span in re.findall(r"`(?:torchrun [^`]*-m |nice )?((?:\S*/)?katachi (?!gtp:)[^`]+)`", text.replace("\n", " ")):
         words = re.sub(r"\"[^\"]*\"|'[^']*'", "X", span).split()[1:]
         if words[0][0] in "-…[(" or not words[0].islower():
             continue
-        if words[0] not in ("gtp", "version"):
-            command, arguments = find_command(words)
-            wrong = {word.split("=")[0] for word in arguments if word.startswith("--")} - options_of(command)
-            assert not wrong, f"{page}: {span}: {wrong}"
+        command, arguments = find_command(words)
+        wrong = {word.split("=")[0] for word in arguments if word.startswith("--")} - options_of(command)
+        assert not wrong, f"{page}: {span}: {wrong}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(not block.not_run for block in blocks_of(page))])
