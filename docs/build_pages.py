@@ -146,7 +146,9 @@ def describe_gtp() -> Iterator[str]:
 
 def first_line(name: str) -> str:
     """What the function behind a command says of itself."""
-    return (commands._handlers[name].__doc__ or "").strip().split("\n")[0].replace("``", "`").replace("|", "\\|")
+    handler = commands._handlers[name]
+    text = getattr(handler, "func", handler).__doc__ or ""  # some are partial
+    return text.strip().split("\n")[0].replace("``", "`").replace("|", "\\|")
 
 
 def list_names() -> Iterator[str]:

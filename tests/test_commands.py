@@ -118,6 +118,13 @@ def test_lines_are_understood(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_commands_stand_in_blocks_that_are_run(page: str) -> None:
+    for _, _, language, body in BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
+        typed = re.findall(r"^(?:\$ )?(?:[^\s=]*/)?(?:katachi|make) .*", body, re.MULTILINE)
+        assert language in ("sh", "console") or not typed, f"{page}: {typed}"
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_commands_in_running_text_exist(page: str) -> None:
     text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
     for span in re.findall(r"`(?:torchrun [^`]*-m |nice )?((?:\S*/)?katachi (?!gtp:)[^`]+)`", text.replace("\n", " ")):
