@@ -11,7 +11,7 @@ from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Lad
 _HEAD: Final = """
 How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.
 
-<!-- not run: hours; tests/papers measures each table with few games -->
+<!-- not run: hours; tests/papers runs parts of it with few games -->
 
 ```sh
 katachi reproduce search --budget smoke

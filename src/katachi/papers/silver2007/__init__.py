@@ -41,7 +41,7 @@ each of very many small shapes on the board, and after each move the weights are
 board comes nearer to that of the next one. The baseline is the average liberty player, ALP, which plays where its
 chains have the most liberties on average and the opponent's the fewest.
 
-<!-- not run: hours; tests/papers measures each table with few games -->
+<!-- not run: hours; tests/papers runs parts of it with few games -->
 
 ```sh
 katachi reproduce silver2007 --budget smoke
