@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup setup-dev system demo play test lint bench fuzz docs pictures models clean
+.PHONY: help setup setup-dev system demo play test lint bench fuzz docs site pictures models wheel clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -77,6 +77,12 @@ docs: setup system
 	@$(KATACHI) tournament examples/simple-players.toml --jobs $(CORES) --run runs/simple-players \
 		--markdown docs/simple-players.md --title "The simple players"
 
+# The documentation as a site that needs no network: open build/site/index.html.
+site: setup-dev
+	@$(PIP) --editable '.[docs]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "the site is in build/site"
+
 # Screenshots in docs/ of the browser board (Debian's package chromium).
 pictures: setup-dev system
 	@$(BIN)/python docs/make_pictures.py
@@ -86,7 +92,7 @@ models: setup
 	@for name in shapes-5 shapes-9 shapes-liberties-9 shapes-13 shapes-19; do $(KATACHI) models make $$name --jobs $(CORES) || exit 1; done
 
 # A wheel that carries compiled kernels, for this Python and platform: its users need not compile.
-wheel: setup
+wheel: setup-dev
 	@$(BIN)/python tools/build_wheel.py
 
 clean:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import katachi
 from katachi.gtp.engine import commands
@@ -45,10 +49,36 @@ def test_every_gtp_command_is_documented() -> None:
     assert sorted(re.findall(r"`([\w-]+)`", table)) == commands.names
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link to a heading of a page may name, as GitHub and the site make it."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def wrong_links(page: Path) -> list[str]:
+    """Links of a page that lead to no file, or to no heading of a page."""
+    wrong = []
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", page.read_text(encoding="utf-8")):
+        path = page.parent / target if target else page
+        if not path.exists() or (anchor and path.suffix == ".md" and anchor not in anchors(path)):
+            wrong.append(f"{target}#{anchor}")
+    return wrong
+
+
 def test_links_lead_somewhere() -> None:
-    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
-            assert (document.parent / target).exists(), f"{document.name}: {target}"
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    assert {str(page): wrong for page in pages if (wrong := wrong_links(page))} == {}
+
+
+def test_wrong_links_are_found(tmp_path: Path) -> None:
+    (tmp_path / "b.md").write_text("# One: *two*\n```\n# no title\n```\n")
+    page = tmp_path / "a.md"
+    page.write_text(
+        "# Here\n[1](b.md) [2](b.md#one-two) [3](#here) [4](https://x.org/c.md)\n"
+        "[5](c.md) [6](b.md#no-title)\n[7](#there)"
+    )
+    assert wrong_links(page) == ["c.md#", "b.md#no-title", "#there"]
 
 
 def test_public_names_are_importable_and_listed_once() -> None:
@@ -59,12 +89,37 @@ def test_public_names_are_importable_and_listed_once() -> None:
 
 def test_one_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["version"] == katachi.__version__
+    citation = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = re.findall(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    assert [project["version"], *citation, newest] == [katachi.__version__] * 3
 
 
 def test_every_picture_is_shown_and_small() -> None:
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
     shown = {name for page in pages for name in re.findall(r"pictures/(\w+\.png)\)", page.read_text(encoding="utf-8"))}
     pictures = {path.name: path.stat().st_size for path in ROOT.glob("docs/pictures/*")}
     assert shown == set(pictures)
     assert max(pictures.values()) <= 150_000
+
+
+# The site
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/**/*.md")}
+    assert pages <= set(re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
+    pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed: pip install '.[docs]'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    loaded = re.compile(r"<(?:script|img|iframe)[^>]* src=\"https?:|<link[^>]* href=\"https?:|@import|url\(https?:")
+    pages = [*tmp_path.glob("site/**/*.html"), *tmp_path.glob("site/**/*.css")]
+    assert len(pages) > 30
+    assert [page.name for page in pages if loaded.search(page.read_text(encoding="utf-8"))] == []
+    reference = (tmp_path / "site" / "reference" / "cli.html").read_text(encoding="utf-8")
+    assert "katachi train policy" in reference
+    assert "--exclude-duplicates" in reference

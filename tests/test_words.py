@@ -22,7 +22,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SCANNED = (
     *("src/**/*.py", "src/**/*.toml", "src/**/*.js", "src/**/*.css"),
-    *("*.md", "docs/*.md", "docs/*.py", "examples/*", "Makefile", "pyproject.toml"),
+    *("*.md", "docs/**/*.md", "docs/*.py", "examples/*", "Makefile", "pyproject.toml"),
 )
 GAP = r"""(?:[ "']*\n[ #"']*| +)"""  # between the words of a phrase: it may be wrapped, in comments and strings, too
 UNITS = "bytes|candidates|evaluations|games|moves|ms|nodes|playouts|positions|(?<!')s|seconds|simulations|steps|visits"

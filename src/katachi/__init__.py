@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from katachi.sgf import game_to_sgf, load_sgf, parse_sgf
     from katachi.shapes.train import train_shapes
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "katachi.arena.tournament": ("MatchResult", "play_match"),

@@ -176,7 +176,7 @@ def provenance() -> Provenance:
 
 
 def format_program(made_by: Provenance) -> str:
-    """``katachi 0.1.0, commit 1a2b3c4d5e``."""
+    """``katachi 0.2.0, commit 1a2b3c4d5e``."""
     commit = made_by["commit"]
     if commit is None:
         return f"katachi {made_by['katachi']}"

@@ -13,7 +13,9 @@ Yan Largman and Peter Pham, *Convolutional restricted Boltzmann machine features
 report. A convolutional RBM finds features of boards without any labels; a linear value over them
 learns by TD(0) from games that GNU Go played against itself, and then beats the same value over all 2×2 templates.
 
-```
+<!-- not run: hours; tests/papers runs parts of it with few games -->
+
+```sh
 katachi data selfplay A B --games 1000 --komi 5.5 --out games.sgf
 katachi data import games.sgf --out runs/gnugo
 katachi reproduce largman2010 --data runs/gnugo --budget smoke

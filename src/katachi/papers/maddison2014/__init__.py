@@ -14,7 +14,9 @@ networks*, 2014 (ICLR 2015). A network of up to twelve layers sees a position as
 strong player made there. Playing the most probable move, without any search, it beats GNU Go; a tree search that
 uses it beats both.
 
-```
+<!-- not run: hours; tests/papers runs parts of it with few games -->
+
+```sh
 katachi data import games/ --out runs/games
 katachi reproduce maddison2014 --data runs/games --budget smoke
 katachi reproduce maddison2014 --data runs/games --table table2 --budget full --jobs 2

@@ -11,7 +11,9 @@ from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Lad
 _HEAD: Final = """
 How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.
 
-```
+<!-- not run: hours; tests/papers runs parts of it with few games -->
+
+```sh
 katachi reproduce search --budget smoke
 katachi reproduce search --table doubling --budget full --jobs 2
 katachi reproduce search --table ablation --budget full --runs 400 --jobs 2

@@ -41,7 +41,9 @@ each of very many small shapes on the board, and after each move the weights are
 board comes nearer to that of the next one. The baseline is the average liberty player, ALP, which plays where its
 chains have the most liberties on average and the opponent's the fewest.
 
-```
+<!-- not run: hours; tests/papers runs parts of it with few games -->
+
+```sh
 katachi reproduce silver2007 --budget smoke
 katachi reproduce silver2007 --table figure4 --budget full --jobs 2
 katachi reproduce silver2007 --table figure4 --budget full --runs 50 --jobs 64 --backend ray

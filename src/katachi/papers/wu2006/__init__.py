@@ -14,7 +14,9 @@ board from its four corners and says of every point who will own it. The same fe
 size, so that what is learned on 9×9, where games are short, is good for 19×19. The best move is the one after which
 most points will be one's own.
 
-```
+<!-- not run: hours; tests/papers runs parts of it with few games -->
+
+```sh
 katachi data import games9/ --out runs/games9
 katachi data label runs/games9
 katachi data import games19/ --out runs/games19
