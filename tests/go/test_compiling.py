@@ -223,7 +223,7 @@ def announced(monkeypatch, tmp_path):
     if not isinstance(add_one, Kernel):
         pytest.skip("the compiler is switched off")
     monkeypatch.setattr(compiling.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(compiling._compiler, "_unannounced", 0.0)
+    monkeypatch.setattr(compiling._compiler, "_silent_seconds", 0.0)
     yield
     compiling.watch(compiling._announce)
 

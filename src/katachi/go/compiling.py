@@ -223,7 +223,8 @@ Watcher = Callable[[Compilation], object]
 
 
 def _announce(begun: Compilation) -> None:
-    _say(f"compiling {begun.kernel}, about {begun.seconds:.0f} s, once (kept in {cache_folder()})")
+    what = f"{begun.kernel}, about {begun.seconds:.0f} s" if begun.seconds >= _ANNOUNCED else "what is called"
+    _say(f"compiling {what}, once (kept in {cache_folder()})")
 
 
 class _Compiler:
@@ -233,7 +234,7 @@ class _Compiler:
         self.depth = 0
         self.watcher: Watcher = _announce
         self._now: Compilation | None = None
-        self._unannounced = 0.0
+        self._silent_seconds = 0.0
 
     @property
     def now(self) -> Compilation | None:
@@ -256,9 +257,9 @@ class _Compiler:
         gc.disable()  # compiling makes millions of objects that live until its end
         seconds = sum(each.estimated_seconds for each in kernel.reachable() if not each.is_kept)
         self._now = Compilation(kernel.title, seconds, 0.0)
-        self._unannounced += seconds
-        if self._unannounced >= _ANNOUNCED:
-            self._unannounced = 0.0
+        self._silent_seconds += seconds
+        if self._silent_seconds >= _ANNOUNCED:  # one that takes long, or many that do not
+            self._silent_seconds = 0.0
             self.watcher(self._now)
 
     def _advance(self, kernel: Kernel) -> None:
