@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from katachi.cli._commands import show_progress
+from katachi.cli._commands import interruptible, show_progress
 
 if TYPE_CHECKING:
     from katachi.analysis.batches import JudgeSettings
@@ -65,7 +65,8 @@ def analyze(
     outputs = Outputs(out, html=html, parquet=parquet)
     turns = _count_turns(files, settings)
     columns = (TextColumn("positions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with show_progress(*columns, transient=False) as progress:
+    kept = interruptible(lambda: f"the positions so far are kept in {out}", "--resume")
+    with kept, show_progress(*columns, transient=False) as progress:
         bar = progress.add_task("", total=turns)
         watch = partial(progress.advance, bar)
         games = outputs.write(files, settings, resume=resume, jobs=jobs, watch=watch)

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -22,12 +23,12 @@ from katachi.cli._commands import (
     RulesName,
     Seconds,
     Simulations,
+    interruptible,
     wide_console,
 )
 
 if TYPE_CHECKING:
     from katachi.arena.ratings import Standings
-    from katachi.arena.records import GameRecord
     from katachi.arena.settings import TournamentSettings
 
 RUNS: Final = Path("runs")
@@ -91,7 +92,8 @@ def match(
     }
     settings = parse_settings(values)
     directory = run or default_run(f"match-{first}-{second}", settings)
-    standings = play_and_watch(settings, directory)
+    with interruptible(partial(count_kept, directory), "--run", directory):
+        standings = play_and_watch(settings, directory)
     if as_json:
         print_json(match_json(a, b, standings) | {"run": str(directory)})
     else:
@@ -160,7 +162,8 @@ def tournament(
         typer.echo(f"# {len(pairings(settings))} pairs, {settings.games} games each, to be kept in {directory}")
         typer.echo(settings.resolved().to_toml(), nl=False)
         return
-    standings = play_and_watch(settings, directory)
+    with interruptible(partial(count_kept, directory), "--run", directory):
+        standings = play_and_watch(settings, directory)
     title = title or file.stem
     if html:
         write_atomically(html, format_html(standings, title))
@@ -205,19 +208,15 @@ def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
 
     tournament.check_players(settings)
     typer.echo(f"katachi: games are kept in {directory}", err=True)
-    played = 0
+    with TournamentProgress(settings) as progress:
+        return tournament.play_tournament(settings, directory, progress.add)
 
-    def watch(record: GameRecord) -> None:
-        nonlocal played
-        played += 1
-        progress.add(record)
 
-    try:
-        with TournamentProgress(settings) as progress:
-            return tournament.play_tournament(settings, directory, watch)
-    except KeyboardInterrupt:
-        typer.echo(f"katachi: stopped after {played} games; the same command resumes", err=True)
-        raise
+def count_kept(directory: Path) -> str:
+    """What is kept of a run that was interrupted."""
+    from katachi.arena.records import SGF_FOLDER
+
+    return f"{len(list((directory / SGF_FOLDER).glob('*.sgf')))} games are kept in {directory}"
 
 
 def show_report(standings: Standings) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from katachi.bench import BENCHMARKS
-from katachi.cli._commands import AsJson
+from katachi.cli._commands import AsJson, interruptible
 from katachi.core.registry import resolve
 
 _MANY = 100  # units per second, of which parts are not worth showing
@@ -80,7 +80,8 @@ def bench(
     for name in options:
         if name not in BENCHMARKS[what].options:
             raise typer.BadParameter(f"{what} has no such option", param_hint=f"--{name.removesuffix('s')}")
-    report = resolve(BENCHMARKS[what].run)(seconds=seconds, rounds=rounds, **options)
+    with interruptible(lambda: "nothing was measured to the end, and nothing is kept", then="repeat"):
+        report = resolve(BENCHMARKS[what].run)(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:
         typer.echo(f"katachi: {note}", err=True)
     if as_json:

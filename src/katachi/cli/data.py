@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -21,9 +22,10 @@ from katachi.cli._commands import (
     RulesName,
     Seconds,
     Simulations,
+    interruptible,
     show_progress,
 )
-from katachi.cli.arena import name_players, play_and_watch, print_json
+from katachi.cli.arena import count_kept, name_players, play_and_watch, print_json
 from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
@@ -99,7 +101,7 @@ def import_records(
     sizes = sizes_on_disk(files)
     processes = jobs or useful_processes(sum(sizes.values()))
     start = perf_counter()
-    with show_reading(sizes) as advance:
+    with interruptible(lambda: f"the parts that are read are kept in {out}"), show_reading(sizes) as advance:
         dataset = import_games(files, out, unique=unique, splits_of=splits_of or (), jobs=processes, watch=advance)
     report = count_games(dataset) | {"seconds": round(perf_counter() - start, 3), "processes": processes}
     if as_json:
@@ -172,7 +174,8 @@ def label(
     from katachi.data.labeling import count_labels, label_games
 
     opened = Dataset.open(dataset)
-    with _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
+    kept = f"the labels so far are kept in {dataset}"
+    with interruptible(lambda: kept), _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
         labels = label_games(opened, sources, jobs=jobs or cpu_count(), most=games, watch=watch)
     report = count_labels(opened, labels)
     if as_json:
@@ -290,7 +293,8 @@ def selfplay(
         "limit": {"seconds": seconds, "simulations": simulations},
         "openings": {"random_plies": random_plies, "paired": False},
     }
-    standings = play_and_watch(parse_settings(values), run)
+    with interruptible(partial(count_kept, run)):
+        standings = play_and_watch(parse_settings(values), run)
     written = write_collection(run, out)
     pair = standings.pairs[0]
     wins = {first: pair.score.wins, second: pair.score.losses}

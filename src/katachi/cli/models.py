@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._commands import AsJson, show_progress, wide_console
+from katachi.cli._commands import AsJson, interruptible, show_progress, wide_console
 
 if TYPE_CHECKING:
     from katachi.core.cards import Metric
@@ -75,9 +75,11 @@ def make(
       katachi models make crbm-9 --data runs/games
     """
     from katachi.core.release import Request, make_model
+    from katachi.core.training import RUNS
 
     request = Request(name, _tools(), data, run, trained, results or [], into, games, positions, jobs, int8)
-    typer.echo(f"{name} is in {make_model(request)}")
+    with interruptible(lambda: f"the training in {request.folder} and games in {RUNS} are kept"):
+        typer.echo(f"{name} is in {make_model(request)}")
 
 
 def _tools() -> Tools:

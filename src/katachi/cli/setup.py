@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import typer
 
-from katachi.cli._commands import AsJson, show_progress
+from katachi.cli._commands import AsJson, interruptible, show_progress
 from katachi.core.registry import resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
@@ -145,7 +145,8 @@ def warmup() -> None:
 
     stages = warmups()
     start = time.perf_counter()
-    with show_progress() as progress:
+    kept = f"what is compiled is kept in {cache_folder()}"
+    with interruptible(lambda: kept), show_progress() as progress:
         task = progress.add_task("", total=len(stages))
         for name, reference in stages.items():
             progress.update(task, description=name)

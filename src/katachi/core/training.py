@@ -32,13 +32,15 @@ import json
 import math
 import re
 import shutil
+import signal
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
 from types import TracebackType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -178,6 +180,28 @@ class Machine(NamedTuple):
     checkpoint_seconds: float = 180.0  # how much is lost at most; every evaluation is kept, too
 
 
+@contextmanager
+def finish_first() -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C wait until whoever works asks for it, having kept everything; a second one does not wait.
+
+    A thread that signals do not reach is never asked to stop.
+    """
+    asked, before = Event(), signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(before):  # or where Ctrl-C is ignored
+        yield asked.is_set
+        return
+
+    def note(*_: object) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class TrainingRun:
     """A run on disk, opened to be trained on; a context manager that lets it go."""
 
@@ -273,26 +297,30 @@ class TrainingRun:
     ) -> Iterator[Found]:
         """Update a learner until it is finished; yields, when an evaluation is due, the sums since the last one.
 
-        One is due after every so many steps and at the end. Between them the state is kept by time, together with the
-        sums, so that a run that resumes there measures the same. ``tick`` sees what every update found.
+        One is due after every so many steps and at the end. Between them the state is kept by time and on Ctrl-C,
+        together with the sums, so that a run that resumes there measures the same. ``tick`` sees what every update
+        found.
         """
         self._start_clocks()
         since: Sequence[float] | None = self.state[_SINCE].tolist() if self.state and _SINCE in self.state else None
         due = time.monotonic() + checkpoint_seconds
-        while not learner.is_finished:
-            found = update()
-            total = found if since is None else add_up((since, found))
-            tick(found)
-            since = total
-            if learner.step % every == 0 or learner.is_finished:
-                yield total
-                since = None
-            elif time.monotonic() >= due:
-                between = {_SINCE: np.array(total, dtype=np.float64), _CLOCK: np.array(list(self._elapsed().values()))}
-                self.checkpoint({**learner.state_dict(), **between})
-            else:
-                continue
-            due = time.monotonic() + checkpoint_seconds
+        with finish_first() as stop:
+            while not learner.is_finished:
+                found = update()
+                total = found if since is None else add_up((since, found))
+                tick(found)
+                since = total
+                if learner.step % every == 0 or learner.is_finished:
+                    yield total
+                    since = None
+                elif stop() or time.monotonic() >= due:
+                    between = {_SINCE: np.array(total, dtype=np.float64), _CLOCK: np.array([*self._elapsed().values()])}
+                    self.checkpoint({**learner.state_dict(), **between})
+                else:
+                    continue
+                if stop():
+                    raise KeyboardInterrupt
+                due = time.monotonic() + checkpoint_seconds
 
     def _start_clocks(self) -> None:
         """Let the clocks continue where they stood."""
@@ -554,13 +582,15 @@ class Option(NamedTuple):
     flag: str | None = None  # None: made from the name of the setting
     metavar: str | None = None
     is_argument: bool = False
+    former: str | None = None  # another flag, which help does not show
 
 
 SEED: Final = Option("seed", "Random seed (bitwise reproducible on one thread).")
 DATA: Final = Option("data", "A dataset, made by katachi data import.", Path)
+DATA_SIZE: Final = Option("size", "The board size; without it, that of the dataset if all its games have one.")
 POSITIONS: Final = Option("positions", "How many positions to learn from.")
 FIRST_RUN: Final = Option(
-    "first_model", "Start from the weights of another run or a model.", str, flag="--from", metavar="RUN"
+    "first_model", "Start from the weights of another run or a model.", str, "--from", "RUN", former="--start-from"
 )
 
 
@@ -598,9 +628,8 @@ class TrainingCommand:
     needs_torch: bool = False
     takes_threads: bool = False
     takes_workers: bool = False
-    can_resume: bool = False  # with the option --resume; the same command resumes in any case
     can_repeat: bool = False  # with other seeds, by the options --runs and --jobs
-    plays: bool = False  # whether the summary says how to play against what was learned
+    then: tuple[str, ...] = ("play against it: katachi play {run}", "see it: katachi show {run}")  # when it is through
     scalars: Callable[[MetricLine], Mapping[str, float]] = _values_by_unit  # for TensorBoard
     warn: Callable[[Any, Sequence[MetricLine]], list[str]] = lambda *_: []
     draw: Callable[[Sequence[Sequence[MetricLine]], Path], object] = ignore  # all runs, into their common folder

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from katachi.core.contracts import Floats
 from katachi.core.training import (
     DATA,
+    DATA_SIZE,
     FIRST_RUN,
     POSITIONS,
     SEED,
@@ -228,6 +229,12 @@ def _summarize(_: CrbmTraining, lines: Sequence[MetricLine]) -> str:
     )
 
 
+def _parse(values: dict[str, Any]) -> CrbmTraining:
+    from katachi.data.dataset import infer_size
+
+    return check_dataset_settings(CrbmTraining, infer_size(values), "katachi data import")
+
+
 def _train(settings: CrbmTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
     from katachi.crbm.train import train_crbm
 
@@ -250,8 +257,8 @@ TRAINING: Final = TrainingCommand(
       katachi train crbm --resume runs/oriented
       katachi show runs/oriented
     """,
-    options=(DATA, POSITIONS, SEED, FIRST_RUN),
-    parse=lambda values: check_dataset_settings(CrbmTraining, values, "katachi data import"),
+    options=(DATA, DATA_SIZE, POSITIONS, SEED, FIRST_RUN),
+    parse=_parse,
     train=_train,
     folder=lambda settings: f"crbm-{settings.size}",
     summarize=_summarize,
@@ -260,5 +267,5 @@ TRAINING: Final = TrainingCommand(
     usual="the paper's",
     needs_torch=True,
     takes_workers=True,
-    can_resume=True,
+    then=("see it: katachi show {run}", "learn what its features are worth: katachi train value {run} --data SET"),
 )

@@ -586,7 +586,6 @@ TRAINING: Final = TrainingCommand(
     folder=lambda settings: f"value-{settings.size}",
     summarize=_summarize,
     unit="games",
-    plays=True,
 )
 
 

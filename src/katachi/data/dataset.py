@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -305,7 +305,7 @@ class Dataset:
         """The board size if there is only one; raises DatasetError if there are more or no games at all."""
         if len(sizes := self.sizes) != 1:
             found = ", ".join(f"{size}×{size}" for size in sizes) or "no games"
-            raise DatasetError(f"{self.path} holds {found}: say which size")
+            raise DatasetError(f"{self.path} holds {found}: say which by --size")
         return sizes[0]
 
     def select(
@@ -392,6 +392,13 @@ class Dataset:
         if name not in self.card.files:
             raise DatasetError(f"{self.path} does not say how its games were counted: import them again")
         return _map(self.path / name, self.card)
+
+
+def infer_size(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a training with the board size of its dataset, unless they say one; raises DatasetError."""
+    if "size" in values or "data" not in values:
+        return dict(values)
+    return {**values, "size": Dataset.open(str(values["data"])).only_size()}
 
 
 def encode_moves(moves: NDArray[np.int64], colors: NDArray[np.int8]) -> NDArray[np.uint16]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -22,6 +21,7 @@ from katachi.core.linear import LinearModel, describe_linear, load_linear, save_
 from katachi.core.models import SavedModel
 from katachi.core.release import Release, Request
 from katachi.core.training import (
+    FIRST_RUN,
     SEED,
     Machine,
     MetricLine,
@@ -31,6 +31,7 @@ from katachi.core.training import (
     TrainingRun,
     Watcher,
     check_settings,
+    finish_first,
     ignore,
 )
 from katachi.go.points import MAX_SIZE
@@ -97,10 +98,17 @@ def train_shapes(
     played on which size. The same settings end in the same bytes however often the run was interrupted.
     """
     growing = _new_learner(settings)
-    with TrainingRun(directory, settings, watch, command) as run:
+    with TrainingRun(directory, settings, watch, command) as run, finish_first() as stop:
         run.restore(growing)
+
+        def slice_is_played(games: int) -> None:
+            tick(growing.size, games)
+            if stop():
+                run.checkpoint(growing.state_dict())
+                raise KeyboardInterrupt
+
         while not growing.is_finished:
-            metrics = growing.train_until(settings.evaluate_every, partial(tick, growing.size))
+            metrics = growing.train_until(settings.evaluate_every, slice_is_played)
             line = MetricLine({"size": growing.size, **metrics.values, **_test(growing.learner, settings)})
             growing.grow(line)
             run.keep(growing.state_dict(), line)
@@ -238,7 +246,7 @@ TRAINING: Final = TrainingCommand(
       katachi train shapes --size 5 --games 100000 --run runs/five
       katachi train shapes --set step_size=0.1 --set agents=2 --set 'sets=["LI 2x2"]'
       katachi train shapes --size 9 --grow-from 5
-      katachi train shapes --size 13 --start-from runs/nine/model
+      katachi train shapes --size 13 --from runs/nine/model
       katachi train shapes --size 5 --runs 8 --jobs 2
       katachi play runs/five/player.toml --size 5
     """,
@@ -247,9 +255,7 @@ TRAINING: Final = TrainingCommand(
         Option("games", "How many games to play."),
         SEED,
         Option("grow_from", "Start on this size, and grow the board."),
-        Option(
-            "first_model", "Start from the weights of a model, grown as needed.", str, "--start-from", metavar="MODEL"
-        ),
+        FIRST_RUN._replace(help="Start from the weights of a model, grown as needed.", metavar="MODEL"),
     ),
     parse=_parse,
     train=_train,
@@ -257,7 +263,6 @@ TRAINING: Final = TrainingCommand(
     summarize=_summarize,
     unit="games",
     can_repeat=True,
-    plays=True,
     scalars=_scalars,
     warn=_warn,
     draw=lambda runs, folder: draw_curves(runs, folder / "curve.svg"),

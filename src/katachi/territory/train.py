@@ -380,7 +380,6 @@ TRAINING: Final = TrainingCommand(
     usual="the paper's network",
     takes_threads=True,
     takes_workers=True,
-    can_resume=True,
 )
 
 
