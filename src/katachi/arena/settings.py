@@ -28,9 +28,12 @@ from typing import Any, Final, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
+from katachi.core.models import PRETRAINED, find_model, open_model
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
+from katachi.players.specs import place_model
 
 # What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
 
@@ -206,7 +209,13 @@ class TournamentSettings(_Strict):
         ]
 
     def digest(self) -> str:
-        """A short text that is equal for settings that lead to equal games."""
+        """A short text that is equal for settings that lead to equal games, wherever files of players lie."""
+        files = {name: text for name, text in self.players.items() if _is_player_file(text) and Path(text).is_file()}
+        players = {**self.players, **{name: identify_player(file) for name, file in files.items()}}
+        return self.model_copy(update={"players": players}).former_digest()
+
+    def former_digest(self) -> str:
+        """What it was when the paths of files were in it."""
         text = json.dumps(self.resolved()._play_settings(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -219,10 +228,19 @@ class TournamentSettings(_Strict):
         return values
 
     def input_digests(self) -> dict[str, str]:
-        """SHA-256 of every file that the players and the openings are read from."""
-        files = [text for text in self.players.values() if _is_player_file(text)]
-        files += [self.openings.book] if self.openings.book else []
-        return {file: hashlib.sha256(_read_bytes(Path(file))).hexdigest() for file in files}
+        """SHA-256 of the players in files, and of a book of openings."""
+        players = {text: identify_player(text) for text in self.players.values() if _is_player_file(text)}
+        return players | ({self.openings.book: digest_bytes(self.openings.book)} if self.openings.book else {})
+
+    def where_they_are(self, here: TournamentSettings, inputs: Mapping[str, str]) -> TournamentSettings:
+        """These settings with the files of players that lie elsewhere now; ``inputs`` says what they were."""
+        moved = {
+            name: here.players[name]
+            for name, text in self.players.items()
+            if text in inputs and _is_player_file(here.players.get(name, ""))
+            if inputs[text] in (identify_player(here.players[name]), digest_bytes(here.players[name]))
+        }
+        return self.model_copy(update={"players": {**self.players, **moved}})
 
 
 def read_settings(path: Path) -> TournamentSettings:
@@ -252,6 +270,29 @@ def _in_folder(folder: Path, settings: TournamentSettings) -> TournamentSettings
     if openings.book is not None:
         openings = openings.model_copy(update={"book": str(folder / openings.book)})
     return settings.model_copy(update={"players": players, "openings": openings})
+
+
+def identify_player(file: str) -> str:
+    """SHA-256 of what a player's file says, and of the model that it names by a path: of its weights, not of the path.
+
+    A file that is not TOML is known by its bytes, and a model that is not there by its name.
+    """
+    try:
+        values = tomllib.loads(_read_bytes(Path(file)).decode())
+        place_model(values, file)
+        path = find_model(values["evaluator"]["model"])
+        if path.parent != PRETRAINED:
+            values["evaluator"]["model"] = open_model(path).card.files
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return digest_bytes(file)
+    except (KeyError, TypeError, ModelError):
+        pass
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def digest_bytes(file: str) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(_read_bytes(Path(file))).hexdigest()
 
 
 def _is_player_file(text: str) -> bool:

@@ -10,6 +10,7 @@ import re
 import shlex
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -92,6 +93,7 @@ def interruptible(
     kept: Callable[[], str], option: str = "", value: str | Path = "", *, then: str = "resume"
 ) -> Iterator[None]:
     """Say on Ctrl-C what is kept, and the command that resumes: the given one, with an option if it lacks that."""
+    warnings.filterwarnings("ignore", module="joblib")  # which counts the tasks that are lost
     try:
         yield
     except KeyboardInterrupt:

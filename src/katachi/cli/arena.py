@@ -180,10 +180,10 @@ def tournament(
 
 def default_run(name: str, settings: TournamentSettings) -> Path:
     """The run of these settings that is not finished, or a new one."""
-    from katachi.arena.records import unfinished_directory
+    from katachi.arena.records import find_directory, unfinished_directory
 
     readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
-    return unfinished_directory(RUNS / f"{readable}-{settings.digest()[:8]}")
+    return unfinished_directory(find_directory(RUNS / f"{readable}-{settings.digest()[:8]}", settings))
 
 
 def name_players(a: str, b: str) -> tuple[str, str]:

@@ -373,8 +373,7 @@ class TrainingRun:
     def finish(self, player: str | None = None, search: str | None = None, models: Sequence[str] = ("model",)) -> None:
         """Mark the run as finished, and write for each of its models a player of a name that uses it."""
         for model in models if player else ():
-            path = json.dumps(str((self.path / model).resolve()))
-            text = f'kind = "search"\nname = {json.dumps(player)}\n[evaluator]\nmodel = {path}\n'
+            text = f'kind = "search"\nname = {json.dumps(player)}\n[evaluator]\nmodel = "./{model}"\n'
             text += f'[search]\nkind = "{search}"\n' if search else ""
             write_atomically(self.path / f"{model.replace('model', 'player')}.toml", text)
         self._write_status("finished")
