@@ -177,6 +177,11 @@ class RunDirectory:
         self.close()
 
 
+def count_games(path: Path) -> int:
+    """How many games a run keeps."""
+    return (path / _GAMES).read_bytes().count(b"\n") if (path / _GAMES).exists() else 0
+
+
 def find_directory(path: Path, settings: TournamentSettings) -> Path:
     """A folder with the digest of settings in its name, or the one that has their former digest."""
     former = path.with_name(path.name.replace(settings.digest()[:8], settings.former_digest()[:8]))

@@ -162,6 +162,8 @@ Resume = Annotated[
     Path | None, typer.Option(metavar="RUN", help="Resume a run, with the settings it was started with.")
 ]
 RunFolder = Annotated[Path | None, typer.Option(help="The folder of the run; the same one resumes.")]
-Threads = Annotated[int, typer.Option(help="Threads that learn.", min=1)]
+Threads = Annotated[int, typer.Option(help="Threads that learn.", min=1, max=1024)]
 WithTensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")]
-Workers = Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")]
+Workers = Annotated[
+    int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.", min=0, max=1024)
+]

@@ -32,7 +32,7 @@ def reproduce(
         Budget, typer.Option(help="Seconds, an hour of two cores, or as much as the paper did.")
     ] = Budget.SMOKE,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="How many runs at a time.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="How many runs at a time.")] = 1,
     data: Annotated[
         list[Path] | None,
         typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; wu2006 takes several."),

@@ -30,8 +30,8 @@ from katachi.core.registry import find, references, systems
 if TYPE_CHECKING:
     from katachi.core.training import TrainingCommand
 
-_Runs = Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1)]
-_Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at the same time.", min=1)]
+_Runs = Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1, max=10_000)]
+_Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at the same time.", min=1, max=1024)]
 _FORMER: Final = "former_"  # an option by a former name
 
 
@@ -123,7 +123,7 @@ def _parameters(training: TrainingCommand) -> list[Parameter]:
 
 def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None:
     from katachi.cli._training import collect_values, run_folders, train_and_show, training_folder, values_of_run
-    from katachi.core.training import Machine, require_torch
+    from katachi.core.training import Machine, TrainingError, require_torch
 
     if training.needs_torch:
         require_torch()
@@ -134,7 +134,11 @@ def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None
     if resume is None:
         settings = training.parse(collect_values(file, options, changes))
     else:
-        settings = training.parse(values_of_run(resume, [file, run, changes, *options.values()]))
+        values = values_of_run(resume, [file, run, changes, *options.values()])
+        try:
+            settings = training.parse(values)
+        except TrainingError as error:
+            raise TrainingError(f"{resume} is not a run of katachi train {name}: {error}") from None
     former = [old for old, today in _former_names().items() if today == name]
     folder = run or resume or training_folder(settings, training.folder(settings), name, former)
     typer.echo(f"katachi: the run is in {folder}", err=True)
@@ -164,10 +168,10 @@ def patterns(
         list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
     ],
     out: Annotated[Path, typer.Option(help="The folder for the weights and their card.")] = Path("runs/patterns"),
-    games: Annotated[int, typer.Option(min=1, help="How many games of each file, at most.")] = 2000,
-    step: Annotated[int, typer.Option(min=1, help="Learn from every so many moves.")] = 4,
+    games: Annotated[int, typer.Option(min=1, max=10**12, help="How many games of each file, at most.")] = 2000,
+    step: Annotated[int, typer.Option(min=1, max=10**6, help="Learn from every so many moves.")] = 4,
     weakest: Annotated[str | None, typer.Option(help="Leave out games with a player below this rank: 5k, 1d …")] = None,
-    seed: Annotated[int, typer.Option(help="Decides which moves of a game are taken.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which moves of a game are taken.")] = 0,
 ) -> None:
     """Learn from game records how strong moves are by their 3×3 patterns and tactics (Coulom 2007).
 

@@ -504,8 +504,9 @@ class TensorBoard:
 _EVALUATIONS: Final = 20  # at least, of a run that learns from games, unless the settings say how often
 
 Settings = TypeVar("Settings", bound=BaseModel)
-Seed = Annotated[int, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Count = Annotated[int, Field(ge=1, le=10**12)]
+Batch = Annotated[int, Field(ge=1, le=10**6)]  # what is in memory at a time
 
 
 class DatasetTraining(BaseModel):
@@ -516,7 +517,7 @@ class DatasetTraining(BaseModel):
     data: str  # the folder of a dataset
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
     positions: Count = 1_000_000  # to learn from in all
-    batch: Count = 64
+    batch: Batch = 64
 
     @property
     def steps(self) -> int:

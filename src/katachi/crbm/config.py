@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self
 
@@ -33,6 +34,7 @@ from katachi.core.training import (
     FIRST_RUN,
     POSITIONS,
     SEED,
+    Batch,
     Count,
     DatasetTraining,
     Machine,
@@ -184,7 +186,7 @@ class CrbmTraining(DatasetTraining, CrbmConfig):
     """A convolutional RBM, and how it learns."""
 
     positions: Count = 500_000
-    batch: Count = 100
+    batch: Batch = 100
     spread: float = Field(default=0.3, gt=0, le=10)  # of new kernels; small ones all learn the same, or turn off
     step_size: float = Field(default=0.05, gt=0, le=100, allow_inf_nan=False)
     momentum: float = Field(default=0.5, ge=0, lt=1)
@@ -232,7 +234,7 @@ def _summarize(_: CrbmTraining, lines: Sequence[MetricLine]) -> str:
 def _parse(values: dict[str, Any]) -> CrbmTraining:
     from katachi.data.dataset import infer_size
 
-    return check_dataset_settings(CrbmTraining, infer_size(values), "katachi data import")
+    return infer_size(values, partial(check_dataset_settings, CrbmTraining, made_by="katachi data import"))
 
 
 def _train(settings: CrbmTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:

@@ -19,12 +19,12 @@ from __future__ import annotations
 import hashlib
 import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -394,11 +394,22 @@ class Dataset:
         return _map(self.path / name, self.card)
 
 
-def infer_size(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a training with the board size of its dataset, unless they say one; raises DatasetError."""
+Checked = TypeVar("Checked")
+
+
+def infer_size(values: Mapping[str, Any], check: Callable[[Mapping[str, Any]], Checked]) -> Checked:
+    """What ``check`` makes of the settings of a training, with the board size of their dataset unless they say one.
+
+    Raises DatasetError if it has several, unless there is something else that ``check`` refuses.
+    """
     if "size" in values or "data" not in values:
-        return dict(values)
-    return {**values, "size": Dataset.open(str(values["data"])).only_size()}
+        return check(values)
+    try:
+        size = Dataset.open(str(values["data"])).only_size()
+    except DatasetError:
+        check(values)
+        raise
+    return check({**values, "size": size})
 
 
 def encode_moves(moves: NDArray[np.int64], colors: NDArray[np.int8]) -> NDArray[np.uint16]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -226,7 +227,7 @@ def _summarize(_: PolicyTraining, lines: Sequence[MetricLine]) -> str:
 def _parse(values: dict[str, Any]) -> PolicyTraining:
     from katachi.data.dataset import infer_size
 
-    return check_dataset_settings(PolicyTraining, infer_size(values), "katachi data import")
+    return infer_size(values, partial(check_dataset_settings, PolicyTraining, made_by="katachi data import"))
 
 
 def _train(settings: PolicyTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:

@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from katachi.core.contracts import FeatureSet, Floats, Metrics
 from katachi.core.linear import load_linear
 from katachi.core.models import find_model
-from katachi.core.training import MetricLine, TrainingError
+from katachi.core.training import MetricLine, Seed, TrainingError
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI
 from katachi.shapes.alp import play_against_alp
@@ -78,7 +78,7 @@ class TdSettings(BaseModel):
     tied: bool = False  # whether a shape and its color inverse share a weight with opposite signs
     eye_rule: EyeRule = "simple"  # which eyes nobody fills: simple ones, or all points between own stones
     update_after_exploring: bool = True  # whether an afterstate learns from one that a random move led to
-    seed: int = Field(default=0, ge=0)
+    seed: Seed = 0
     mode: Literal["fast", "online"] = "fast"
 
     @field_validator("sets", "liberty_sets")

@@ -23,6 +23,7 @@ from katachi.core.release import Release, Request
 from katachi.core.training import (
     FIRST_RUN,
     SEED,
+    Count,
     Machine,
     MetricLine,
     Observer,
@@ -65,12 +66,12 @@ class ShapeTraining(TdSettings):
     gradient: Literal["squared", "logistic"] = "logistic"
     step_size: float = Field(default=0.3, gt=0, le=1000, allow_inf_nan=False)
     average_from: float = Field(default=0.5, ge=0, le=1)
-    games: int = Field(default=300_000, ge=1)
-    evaluate_every: int = Field(default=10_000, ge=1)
-    test_games: int = Field(default=200, ge=2)  # of each agent against the average liberty player
+    games: Count = 300_000
+    evaluate_every: Count = 10_000
+    test_games: int = Field(default=200, ge=2, le=10**6)  # of each agent against the average liberty player
     grow_from: int | None = Field(default=None, ge=MIN_SIZE, le=MAX_SIZE)  # the size to start on; the last one
     grow_at: float = Field(default=0.9, gt=0, le=1)  # the win rate of every agent that leads to the next size
-    grow_games: int = Field(default=100_000, ge=1)  # the most on each size before the last, which has ``games``
+    grow_games: Count = 100_000  # the most on each size before the last, which has ``games``
     first_model: str | None = None  # a model to start from, of the first size or a smaller one
 
     @model_validator(mode="after")
