@@ -193,3 +193,26 @@ def test_other_commands(tmp_path, games, command, sign, kept):
     assert said.startswith("katachi: stopped: ")
     assert kept in said
     assert resume.startswith("katachi: to resume: katachi ")
+
+
+@pytest.mark.parametrize(
+    ("work", "command", "kept", "then"),
+    [
+        ("katachi.cli.bench.resolve", ["bench", "playouts"], "nothing is kept", "repeat"),
+        ("katachi.data.labeling.label_games", ["data", "label", "SET"], "the labels so far are kept in ", "resume"),
+        ("katachi.search.pattern_learning.train_patterns", ["train", "patterns", "SGF"], "nothing is kept", "repeat"),
+    ],
+)
+def test_commands_without_a_sign_of_progress(run_katachi, games, monkeypatch, work, command, kept, then):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, interrupted)
+    named = {"SET": str(games), "SGF": str(games.parent / "games.sgf")}
+    arguments = [named.get(word, word) for word in command]
+    monkeypatch.setattr(sys, "argv", ["katachi", *arguments])
+    ran = run_katachi(*arguments)
+    assert (ran.code, ran.out) == (130, "")
+    said, again = ran.err.splitlines()[-2:]
+    assert kept in said
+    assert again == f"katachi: to {then}: katachi {shlex.join(arguments)}"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -158,10 +159,32 @@ def test_a_loop_that_is_killed_measures_the_same(tmp_path: Path, seconds: float,
     assert (tmp_path / "run" / "player.toml").read_text().splitlines()[1:] == [
         'name = "counter"',
         "[evaluator]",
-        f'model = "{tmp_path / "run" / "model"}"',
+        'model = "./model"',
         "[search]",
         'kind = "greedy"',
     ]
+
+
+@pytest.mark.parametrize("at", [2, 4, 7])
+def test_ctrl_c_keeps_the_update_that_was_at_work(tmp_path: Path, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = count_up(tmp_path / "whole")
+    before, update = signal.getsignal(signal.SIGINT), Counter.update
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.default_int_handler)  # where tests run, it may be ignored
+
+    def interrupted(self: Counter) -> Losses:
+        if self.step == at - 1:
+            signal.raise_signal(signal.SIGINT)
+        return update(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Counter, "update", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            count_up(tmp_path / "run", 1000.0)
+    with TrainingRun(tmp_path / "run", Settings()) as run:
+        assert run.state is not None
+        assert run.state["step"].tolist() == [at]
+    assert without_clocks(count_up(tmp_path / "run", 1000.0)) == without_clocks(whole)
+    signal.signal(signal.SIGINT, before)
 
 
 def test_clocks_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

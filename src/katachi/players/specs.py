@@ -272,7 +272,9 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
 def place_model(values: dict[str, Any], source: str) -> None:
     """Let a model's path that begins with ./ or ../ start at the file, if it is there: both can be moved together."""
     table = values.get("evaluator")
-    model = table.get("model") if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        return
+    model = table.get("model")
     if isinstance(model, str) and model.startswith(("./", "../")) and (Path(source).parent / model).exists():
         table["model"] = str(Path(source).parent / model)
 
