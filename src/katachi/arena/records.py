@@ -177,7 +177,7 @@ class RunDirectory:
         self.close()
 
 
-def count_games(path: Path) -> int:
+def games_kept(path: Path) -> int:
     """How many games a run keeps."""
     return (path / _GAMES).read_bytes().count(b"\n") if (path / _GAMES).exists() else 0
 

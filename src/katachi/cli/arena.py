@@ -214,9 +214,9 @@ def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
 
 def count_kept(directory: Path) -> str:
     """What is kept of a run that was interrupted."""
-    from katachi.arena.records import count_games
+    from katachi.arena.records import games_kept
 
-    return f"{count_games(directory)} games are kept in {directory}"
+    return f"{games_kept(directory)} games are kept in {directory}"
 
 
 def show_report(standings: Standings) -> None:

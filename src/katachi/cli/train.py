@@ -148,6 +148,8 @@ def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None
         shown = train_and_show(
             training, runs, given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
         )
+    if not all(display.lines for display in shown):  # a process that helps another one, which keeps the run
+        return
     training.draw([display.lines for display in shown], folder)
     for path, display in zip(runs, shown, strict=True):
         prefix = "" if len(runs) == 1 else f"{path.name}: "

@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from katachi.arena.ratings import Anchor, pair_scores, rate
-from katachi.arena.records import GameRecord, count_games, find_directory, pairings
+from katachi.arena.records import GameRecord, find_directory, games_kept, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
 from katachi.core.disk import write_atomically
@@ -262,7 +262,7 @@ def play_tournaments(
     found: dict[str, list[GameRecord]] = {name: [] for name in tournaments}
     games = {name: settings.games * len(pairings(settings)) for name, settings in tournaments.items()}
     places = {name: find_directory(folder / name, settings) for name, settings in tournaments.items()}
-    kept = {name: count_games(place) for name, place in places.items()}
+    kept = {name: games_kept(place) for name, place in places.items()}
     total, earlier, start = sum(games.values()), sum(kept.values()), time.monotonic()
     done = 0
 

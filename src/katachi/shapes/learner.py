@@ -51,7 +51,7 @@ from katachi.shapes.sets import ShapeSet
 
 __all__ = ["TdLearner", "TdSettings", "play_against_alp"]
 
-_SLICE: Final = 100  # games between two moments at which somebody is told, and Ctrl-C is noticed
+_SLICE: Final = 100  # games between two ticks, at which Ctrl-C is noticed
 
 Ticker = Callable[[int], None]
 
