@@ -38,6 +38,14 @@ def test_a_run_goes_on_where_its_last_checkpoint_was(tmp_path: Path) -> None:
         assert [kept.games for kept in run.lines] == [5, 10]
 
 
+def test_the_card_names_the_command_that_started_the_run(tmp_path: Path) -> None:
+    for command in ("first", "second"):
+        with TrainingRun(tmp_path, Settings(), command=command) as run:
+            run.keep({"weights": np.zeros(1)}, line(5))
+            assert run.describe("self-play", 5).command == "first"
+            run.finish()
+
+
 def test_a_line_without_its_checkpoint_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with TrainingRun(tmp_path, Settings()) as run:
         run.keep({"weights": np.zeros(1)}, line(5))

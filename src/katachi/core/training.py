@@ -36,7 +36,7 @@ import signal
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -208,7 +208,8 @@ class TrainingRun:
     def __init__(self, path: Path, settings: BaseModel, watch: Watcher = ignore, command: str = "") -> None:
         """Start a run, or resume it; raises TrainingError if it holds another one or is damaged.
 
-        ``watch`` sees every evaluation, those of an earlier part of the run first; ``command`` is for the model's card.
+        ``watch`` sees every evaluation, those of an earlier part of the run first; ``command`` is for the model's card,
+        which names the one that started the run.
         """
         self.path = path
         self.state: State | None = None
@@ -247,6 +248,8 @@ class TrainingRun:
         if changed:
             others = ", another ".join(changed)
             raise TrainingError(f"{self.path} was started with another {others}: give that or a new folder")
+        with suppress(ValueError, AttributeError):  # former runs do not say it
+            self._command = json.loads(self._read(_RUN)).get("command") or self._command
         if (self.path / CHECKPOINT).exists():
             self._load_checkpoint()
 
@@ -379,7 +382,8 @@ class TrainingRun:
         self._write_status("finished")
 
     def _write_status(self, status: str) -> None:
-        write_atomically(self.path / _RUN, json.dumps({"status": status, "program": provenance()}, indent=2) + "\n")
+        content = {"status": status, "command": self._command, "program": provenance()}
+        write_atomically(self.path / _RUN, json.dumps(content, indent=2) + "\n")
 
     def __enter__(self) -> Self:
         return self
