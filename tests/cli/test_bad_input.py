@@ -43,6 +43,7 @@ TABLE = {
     f"{TERRITORY} --set step_size=nan": "step_size: ",
     f"train territory --self-play {HUGE}": "size: Input should be less than",
     f"train territory --self-play 5 --set games_a_round={HUGE}": "games_a_round: Input should be less than",
+    "train territory --data MIXED": "holds 5×5, 7×7: import each size into a set of its own",
     "train territory --data nowhere": "nowhere does not exist",
     f"{CRBM} --set kernels={HUGE}": "kernels: Input should be less than",
     f"{CRBM} --set spread=nan": "spread: ",

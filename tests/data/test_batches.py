@@ -186,7 +186,7 @@ def test_only_strong_players(dataset: Dataset) -> None:
 
 
 def test_a_size_must_be_chosen(dataset: Dataset) -> None:
-    with pytest.raises(DatasetError, match="5×5, 7×7: say which by --size"):
+    with pytest.raises(DatasetError, match="5×5, 7×7: say which size"):
         batches(dataset, size=0)
     with pytest.raises(DatasetError, match="no 9×9 games"):
         batches(dataset, size=9)

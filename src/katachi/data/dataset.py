@@ -301,11 +301,11 @@ class Dataset:
         """The board sizes that there are."""
         return [int(size) for size in np.unique(self.games["lines"])]
 
-    def only_size(self) -> int:
+    def only_size(self, way_out: str = "say which size") -> int:
         """The board size if there is only one; raises DatasetError if there are more or no games at all."""
         if len(sizes := self.sizes) != 1:
             found = ", ".join(f"{size}×{size}" for size in sizes) or "no games"
-            raise DatasetError(f"{self.path} holds {found}: say which by --size")
+            raise DatasetError(f"{self.path} holds {found}: {way_out}")
         return sizes[0]
 
     def select(
@@ -405,7 +405,7 @@ def infer_size(values: Mapping[str, Any], check: Callable[[Mapping[str, Any]], C
     if "size" in values or "data" not in values:
         return check(values)
     try:
-        size = Dataset.open(str(values["data"])).only_size()
+        size = Dataset.open(str(values["data"])).only_size("say which by --size")
     except DatasetError:
         check(values)
         raise

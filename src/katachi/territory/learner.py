@@ -116,7 +116,7 @@ class TerritoryBatches:
         self.turns = turns
         self.exchanges = exchanges
         self.by_mover = by_mover
-        self.size = dataset.only_size()
+        self.size = dataset.only_size("import each size into a set of its own")
         self._games = {split: dataset.select(self.size, split, weakest, labeled=True) for split in Split}
         self.propensity: Floats | None = None
         for split in (Split.TRAINING, Split.VALIDATION):
