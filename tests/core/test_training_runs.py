@@ -67,6 +67,22 @@ def test_a_line_without_its_checkpoint_is_dropped(tmp_path: Path, monkeypatch: p
         assert run.state["weights"].tolist() == [0]
 
 
+class Beside(Settings):
+    features: str = ""
+
+
+def test_what_lies_beside_a_run_may_be_moved_with_it(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with TrainingRun(old / "value", Beside(features=str(old / "crbm"))):
+        pass
+    old.rename(new)
+    with pytest.raises(TrainingError, match="another features"):
+        TrainingRun(new / "value", Beside(features=str(new / "other")))
+    for _ in range(2):
+        with TrainingRun(new / "value", Beside(features=str(new / "crbm"))) as run:
+            run.finish()
+
+
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     with TrainingRun(tmp_path, Settings()):
         pass

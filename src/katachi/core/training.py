@@ -30,6 +30,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import os
 import re
 import shutil
 import signal
@@ -215,6 +216,7 @@ class TrainingRun:
         self.state: State | None = None
         self.lines: list[MetricLine] = []
         self._settings, self._watch, self._command = settings, watch, command
+        self._folder = str(path.resolve())  # where the run was started, which its settings are seen from
         self._started: dict[str, float] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -245,13 +247,27 @@ class TrainingRun:
         here = tomllib.loads(_format_toml(settings))
         usual = tomllib.loads(_format_toml(settings.model_construct()))  # for settings that are younger than the run
         changed = [key for key in {**there, **here} if there.get(key, usual.get(key)) != here.get(key)]
+        started = self._read_status()
+        changed = [key for key in changed if not self._moved_along(there.get(key), here.get(key), started)]
         if changed:
             others = ", another ".join(changed)
             raise TrainingError(f"{self.path} was started with another {others}: give that or a new folder")
-        with suppress(ValueError, AttributeError):  # former runs do not say it
-            self._command = json.loads(self._read(_RUN)).get("command") or self._command
+        self._command, self._folder = started.get("command") or self._command, started.get("folder") or self._folder
         if (self.path / CHECKPOINT).exists():
             self._load_checkpoint()
+
+    def _read_status(self) -> dict[str, Any]:
+        """What is known of the start of the run; runs of former versions do not say much."""
+        with suppress(ValueError):
+            status = json.loads(self._read(_RUN))
+            return status if isinstance(status, dict) else {}
+        return {}
+
+    def _moved_along(self, there: object, here: object, started: Mapping[str, Any]) -> bool:
+        """Whether two settings are one path, seen from where the run was and from where it is."""
+        if not (isinstance(there, str) and isinstance(here, str) and "/" in there and "folder" in started):
+            return False
+        return os.path.relpath(there, started["folder"]) == os.path.relpath(here, self.path)
 
     def restore(self, learner: RunLearner) -> None:
         """Bring a learner to where the run was, and show what was measured until then.
@@ -382,7 +398,7 @@ class TrainingRun:
         self._write_status("finished")
 
     def _write_status(self, status: str) -> None:
-        content = {"status": status, "command": self._command, "program": provenance()}
+        content = {"status": status, "command": self._command, "folder": self._folder, "program": provenance()}
         write_atomically(self.path / _RUN, json.dumps(content, indent=2) + "\n")
 
     def __enter__(self) -> Self:
