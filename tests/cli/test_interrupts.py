@@ -59,12 +59,16 @@ def interrupt(*arguments: str, folder: Path, sign: str) -> Stopped:
     """Run a command until a file of this pattern, or a line with this text on standard error, is there; then Ctrl-C."""
     process = start(*arguments, folder=folder)
     until = time.monotonic() + LONG
-    while not any(folder.glob(sign)) and sign not in (folder / "err").read_text():
-        assert process.poll() is None, (folder / "err").read_text()
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    code = process.wait(LONG)
+    try:
+        while not any(folder.glob(sign)) and sign not in (folder / "err").read_text():
+            assert process.poll() is None, (folder / "err").read_text()
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        code = process.wait(LONG)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
     stopped = Stopped(code, (folder / "out").read_text(), (folder / "err").read_text())
     assert "Traceback" not in stopped.err
     assert stopped.code == 130, stopped.err
