@@ -46,7 +46,7 @@ def test_several_runs_are_what_they_would_be_alone(run_katachi, tmp_path):
     options = ["--size", "5", "--games", "60", "--set", "test_games=10", "--set", "sets=['LI 2x2']"]
     ran = run_katachi("train", "shapes", *options, "--seed", "4", "--runs", "3", "--jobs", "2", "--run", str(tmp_path))
     assert ran.code == 0
-    assert [line.split(":")[0] for line in ran.out.splitlines()] == ["seed-4", "seed-5", "seed-6", "play against it"]
+    assert [line.split(":")[0] for line in ran.out.splitlines()] == ["seed-4", "seed-5", "seed-6"]
     run_katachi("train", "shapes", *options, "--seed", "5", "--run", str(tmp_path / "alone"))
     for name in ("model/weights.safetensors", "metrics.jsonl"):
         alone, among = ((tmp_path / folder / name).read_bytes() for folder in ("alone", "seed-5"))
@@ -97,7 +97,7 @@ def small_run(tmp_path_factory):
         (["--set", "epsilon=2"], "epsilon: Input should be less than or equal to 1"),
         (["--set", "komi=inf"], "komi: Input should be"),
         (["--size", "5", "--grow-from", "7"], "grow_from is at most the size, which is 5"),
-        (["--start-from", "nowhere"], "nowhere: there is no such model, neither pretrained nor on disk"),
+        (["--from", "nowhere"], "nowhere: there is no such model, neither pretrained nor on disk"),
     ],
 )
 def test_bad_settings_get_one_sentence(run_katachi, options, says):
@@ -164,7 +164,7 @@ def test_a_damaged_model_gets_one_sentence(run_katachi, small_run, tmp_path, nam
     spoil(tmp_path / "model", name, content)
     (tmp_path / "player.toml").write_text(f'kind = "search"\n[evaluator]\nmodel = "{tmp_path / "model"}"\n')
     commands = {
-        "train": ["train", "shapes", *RUN, "--start-from", str(tmp_path / "model"), "--run", str(tmp_path / "run")],
+        "train": ["train", "shapes", *RUN, "--from", str(tmp_path / "model"), "--run", str(tmp_path / "run")],
         "play": ["play", str(tmp_path / "player.toml"), "--size", "5"],
     }
     ran = run_katachi(*commands[use])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +38,14 @@ def test_a_run_goes_on_where_its_last_checkpoint_was(tmp_path: Path) -> None:
         assert [kept.games for kept in run.lines] == [5, 10]
 
 
+def test_the_card_names_the_command_that_started_the_run(tmp_path: Path) -> None:
+    for command in ("first", "second"):
+        with TrainingRun(tmp_path, Settings(), command=command) as run:
+            run.keep({"weights": np.zeros(1)}, line(5))
+            assert run.describe("self-play", 5).command == "first"
+            run.finish()
+
+
 def test_a_line_without_its_checkpoint_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with TrainingRun(tmp_path, Settings()) as run:
         run.keep({"weights": np.zeros(1)}, line(5))
@@ -56,6 +65,22 @@ def test_a_line_without_its_checkpoint_is_dropped(tmp_path: Path, monkeypatch: p
         assert [kept.games for kept in run.lines] == [5]
         assert run.state is not None
         assert run.state["weights"].tolist() == [0]
+
+
+class Beside(Settings):
+    features: str = ""
+
+
+def test_what_lies_beside_a_run_may_be_moved_with_it(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with TrainingRun(old / "value", Beside(features=str(old / "crbm"))):
+        pass
+    old.rename(new)
+    with pytest.raises(TrainingError, match="another features"):
+        TrainingRun(new / "value", Beside(features=str(new / "other")))
+    for _ in range(2):
+        with TrainingRun(new / "value", Beside(features=str(new / "crbm"))) as run:
+            run.finish()
 
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
@@ -158,10 +183,32 @@ def test_a_loop_that_is_killed_measures_the_same(tmp_path: Path, seconds: float,
     assert (tmp_path / "run" / "player.toml").read_text().splitlines()[1:] == [
         'name = "counter"',
         "[evaluator]",
-        f'model = "{tmp_path / "run" / "model"}"',
+        'model = "./model"',
         "[search]",
         'kind = "greedy"',
     ]
+
+
+@pytest.mark.parametrize("at", [2, 4, 7])
+def test_ctrl_c_keeps_the_update_that_was_at_work(tmp_path: Path, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = count_up(tmp_path / "whole")
+    before, update = signal.getsignal(signal.SIGINT), Counter.update
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.default_int_handler)  # where tests run, it may be ignored
+
+    def interrupted(self: Counter) -> Losses:
+        if self.step == at - 1:
+            signal.raise_signal(signal.SIGINT)
+        return update(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Counter, "update", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            count_up(tmp_path / "run", 1000.0)
+    with TrainingRun(tmp_path / "run", Settings()) as run:
+        assert run.state is not None
+        assert run.state["step"].tolist() == [at]
+    assert without_clocks(count_up(tmp_path / "run", 1000.0)) == without_clocks(whole)
+    signal.signal(signal.SIGINT, before)
 
 
 def test_clocks_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

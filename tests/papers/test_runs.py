@@ -60,10 +60,23 @@ def test_more_runs_keep_those_that_are_there(tmp_path):
     assert done(tmp_path) == [0, 1, 2]
 
 
+def test_an_experiment_that_was_moved_keeps_its_runs(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    do_runs(runs(old, 2), old / "runs", Workers(), ignore)
+    kept = old / "runs" / "run-1.json"
+    kept.write_text(kept.read_text().replace("./log", str(old / "log")))  # as former versions did
+    do_runs(runs(old, 2), old / "runs", Workers(), ignore)
+    kept.unlink()
+    old.rename(new)
+    do_runs(runs(new, 2), new / "runs", Workers(), ignore)
+    assert done(new) == [0, 1, 1]
+
+
 def test_a_file_tells_what_it_was_measured_with(tmp_path):
     do_runs(runs(tmp_path, 1), tmp_path / "runs", Workers(), ignore)
     kept = json.loads((tmp_path / "runs" / "run-0.json").read_bytes())
-    assert kept["arguments"] == {"number": 0, "log": str(tmp_path / "log")}
+    assert kept["arguments"] == {"number": 0, "log": "./log"}
     assert kept["program"]["katachi"]
     other = Run("run 0", square, {"number": 5, "log": str(tmp_path / "log")}, games=10)
     with pytest.raises(ExperimentError, match=r"run-0\.json was measured with other settings: give another --run"):

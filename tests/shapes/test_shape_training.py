@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from katachi.core.conformance import check_player, sample_games
 from katachi.core.linear import load_linear
 from katachi.core.training import MetricLine
 from katachi.players.specs import load_player
+from katachi.shapes import train
 from katachi.shapes.train import ShapeTraining, train_in_folder
 
 PROGRAM = """
@@ -76,3 +79,24 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(finished: P
     subprocess.run(arguments, check=True)
     assert digest(folder) == digest(finished)
     assert kills
+
+
+@pytest.mark.parametrize("stopped_at", [1, 2, 3, 5, 6])  # slices of games; the third and the sixth end an evaluation
+def test_a_run_that_ctrl_c_stopped_between_evaluations_ends_the_same(tmp_path, monkeypatch, stopped_at):
+    settings = ShapeTraining(size=5, games=500, evaluate_every=250, test_games=2, sets=("LI 2x2",))
+    train_in_folder(settings, tmp_path / "whole")
+
+    @contextmanager
+    def stop():
+        calls = count(1)
+        yield lambda: next(calls) == stopped_at
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "finish_first", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train_in_folder(settings, tmp_path / "run")
+    played = []
+    train_in_folder(settings, tmp_path / "run", tick=lambda _size, games: played.append(games))
+    assert played[:1] == [100, 200, 250, 350, 450, 500][stopped_at : stopped_at + 1]  # none is played again
+    for name in ("metrics.jsonl", "checkpoint.safetensors", "model/weights.safetensors"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

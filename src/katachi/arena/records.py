@@ -28,7 +28,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from katachi.arena.match import Opening, Openings
-from katachi.arena.settings import RunError, SettingsError, TournamentSettings, read_settings
+from katachi.arena.settings import RunError, SettingsError, TournamentSettings, digest_bytes, read_settings
 from katachi.core.cards import format_program, provenance
 from katachi.core.disk import LOCK_NAME, DirectoryLock, append, temporary_path, write_atomically
 from katachi.go.game import Play, Step
@@ -131,11 +131,13 @@ class RunDirectory:
             there = read_settings(self.path / _CONFIG)
         except SettingsError as error:
             raise RunError(f"the run cannot be resumed: {error}") from None
+        state, here = _read_json(self.path / _RUN), settings.resolved()
+        there = there.where_they_are(here, state["inputs"])
         if differences := there.differences(settings):
             raise RunError(f"{self.path} was started with other settings: {'; '.join(differences)}")
-        state = _read_json(self.path / _RUN)
-        now = settings.resolved().input_digests()
-        if changed := [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]:
+        now = here.input_digests()
+        changed = [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]
+        if changed := [file for file in changed if digest_bytes(file) != state["inputs"][file]]:  # of former runs
             raise RunError(f"{self.path} cannot be resumed: {' and '.join(changed)} changed since the run began")
         self.records = _read_games(self.path / _GAMES)
         session = provenance()
@@ -171,6 +173,17 @@ class RunDirectory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def games_kept(path: Path) -> int:
+    """How many games a run keeps."""
+    return (path / _GAMES).read_bytes().count(b"\n") if (path / _GAMES).exists() else 0
+
+
+def find_directory(path: Path, settings: TournamentSettings) -> Path:
+    """A folder with the digest of settings in its name, or the one that has their former digest."""
+    former = path.with_name(path.name.replace(settings.digest()[:8], settings.former_digest()[:8]))
+    return former if former.exists() and not path.exists() else path
 
 
 def unfinished_directory(base: Path) -> Path:

@@ -27,11 +27,13 @@ from typing import Any, Final, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
+from katachi.core.models import PRETRAINED, find_model, open_model
 from katachi.core.registry import suggest
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
-from katachi.players.specs import player_file
+from katachi.players.specs import place_model, player_file
 
 # What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
 
@@ -207,7 +209,13 @@ class TournamentSettings(_Strict):
         ]
 
     def digest(self) -> str:
-        """A short text that is equal for settings that lead to equal games."""
+        """A short text that is equal for settings that lead to equal games, wherever files of players lie."""
+        files = {name: text for name, text in self.players.items() if _is_path(text) and player_file(text).is_file()}
+        players = {**self.players, **{name: identify_player(file) for name, file in files.items()}}
+        return self.model_copy(update={"players": players}).former_digest()
+
+    def former_digest(self) -> str:
+        """What it was when the paths of files were in it."""
         text = json.dumps(self.resolved()._play_settings(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -220,10 +228,19 @@ class TournamentSettings(_Strict):
         return values
 
     def input_digests(self) -> dict[str, str]:
-        """SHA-256 of every file that the players and the openings are read from."""
-        files = {text: player_file(text) for text in self.players.values() if _is_path(text)}
-        files |= {book: Path(book) for book in [self.openings.book] if book}
-        return {text: hashlib.sha256(_read_bytes(file)).hexdigest() for text, file in files.items()}
+        """SHA-256 of the players in files, and of a book of openings."""
+        players = {text: identify_player(text) for text in self.players.values() if _is_path(text)}
+        return players | ({self.openings.book: digest_bytes(self.openings.book)} if self.openings.book else {})
+
+    def where_they_are(self, here: TournamentSettings, inputs: Mapping[str, str]) -> TournamentSettings:
+        """These settings with the files of players that lie elsewhere now; ``inputs`` says what they were."""
+        moved = {
+            name: here.players[name]
+            for name, text in self.players.items()
+            if text in inputs and _is_path(here.players.get(name, ""))
+            if inputs[text] in (identify_player(here.players[name]), digest_bytes(player_file(here.players[name])))
+        }
+        return self.model_copy(update={"players": {**self.players, **moved}})
 
 
 def read_settings(path: Path) -> TournamentSettings:
@@ -253,6 +270,30 @@ def _in_folder(folder: Path, settings: TournamentSettings) -> TournamentSettings
     if openings.book is not None:
         openings = openings.model_copy(update={"book": str(folder / openings.book)})
     return settings.model_copy(update={"players": players, "openings": openings})
+
+
+def identify_player(text: str) -> str:
+    """SHA-256 of what a player's file says, and of the weights of a model that it names by a path.
+
+    A file that is not TOML is known by its bytes, and a model that is not there by its name.
+    """
+    file = player_file(text)
+    try:
+        values = tomllib.loads(_read_bytes(file).decode())
+        place_model(values, str(file))
+        path = find_model(values["evaluator"]["model"])
+        if path.parent != PRETRAINED:
+            values["evaluator"]["model"] = open_model(path).card.files
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return digest_bytes(file)
+    except (KeyError, TypeError, ModelError):
+        pass
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def digest_bytes(file: str | Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(_read_bytes(Path(file))).hexdigest()
 
 
 def _is_path(text: str) -> bool:

@@ -7,6 +7,12 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
@@ -17,6 +23,9 @@ from typer.core import TyperCommand, TyperGroup
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+
+_SECONDS_BETWEEN_LINES: Final = 30  # where standard error is not a terminal
 
 
 class LazyCommand(NamedTuple):
@@ -69,6 +78,47 @@ def keep_layout(text: str | None) -> str | None:
         return None
     paragraphs = re.split(r"\n\s*\n", inspect.cleandoc(text.replace("\b\n", "")))
     return "\n\n".join("\b\n" + p if re.search(r"^[ \t]", p, re.MULTILINE) else p for p in paragraphs)
+
+
+def given_command(option: str = "", value: str | Path = "") -> str:
+    """The command line as a shell takes it, with an option unless it has that one or ``--resume``."""
+    words = ["katachi", *sys.argv[1:]]
+    there = {word.partition("=")[0] for word in words}
+    more = [option, str(value)] if option and there.isdisjoint({option, "--resume"}) else []
+    return shlex.join(words + [word for word in more if word])
+
+
+@contextmanager
+def interruptible(
+    kept: Callable[[], str], option: str = "", value: str | Path = "", *, then: str = "resume"
+) -> Iterator[None]:
+    """Say on Ctrl-C what is kept, and the command that resumes: the given one, with an option if it lacks that."""
+    warnings.filterwarnings("ignore", module="joblib")  # which counts the tasks that are lost
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"katachi: stopped: {kept()}", err=True)
+        typer.echo(f"katachi: to {then}: {given_command(option, value)}", err=True)
+        raise
+
+
+def format_seconds(seconds: float) -> str:
+    """``95 s``, ``12 min`` or ``2.5 h``."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+class NowAndThen:
+    """Lines on standard error where that is not a terminal: not more often than every 30 seconds, unless asked to."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def say(self, text: Callable[[], str], *, at_once: bool = False) -> None:
+        if at_once or time.monotonic() > self._last + _SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            typer.echo(f"katachi: {text()}", err=True)
 
 
 def show_progress(*columns: Any, transient: bool = True) -> Progress:
@@ -152,6 +202,8 @@ Changes = Annotated[
 Resume = Annotated[
     Path | None, typer.Option(metavar="RUN", help="Resume a run, with the settings it was started with.")
 ]
-Threads = Annotated[int, typer.Option(help="Threads that learn.", min=1)]
+Threads = Annotated[int, typer.Option(help="Threads that learn.", min=1, max=1024)]
 WithTensorBoard = Annotated[bool, typer.Option("--tensorboard", help="Write the metrics for TensorBoard too.")]
-Workers = Annotated[int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.")]
+Workers = Annotated[
+    int, typer.Option(help="Threads that prepare batches; 0: the one that learns does.", min=0, max=1024)
+]

@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from katachi.cli._commands import show_progress
+from katachi.cli._commands import NowAndThen, format_seconds, show_progress
 from katachi.core.training import (
     CONFIG,
     RUNS,
@@ -88,7 +88,7 @@ def run_folders(settings: BaseModel, runs: int, folder: Path) -> dict[Path, Any]
     return {folder / f"seed-{seed}": settings.model_copy(update={"seed": seed}) for seed in seeds}
 
 
-# The display, on standard error; nothing where that is not a terminal.
+# The display, on standard error: a bar in a terminal, else a line now and then.
 
 
 class Speed(ProgressColumn):
@@ -106,37 +106,61 @@ class RunDisplay(Observer):
     """The line of one run, and what was measured in it."""
 
     def __init__(
-        self, progress: Progress, training: TrainingCommand, settings: Any, board: TensorBoard | None = None
+        self,
+        progress: Progress,
+        training: TrainingCommand,
+        settings: Any,
+        board: TensorBoard | None = None,
+        name: str = "",
     ) -> None:
         self.lines: list[MetricLine] = []
         self._progress, self._training, self._settings, self._board = progress, training, settings, board
         self._recent: deque[Any] = deque(maxlen=_SHOWN_UPDATES)
         self._done: int | None = None
-        self._bar = progress.add_task("", total=training.total(settings))
+        self._total: int | None = training.total(settings)
+        self._started = 0, 0.0  # when the clock was started: how much was done, and the time
+        self._bar = progress.add_task("", total=self._total)
+        self._name, self._now_and_then = name, NowAndThen()
 
     def watch(self, line: MetricLine) -> None:
         self.lines.append(line)
         self.note(self.summary())
+        if self._progress.disable and self._done is not None:  # else it is of an earlier part of the run
+            self._now_and_then.say(self._report, at_once=True)
         if self._board is not None:
             self._board.write(self._training.scalars(line), line.values[self._training.unit])
 
     def tick(self, done: int, found: Any = None, total: int | None = None) -> None:
         """Show how much is done; the first call, and one on a new board, starts the clock anew."""
-        if self._progress.disable:
-            return
         if self._done is None or done < self._done:
             self._progress.reset(self._bar, total=total, completed=done)
-        self._done = done
-        self._progress.update(self._bar, completed=done, total=total, description=self._describe(found))
+            self._started = done, time.monotonic()
+        self._done, self._total = done, total or self._total
+        if found is not None:
+            self._recent.append(found)
+        if self._progress.disable:
+            self._now_and_then.say(self._report)
+        else:
+            self._progress.update(self._bar, completed=done, total=total, description=self._describe())
 
     def note(self, text: str) -> None:
         self._progress.update(self._bar, description=text)
 
-    def _describe(self, found: Any) -> str:
-        if found is None or self._training.recent is None:
-            return self.summary()
-        self._recent.append(found)
-        return f"{self._training.recent(add_up(self._recent))}; {self.summary()}"
+    def _describe(self) -> str:
+        now = self._training.recent(add_up(self._recent)) if self._training.recent and self._recent else ""
+        return "; ".join(filter(None, (now, self.summary() if self.lines else "")))
+
+    def _report(self) -> str:
+        """``12,800 of 50,000 games (26%), …, 5,210 games/s, 12 s left``."""
+        first, start = self._started
+        done, unit, rate = self._done or 0, self._training.unit, 0.0
+        if done > first:
+            rate = (done - first) / max(time.monotonic() - start, 1e-9)
+        parts = [self._name + (f"{done:,} of {self._total:,} {unit} ({done / self._total:.0%})" if self._total else "")]
+        parts += [self._describe()] if self._describe() else []
+        parts += [f"{rate:,.0f} {unit}/s"] if rate else []
+        parts += [f"{format_seconds((self._total - done) / rate)} left"] if rate and self._total else []
+        return ", ".join(parts)
 
     def summary(self) -> str:
         """What was reached."""
@@ -163,8 +187,8 @@ def train_and_show(
         columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed(training.unit))
         progress = stack.enter_context(show_progress(*columns, TextColumn("{task.description}")))
         shown = [
-            RunDisplay(progress, training, settings, board)
-            for settings, board in zip(runs.values(), boards, strict=True)
+            RunDisplay(progress, training, settings, board, f"{path.name}: " if len(runs) > 1 else "")
+            for (path, settings), board in zip(runs.items(), boards, strict=True)
         ]
         work = [
             (settings, path, command, machine, run) for (path, settings), run in zip(runs.items(), shown, strict=True)

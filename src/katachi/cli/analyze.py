@@ -21,6 +21,7 @@ from katachi.cli._commands import (
     Seed,
     Simulations,
     count_jobs,
+    interruptible,
     name_next_step,
     number,
     show_progress,
@@ -80,7 +81,8 @@ def analyze(
     outputs = Outputs(out, html=html, parquet=parquet)
     turns = _count_turns(files, settings)
     columns = (TextColumn("positions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with show_progress(*columns, transient=False) as progress:
+    kept = interruptible(lambda: f"the positions so far are kept in {out}", "--resume")
+    with kept, show_progress(*columns, transient=False) as progress:
         bar = progress.add_task("", total=turns)
         watch = partial(progress.advance, bar)
         games = outputs.write(files, settings, resume=resume, jobs=count_jobs(jobs), watch=watch)

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -28,6 +29,7 @@ from katachi.cli._commands import (
     Seed,
     Simulations,
     count_jobs,
+    interruptible,
     name_next_step,
     number,
     wide_console,
@@ -35,7 +37,6 @@ from katachi.cli._commands import (
 
 if TYPE_CHECKING:
     from katachi.arena.ratings import Standings
-    from katachi.arena.records import GameRecord
     from katachi.arena.settings import TournamentSettings
 
 RUNS: Final = Path("runs")
@@ -100,7 +101,8 @@ def match(
     }
     settings = parse_settings(values)
     directory = run or default_run(f"match-{first}-{second}", settings)
-    standings = play_and_watch(settings, directory)
+    with interruptible(partial(count_kept, directory), "--run", directory):
+        standings = play_and_watch(settings, directory)
     if as_json:
         print_json(match_json(a, b, standings) | {"run": str(directory)})
     else:
@@ -175,7 +177,8 @@ def tournament(
         typer.echo(f"# {len(pairings(settings))} pairs, {settings.games} games each, to be kept in {directory}")
         typer.echo(settings.resolved().to_toml(), nl=False)
         return
-    standings = play_and_watch(settings, directory)
+    with interruptible(partial(count_kept, directory), "--run", directory):
+        standings = play_and_watch(settings, directory)
     title = title or file.stem
     if html:
         write_atomically(html, format_html(standings, title))
@@ -195,10 +198,10 @@ def tournament(
 
 def default_run(name: str, settings: TournamentSettings) -> Path:
     """The run of these settings that is not finished, or a new one."""
-    from katachi.arena.records import unfinished_directory
+    from katachi.arena.records import find_directory, unfinished_directory
 
     readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
-    return unfinished_directory(RUNS / f"{readable}-{settings.digest()[:8]}")
+    return unfinished_directory(find_directory(RUNS / f"{readable}-{settings.digest()[:8]}", settings))
 
 
 def name_players(a: str, b: str) -> tuple[str, str]:
@@ -221,19 +224,15 @@ def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
 
     tournament.check_players(settings)
     typer.echo(f"katachi: games are kept in {directory}", err=True)
-    played = 0
+    with TournamentProgress(settings) as progress:
+        return tournament.play_tournament(settings, directory, progress.add)
 
-    def watch(record: GameRecord) -> None:
-        nonlocal played
-        played += 1
-        progress.add(record)
 
-    try:
-        with TournamentProgress(settings) as progress:
-            return tournament.play_tournament(settings, directory, watch)
-    except KeyboardInterrupt:
-        typer.echo(f"katachi: stopped after {played} games; the same command resumes", err=True)
-        raise
+def count_kept(directory: Path) -> str:
+    """What is kept of a run that was interrupted."""
+    from katachi.arena.records import games_kept
+
+    return f"{games_kept(directory)} games are kept in {directory}"
 
 
 def show_report(standings: Standings) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from katachi.bench import BENCHMARKS
-from katachi.cli._commands import MANY, PLAYER, AsJson, DataFolder, number
+from katachi.cli._commands import MANY, PLAYER, AsJson, DataFolder, interruptible, number
 from katachi.core.registry import resolve, suggest
 
 _MANY = 100  # units per second, of which parts are not worth showing
@@ -74,13 +74,14 @@ def bench(
       katachi bench start --row "gtp strong-9: first answer"
       katachi bench web --people 20 --seconds 1 --rounds 300
     """
-    given = {"player": player, "busy": busy, "people": people, "models": models}
+    given: dict[str, Any] = {"player": player, "busy": busy, "people": people, "models": models}
     given |= {"data": data, "positions": positions, "rows": rows}
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in BENCHMARKS[what].options:
             raise typer.BadParameter(f"{what} has no such option", param_hint=f"--{name.removesuffix('s')}")
-    report = resolve(BENCHMARKS[what].run)(seconds=seconds, rounds=rounds, **options)
+    with interruptible(lambda: "nothing was measured to the end, and nothing is kept", then="repeat"):
+        report = resolve(BENCHMARKS[what].run)(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:
         typer.echo(f"katachi: {note}", err=True)
     if as_json:

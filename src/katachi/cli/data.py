@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -28,11 +29,12 @@ from katachi.cli._commands import (
     Seed,
     Simulations,
     count_jobs,
+    interruptible,
     name_next_step,
     number,
     show_progress,
 )
-from katachi.cli.arena import name_players, play_and_watch, print_json
+from katachi.cli.arena import count_kept, name_players, play_and_watch, print_json
 from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ def import_records(
     sizes = sizes_on_disk(files)
     processes = jobs or useful_processes(sum(sizes.values()))
     start = perf_counter()
-    with show_reading(sizes) as advance:
+    with interruptible(lambda: f"the parts that are read are kept in {out}"), show_reading(sizes) as advance:
         dataset = import_games(files, out, unique=unique, splits_of=splits_of or (), jobs=processes, watch=advance)
     report = count_games(dataset) | {"seconds": round(perf_counter() - start, 3), "processes": processes}
     if as_json:
@@ -180,7 +182,8 @@ def label(
     from katachi.data.labeling import count_labels, label_games
 
     opened = Dataset.open(dataset)
-    with _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
+    kept = f"the labels so far are kept in {dataset}"
+    with interruptible(lambda: kept), _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
         labels = label_games(opened, sources, jobs=count_jobs(jobs), most=games, watch=watch)
     report = count_labels(opened, labels)
     if as_json:
@@ -300,7 +303,8 @@ def selfplay(
         "limit": {"seconds": seconds, "simulations": simulations},
         "openings": {"random_plies": random_plies, "paired": False},
     }
-    standings = play_and_watch(parse_settings(values), run)
+    with interruptible(partial(count_kept, run)):
+        standings = play_and_watch(parse_settings(values), run)
     written = write_collection(run, out)
     pair = standings.pairs[0]
     wins = {first: pair.score.wins, second: pair.score.losses}

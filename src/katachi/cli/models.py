@@ -17,6 +17,7 @@ from katachi.cli._commands import (
     Jobs,
     RunFolder,
     count_jobs,
+    interruptible,
     name_next_step,
     number,
     show_progress,
@@ -86,10 +87,12 @@ def make(
       katachi models make crbm-9 --data runs/games
     """
     from katachi.core.release import Request, make_model
+    from katachi.core.training import RUNS
 
     jobs = count_jobs(jobs)
     request = Request(name, _tools(), data, run, trained, results or [], into, games, positions, jobs, int8)
-    folder = make_model(request)
+    with interruptible(lambda: f"the training in {request.folder} and games in {RUNS} are kept"):
+        folder = make_model(request)
     typer.echo(f"{name} is in {folder}")
     name_next_step(f"katachi play {folder}, katachi show {folder}")
 

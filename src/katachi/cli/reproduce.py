@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
-from katachi.cli._commands import AsJson, show_progress, wide_console
+from katachi.cli._commands import AsJson, NowAndThen, format_seconds, interruptible, show_progress, wide_console
 from katachi.cli.arena import RUNS, print_json
 from katachi.core.registry import require
 from katachi.papers.experiment import (
@@ -26,8 +25,6 @@ from katachi.papers.experiment import (
     read_results,
 )
 
-_SECONDS_BETWEEN_LINES: Final = 30  # where standard error is not a terminal
-
 
 def reproduce(
     experiment: Annotated[str, typer.Argument(help="A paper, such as silver2007, or search.")],
@@ -36,7 +33,7 @@ def reproduce(
         Budget, typer.Option(help="Seconds, an hour of two cores, or as much as the paper did.")
     ] = Budget.SMOKE,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="How many runs at a time.")] = 1,
     data: Annotated[
         list[Path] | None,
         typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; wu2006 takes several."),
@@ -82,11 +79,12 @@ def reproduce(
         return
     require(*(module for each in wanted.find(table) for module in each.needs))
     typer.echo(f"katachi: results are kept in {folder}", err=True)
-    with _show_runs() as show:
+    with interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder), _show_runs() as show:
         first, more = (data[0], tuple(data[1:])) if data else (None, ())
         scope = Scope(folder, budget, show, runs, Workers(jobs, backend), data=first, more_data=more)
         results = measure(wanted, table, scope)
     show_rows(wanted, results, as_json=as_json)
+    typer.echo(f"katachi: write the report: katachi reproduce {experiment} --run {folder} --write-docs DIR", err=True)
 
 
 def default_folder(experiment: Experiment, budget: Budget) -> Path:
@@ -100,16 +98,15 @@ def _show_runs() -> Iterator[Callable[[Progress], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
     columns = (TextColumn("{task.fields[name]}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    last_line = 0.0
+    lines = NowAndThen()
 
     def show(done: Progress) -> None:
-        nonlocal last_line
         text = _describe(done)
         if not bars.disable:
             bars.update(task, total=done.all_runs, completed=done.runs, name=done.name, description=text)
-        elif done.runs == done.all_runs or time.monotonic() > last_line + _SECONDS_BETWEEN_LINES:
-            last_line = time.monotonic()
-            typer.echo(f"katachi: {done.name}: {done.runs} of {done.all_runs}, {text}", err=True)
+        else:
+            is_last = done.runs == done.all_runs
+            lines.say(lambda: f"{done.name}: {done.runs} of {done.all_runs}, {text}", at_once=is_last)
 
     with show_progress(*columns) as bars:
         task = bars.add_task("", total=None, name="")
@@ -120,14 +117,8 @@ def _describe(done: Progress) -> str:
     """``5,210 games/s, 12 min left``; slow games are counted by the hour."""
     rate = done.games_per_second
     shown = f"{rate:,.0f} {done.unit}/s" if rate >= 1 else f"{3600 * rate:,.0f} {done.unit}/h"
-    left = "" if done.seconds_left is None else f", {_format_seconds(done.seconds_left)} left"
+    left = "" if done.seconds_left is None else f", {format_seconds(done.seconds_left)} left"
     return shown + left
-
-
-def _format_seconds(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def show_rows(experiment: Experiment, results: Mapping[str, Any], *, as_json: bool) -> None:

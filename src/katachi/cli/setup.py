@@ -17,7 +17,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from katachi.cli._commands import AsJson, show_progress
+from katachi.cli._commands import AsJson, interruptible, show_progress
 from katachi.core.registry import Reference, resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
@@ -157,9 +157,11 @@ def warmup(
 
     stages = list(warmups().items())[::-1]  # the systems first: they take longest
     start = time.perf_counter()
-    with show_progress() as progress, ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn")) as processes:
+    kept = interruptible(lambda: f"what is compiled is kept in {cache_folder()}")
+    workers = ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn"))
+    with kept, workers, show_progress() as progress:
         task = progress.add_task(f"compiling {len(stages)} groups of kernels", total=len(stages))
-        for compiled in as_completed(processes.submit(_compile, *stage) for stage in stages):
+        for compiled in as_completed(workers.submit(_compile, *stage) for stage in stages):
             name = compiled.result()
             progress.advance(task)
             if progress.disable:

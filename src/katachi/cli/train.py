@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import json
+import shlex
 from collections.abc import Mapping
 from inspect import Parameter, Signature, cleandoc
 from pathlib import Path
@@ -12,12 +13,15 @@ import typer
 from typer.core import TyperGroup
 
 from katachi.cli._commands import (
+    AsJson,
     Changes,
     Resume,
     RunFolder,
     Threads,
     WithTensorBoard,
     Workers,
+    given_command,
+    interruptible,
     keep_layout,
     show_progress,
 )
@@ -26,8 +30,9 @@ from katachi.core.registry import find, references, require, systems
 if TYPE_CHECKING:
     from katachi.core.training import TrainingCommand
 
-_Runs = Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1)]
-_Jobs = Annotated[int, typer.Option(help="Runs at the same time.", min=1)]
+_Runs = Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1, max=10_000)]
+_Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at the same time.", min=1, max=1024)]
+_FORMER: Final = "former_"  # an option by a former name
 
 
 class TrainingGroup(TyperGroup):
@@ -59,11 +64,6 @@ def train() -> None:
       katachi train territory --data runs/games
       katachi train shapes --help
     """
-
-
-def _given_command() -> str:
-    """What the cards of models say they were made by."""
-    return " ".join(["katachi", *sys.argv[1:]])
 
 
 def _former_names() -> dict[str, str]:
@@ -100,16 +100,18 @@ def _parameters(training: TrainingCommand) -> list[Parameter]:
             flags = [option.flag] if option.flag else []
             declared = typer.Option(*flags, metavar=option.metavar, help=option.help)
             options[option.setting] = Annotated[option.type | None, declared]
+            if option.former:
+                hidden = typer.Option(option.former, hidden=True)
+                options[_FORMER + option.setting] = Annotated[option.type | None, hidden]
     text = f"Settings as TOML; without it, {training.usual}."
     arguments["file"] = Annotated[Path | None, typer.Argument(help=text)]
-    options |= {"change": Changes, "run": RunFolder}
+    options |= {"change": Changes, "run": RunFolder, "resume": Resume}
     defaults: dict[str, Any] = dict.fromkeys(["file", *options])
     for wanted, added in (
-        (training.can_resume, {"resume": (Resume, None)}),
         (training.can_repeat, {"runs": (_Runs, 1), "jobs": (_Jobs, 1)}),
         (training.takes_threads, {"threads": (Threads, 1)}),
         (training.takes_workers, {"workers": (Workers, 1)}),
-        (True, {"tensorboard": (WithTensorBoard, False)}),
+        (True, {"tensorboard": (WithTensorBoard, False), "as_json": (AsJson, False)}),
     ):
         for name, (kind, default) in added.items() if wanted else ():
             options[name], defaults[name] = kind, default
@@ -121,33 +123,44 @@ def _parameters(training: TrainingCommand) -> list[Parameter]:
 
 def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None:
     from katachi.cli._training import collect_values, run_folders, train_and_show, training_folder, values_of_run
-    from katachi.core.training import Machine
+    from katachi.core.training import Machine, TrainingError
 
     require(*training.needs, *(["tensorboardX"] if given["tensorboard"] else []))
     options = {option.setting: given[option.setting] for option in training.options}
+    options |= {key.removeprefix(_FORMER): value for key, value in given.items() if value and key.startswith(_FORMER)}
     options = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
-    file, changes, run, resume = given["file"], given["change"] or [], given["run"], given.get("resume")
+    file, changes, run, resume = given["file"], given["change"] or [], given["run"], given["resume"]
     if resume is None:
         settings = training.parse(collect_values(file, options, changes))
     else:
-        settings = training.parse(values_of_run(resume, [file, run, changes, *options.values()]))
+        values = values_of_run(resume, [file, run, changes, *options.values()])
+        try:
+            settings = training.parse(values)
+        except TrainingError as error:
+            raise TrainingError(f"{resume} is not a run of katachi train {name}: {error}") from None
     former = [old for old, today in _former_names().items() if today == name]
     folder = run or resume or training_folder(settings, training.folder(settings), name, former)
     typer.echo(f"katachi: the run is in {folder}", err=True)
     runs = run_folders(settings, given.get("runs", 1), folder)
     machine = Machine(given.get("threads", 1), given.get("workers", 1))
-    shown = train_and_show(
-        training, runs, _given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
-    )
+    with interruptible(lambda: f"what was learned is kept in {folder}", "--run", folder):
+        shown = train_and_show(
+            training, runs, given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
+        )
+    if not all(display.lines for display in shown):  # a process that helps another one, which keeps the run
+        return
     training.draw([display.lines for display in shown], folder)
     for path, display in zip(runs, shown, strict=True):
         prefix = "" if len(runs) == 1 else f"{path.name}: "
         for warning in training.warn(settings, display.lines):
             typer.echo(f"katachi: {prefix}{warning}", err=True)
-        typer.echo(f"{prefix}{display.summary()}")
-    if training.plays:
-        player = min(next(iter(runs)).glob("player*.toml"))
-        typer.echo(f"play against it: katachi play {player} --size {settings.size}")
+        if not given["as_json"]:
+            typer.echo(f"{prefix}{display.summary()}")
+    if given["as_json"]:
+        found = [{"run": str(path), **display.lines[-1].values} for path, display in zip(runs, shown, strict=True)]
+        typer.echo(json.dumps({"runs": found}))
+    for step in training.then:
+        typer.echo(f"katachi: {step.format(run=shlex.quote(str(next(iter(runs)))))}", err=True)
 
 
 @app.command()
@@ -156,10 +169,10 @@ def patterns(
         list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
     ],
     out: Annotated[Path, typer.Option(help="The folder for the weights and their card.")] = Path("runs/patterns"),
-    games: Annotated[int, typer.Option(min=1, help="How many games of each file, at most.")] = 2000,
-    step: Annotated[int, typer.Option(min=1, help="Learn from every so many moves.")] = 4,
+    games: Annotated[int, typer.Option(min=1, max=10**12, help="How many games of each file, at most.")] = 2000,
+    step: Annotated[int, typer.Option(min=1, max=10**6, help="Learn from every so many moves.")] = 4,
     weakest: Annotated[str | None, typer.Option(help="Leave out games with a player below this rank: 5k, 1d …")] = None,
-    seed: Annotated[int, typer.Option(help="Decides which moves of a game are taken.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which moves of a game are taken.")] = 0,
 ) -> None:
     """Learn from game records how strong moves are by their 3×3 patterns and tactics (Coulom 2007).
 
@@ -172,10 +185,11 @@ def patterns(
     from katachi.search.pattern_learning import PatternTraining, parse_rank, train_patterns
 
     settings = PatternTraining(games=games, step=step, weakest=weakest and parse_rank(weakest), seed=seed)
-    with show_progress() as progress:
+    kept = interruptible(lambda: "nothing is kept, as the weights come last", then="repeat")
+    with kept, show_progress() as progress:
         bar = progress.add_task("", total=1)
         card = train_patterns(
-            settings, files, out, lambda share: progress.update(bar, completed=share), _given_command()
+            settings, files, out, lambda share: progress.update(bar, completed=share), given_command()
         )
     for name, metric in card.metrics.items():
         typer.echo(f"{name}: {metric.value:.4g} {metric.unit}".rstrip())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import BinaryIO, Final
 
 # Windows has no O_NOFOLLOW. Elsewhere a link that somebody put in the temporary file's place is refused.
@@ -115,9 +116,12 @@ _SECONDS_BETWEEN_LOOKS: Final = 0.5
 def end_with_parent(parent: int) -> None:
     """Watch, in a thread, whether ``parent`` is still the parent of this process; if not, end at once.
 
-    Does nothing in the parent itself. A worker writes no files, so that nothing is lost.
+    Does nothing in the parent itself. A worker writes no files, so that nothing is lost. Ctrl-C, which a terminal sends
+    to all processes, is the business of the parent alone.
     """
     if os.getpid() != parent:
+        if current_thread() is main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         Thread(target=_watch, args=(parent,), daemon=True, name="end with parent").start()
 
 

@@ -30,14 +30,17 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import os
 import re
 import shutil
+import signal
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
 from types import TracebackType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -178,18 +181,42 @@ class Machine(NamedTuple):
     checkpoint_seconds: float = 180.0  # how much is lost at most; every evaluation is kept, too
 
 
+@contextmanager
+def finish_first() -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C wait until whoever works asks for it, having kept everything; a second one does not wait.
+
+    A thread that signals do not reach is never asked to stop.
+    """
+    asked, before = Event(), signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(before):  # or where Ctrl-C is ignored
+        yield asked.is_set
+        return
+
+    def note(*_: object) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class TrainingRun:
     """A run on disk, opened to be trained on; a context manager that lets it go."""
 
     def __init__(self, path: Path, settings: BaseModel, watch: Watcher = ignore, command: str = "") -> None:
         """Start a run, or resume it; raises TrainingError if it holds another one or is damaged.
 
-        ``watch`` sees every evaluation, those of an earlier part of the run first; ``command`` is for the model's card.
+        ``watch`` sees every evaluation, those of an earlier part of the run first; ``command`` is for the model's card,
+        which names the one that started the run.
         """
         self.path = path
         self.state: State | None = None
         self.lines: list[MetricLine] = []
         self._settings, self._watch, self._command = settings, watch, command
+        self._folder = str(path.resolve())  # where the run was started, which its settings are seen from
         self._started: dict[str, float] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -220,11 +247,27 @@ class TrainingRun:
         here = tomllib.loads(_format_toml(settings))
         usual = tomllib.loads(_format_toml(settings.model_construct()))  # for settings that are younger than the run
         changed = [key for key in {**there, **here} if there.get(key, usual.get(key)) != here.get(key)]
+        started = self._read_status()
+        changed = [key for key in changed if not self._moved_along(there.get(key), here.get(key), started)]
         if changed:
             others = ", another ".join(changed)
             raise TrainingError(f"{self.path} was started with another {others}: give that or a new folder")
+        self._command, self._folder = started.get("command") or self._command, started.get("folder") or self._folder
         if (self.path / CHECKPOINT).exists():
             self._load_checkpoint()
+
+    def _read_status(self) -> dict[str, Any]:
+        """What is known of the start of the run; runs of former versions do not say much."""
+        with suppress(ValueError):
+            status = json.loads(self._read(_RUN))
+            return status if isinstance(status, dict) else {}
+        return {}
+
+    def _moved_along(self, there: object, here: object, started: Mapping[str, Any]) -> bool:
+        """Whether two settings are one path, seen from where the run was and from where it is."""
+        if not (isinstance(there, str) and isinstance(here, str) and "/" in there and "folder" in started):
+            return False
+        return os.path.relpath(there, started["folder"]) == os.path.relpath(here, self.path)
 
     def restore(self, learner: RunLearner) -> None:
         """Bring a learner to where the run was, and show what was measured until then.
@@ -273,26 +316,30 @@ class TrainingRun:
     ) -> Iterator[Found]:
         """Update a learner until it is finished; yields, when an evaluation is due, the sums since the last one.
 
-        One is due after every so many steps and at the end. Between them the state is kept by time, together with the
-        sums, so that a run that resumes there measures the same. ``tick`` sees what every update found.
+        One is due after every so many steps and at the end. Between them the state is kept by time and on Ctrl-C,
+        together with the sums, so that a run that resumes there measures the same. ``tick`` sees what every update
+        found.
         """
         self._start_clocks()
         since: Sequence[float] | None = self.state[_SINCE].tolist() if self.state and _SINCE in self.state else None
         due = time.monotonic() + checkpoint_seconds
-        while not learner.is_finished:
-            found = update()
-            total = found if since is None else add_up((since, found))
-            tick(found)
-            since = total
-            if learner.step % every == 0 or learner.is_finished:
-                yield total
-                since = None
-            elif time.monotonic() >= due:
-                between = {_SINCE: np.array(total, dtype=np.float64), _CLOCK: np.array(list(self._elapsed().values()))}
-                self.checkpoint({**learner.state_dict(), **between})
-            else:
-                continue
-            due = time.monotonic() + checkpoint_seconds
+        with finish_first() as stop:
+            while not learner.is_finished:
+                found = update()
+                total = found if since is None else add_up((since, found))
+                tick(found)
+                since = total
+                if learner.step % every == 0 or learner.is_finished:
+                    yield total
+                    since = None
+                elif stop() or time.monotonic() >= due:
+                    between = {_SINCE: np.array(total, dtype=np.float64), _CLOCK: np.array([*self._elapsed().values()])}
+                    self.checkpoint({**learner.state_dict(), **between})
+                else:
+                    continue
+                if stop():
+                    raise KeyboardInterrupt
+                due = time.monotonic() + checkpoint_seconds
 
     def _start_clocks(self) -> None:
         """Let the clocks continue where they stood."""
@@ -345,14 +392,14 @@ class TrainingRun:
     def finish(self, player: str | None = None, search: str | None = None, models: Sequence[str] = ("model",)) -> None:
         """Mark the run as finished, and write for each of its models a player of a name that uses it."""
         for model in models if player else ():
-            path = json.dumps(str((self.path / model).resolve()))
-            text = f'kind = "search"\nname = {json.dumps(player)}\n[evaluator]\nmodel = {path}\n'
+            text = f'kind = "search"\nname = {json.dumps(player)}\n[evaluator]\nmodel = "./{model}"\n'
             text += f'[search]\nkind = "{search}"\n' if search else ""
             write_atomically(self.path / f"{model.replace('model', 'player')}.toml", text)
         self._write_status("finished")
 
     def _write_status(self, status: str) -> None:
-        write_atomically(self.path / _RUN, json.dumps({"status": status, "program": provenance()}, indent=2) + "\n")
+        content = {"status": status, "command": self._command, "folder": self._folder, "program": provenance()}
+        write_atomically(self.path / _RUN, json.dumps(content, indent=2) + "\n")
 
     def __enter__(self) -> Self:
         return self
@@ -474,8 +521,9 @@ class TensorBoard:
 _EVALUATIONS: Final = 20  # at least, of a run that learns from games, unless the settings say how often
 
 Settings = TypeVar("Settings", bound=BaseModel)
-Seed = Annotated[int, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Count = Annotated[int, Field(ge=1, le=10**12)]
+Batch = Annotated[int, Field(ge=1, le=10**6)]  # what is in memory at a time
 
 
 class DatasetTraining(BaseModel):
@@ -486,7 +534,7 @@ class DatasetTraining(BaseModel):
     data: str  # the folder of a dataset
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
     positions: Count = 1_000_000  # to learn from in all
-    batch: Count = 64
+    batch: Batch = 64
 
     @property
     def steps(self) -> int:
@@ -545,13 +593,15 @@ class Option(NamedTuple):
     flag: str | None = None  # None: made from the name of the setting
     metavar: str | None = None
     is_argument: bool = False
+    former: str | None = None  # another flag, which help does not show
 
 
 SEED: Final = Option("seed", "Random seed (bitwise reproducible on one thread).")
 DATA: Final = Option("data", "A dataset, made by katachi data import.", Path)
+DATA_SIZE: Final = Option("size", "The board size; without it, that of the dataset if all its games have one.")
 POSITIONS: Final = Option("positions", "How many positions to learn from.")
 FIRST_RUN: Final = Option(
-    "first_model", "Start from the weights of another run or a model.", str, flag="--from", metavar="RUN"
+    "first_model", "Start from the weights of another run or a model.", str, "--from", "RUN", former="--start-from"
 )
 
 
@@ -589,9 +639,8 @@ class TrainingCommand:
     needs: tuple[str, ...] = ()  # modules of extras
     takes_threads: bool = False
     takes_workers: bool = False
-    can_resume: bool = False  # with the option --resume; the same command resumes in any case
     can_repeat: bool = False  # with other seeds, by the options --runs and --jobs
-    plays: bool = False  # whether the summary says how to play against what was learned
+    then: tuple[str, ...] = ("play against it: katachi play {run}", "see it: katachi show {run}")  # when it is through
     scalars: Callable[[MetricLine], Mapping[str, float]] = _values_by_unit  # for TensorBoard
     warn: Callable[[Any, Sequence[MetricLine]], list[str]] = lambda *_: []
     draw: Callable[[Sequence[Sequence[MetricLine]], Path], object] = ignore  # all runs, into their common folder

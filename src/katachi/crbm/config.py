@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from katachi.core.contracts import Floats
 from katachi.core.training import (
     DATA,
+    DATA_SIZE,
     FIRST_RUN,
     POSITIONS,
     SEED,
+    Batch,
     Count,
     DatasetTraining,
     Machine,
@@ -183,7 +186,7 @@ class CrbmTraining(DatasetTraining, CrbmConfig):
     """A convolutional RBM, and how it learns."""
 
     positions: Count = 500_000
-    batch: Count = 100
+    batch: Batch = 100
     spread: float = Field(default=0.3, gt=0, le=10)  # of new kernels; small ones all learn the same, or turn off
     step_size: float = Field(default=0.05, gt=0, le=100, allow_inf_nan=False)
     momentum: float = Field(default=0.5, ge=0, lt=1)
@@ -228,6 +231,12 @@ def _summarize(_: CrbmTraining, lines: Sequence[MetricLine]) -> str:
     )
 
 
+def _parse(values: dict[str, Any]) -> CrbmTraining:
+    from katachi.data.dataset import infer_size
+
+    return infer_size(values, partial(check_dataset_settings, CrbmTraining, made_by="katachi data import"))
+
+
 def _train(settings: CrbmTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
     from katachi.crbm.train import train_crbm
 
@@ -250,8 +259,8 @@ TRAINING: Final = TrainingCommand(
       katachi train crbm --resume runs/oriented
       katachi show runs/oriented
     """,
-    options=(DATA, POSITIONS, SEED, FIRST_RUN),
-    parse=lambda values: check_dataset_settings(CrbmTraining, values, "katachi data import"),
+    options=(DATA, DATA_SIZE, POSITIONS, SEED, FIRST_RUN),
+    parse=_parse,
     train=_train,
     folder=lambda settings: f"crbm-{settings.size}",
     summarize=_summarize,
@@ -260,5 +269,5 @@ TRAINING: Final = TrainingCommand(
     usual="the paper's",
     needs=("torch",),
     takes_workers=True,
-    can_resume=True,
+    then=("see it: katachi show {run}", "learn what its features are worth: katachi train value {run} --data SET"),
 )

@@ -173,13 +173,13 @@ class LinearTdLearner:
 class FormerSelfSettings(LinearTdSettings):
     """How a learner plays against its former self."""
 
-    self_play: int = Field(default=0, ge=0)  # games
+    self_play: int = Field(default=0, ge=0, le=10**9)  # games
     renewed_every: int | None = Field(default=None, ge=1)  # games, after which the learner of then is the former self
     epsilon: float = Field(default=0.1, ge=0, le=1)  # of the former self, and of the learner at first
     final_epsilon: float = Field(default=0.01, ge=0, le=1)  # of the learner in the last game
     average_from: float = Field(default=1.0, ge=0, le=1)  # the share of these games after which weights are averaged
     fills_eyes: bool = False
-    move_cap: int = Field(default=200, ge=1)
+    move_cap: int = Field(default=200, ge=1, le=10**6)
     komi: float = Field(default=5.5, ge=-MAX_KOMI, le=MAX_KOMI)
 
     def epsilon_at(self, game: int) -> float:
@@ -586,7 +586,6 @@ TRAINING: Final = TrainingCommand(
     folder=lambda settings: f"value-{settings.size}",
     summarize=_summarize,
     unit="games",
-    plays=True,
 )
 
 

@@ -19,12 +19,12 @@ from __future__ import annotations
 import hashlib
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -301,11 +301,11 @@ class Dataset:
         """The board sizes that there are."""
         return [int(size) for size in np.unique(self.games["lines"])]
 
-    def only_size(self) -> int:
+    def only_size(self, way_out: str = "say which size") -> int:
         """The board size if there is only one; raises DatasetError if there are more or no games at all."""
         if len(sizes := self.sizes) != 1:
             found = ", ".join(f"{size}×{size}" for size in sizes) or "no games"
-            raise DatasetError(f"{self.path} holds {found}: say which size")
+            raise DatasetError(f"{self.path} holds {found}: {way_out}")
         return sizes[0]
 
     def select(
@@ -392,6 +392,24 @@ class Dataset:
         if name not in self.card.files:
             raise DatasetError(f"{self.path} does not say how its games were counted: import them again")
         return _map(self.path / name, self.card)
+
+
+Checked = TypeVar("Checked")
+
+
+def infer_size(values: Mapping[str, Any], check: Callable[[Mapping[str, Any]], Checked]) -> Checked:
+    """What ``check`` makes of the settings of a training, with the board size of their dataset unless they say one.
+
+    Raises DatasetError if it has several, unless there is something else that ``check`` refuses.
+    """
+    if "size" in values or "data" not in values:
+        return check(values)
+    try:
+        size = Dataset.open(str(values["data"])).only_size("say which by --size")
+    except DatasetError:
+        check(values)
+        raise
+    return check({**values, "size": size})
 
 
 def encode_moves(moves: NDArray[np.int64], colors: NDArray[np.int8]) -> NDArray[np.uint16]:

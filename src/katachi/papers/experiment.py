@@ -184,14 +184,24 @@ def _kept(run: Run, folder: Path) -> Json | None:
         return None
     except ValueError:
         raise ExperimentError(f"{path} is damaged: delete it, and its run is done again") from None
-    if kept["arguments"] != run.arguments:
+    if _portable(kept["arguments"], folder) != _portable(run.arguments, folder):
         raise ExperimentError(f"{path} was measured with other settings: give another --run folder")
     result: Json = kept["result"]
     return result
 
 
+def _portable(value: Any, folder: Path) -> Any:
+    """Arguments in which paths beside the folder of a table start with ``./``, so that all of them can be moved."""
+    if isinstance(value, dict):
+        return {key: _portable(each, folder) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_portable(each, folder) for each in value]
+    root = f"{folder.resolve().parent}{os.sep}"
+    return f"./{value.removeprefix(root)}" if isinstance(value, str) and value.startswith(root) else value
+
+
 def _keep(run: Run, result: Json, folder: Path) -> None:
-    content = {"arguments": run.arguments, "program": provenance(), "result": result}
+    content = {"arguments": _portable(run.arguments, folder), "program": provenance(), "result": result}
     write_atomically(_path(run, folder), json.dumps(content, ensure_ascii=False) + "\n")
 
 

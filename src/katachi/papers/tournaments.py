@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from katachi.arena.ratings import Anchor, pair_scores, rate
-from katachi.arena.records import GameRecord, pairings
+from katachi.arena.records import GameRecord, find_directory, games_kept, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
 from katachi.core.disk import write_atomically
@@ -261,7 +261,8 @@ def play_tournaments(
     """
     found: dict[str, list[GameRecord]] = {name: [] for name in tournaments}
     games = {name: settings.games * len(pairings(settings)) for name, settings in tournaments.items()}
-    kept = {name: _count_kept(folder / name) for name in tournaments}
+    places = {name: find_directory(folder / name, settings) for name, settings in tournaments.items()}
+    kept = {name: games_kept(place) for name, place in places.items()}
     total, earlier, start = sum(games.values()), sum(kept.values()), time.monotonic()
     done = 0
 
@@ -274,13 +275,8 @@ def play_tournaments(
             keep(list(chain.from_iterable(found.values())))
 
     for name in sorted(tournaments, key=lambda name: kept[name] < games[name]):
-        play_tournament(tournaments[name], folder / name, partial(add, name))
+        play_tournament(tournaments[name], places[name], partial(add, name))
     return list(chain.from_iterable(found.values()))
-
-
-def _count_kept(folder: Path) -> int:
-    games = folder / "games.jsonl"
-    return len(games.read_bytes().splitlines()) if games.exists() else 0
 
 
 def rate_games(players: Sequence[str], records: Iterable[GameRecord], anchor: Anchor) -> Json:

@@ -15,7 +15,7 @@ A player that searches has a model, a way to look ahead with it, a time to do so
 kind = "search"
 resign_below = 0.05
 [evaluator]
-model = "policy-9"          # a bundled model, or the path of a model's directory
+model = "policy-9"          # a bundled model, or the path of a model's directory; ./ is where the file lies
 rank = 5                    # and the options of such models: ``options`` of their card
 [search]
 kind = "mcts"               # any of ``search/settings.py``, with its settings; not all need an evaluator
@@ -257,6 +257,7 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
         values = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SpecError(f"{source}: no TOML: {error}") from None
+    place_model(values, source)
     kind = values.get("kind")
     kinds = player_kinds()
     if not isinstance(kind, str):
@@ -268,6 +269,16 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
         return spec_class.model_validate(values)
     except ValidationError as error:
         raise SpecError(f"{source}: {_explain(error.errors()[0], spec_class, values)}") from None
+
+
+def place_model(values: dict[str, Any], source: str) -> None:
+    """Let a model's path that begins with ./ or ../ start at the file, if it is there: both can be moved together."""
+    table = values.get("evaluator")
+    if not isinstance(table, dict):
+        return
+    model = table.get("model")
+    if isinstance(model, str) and model.startswith(("./", "../")) and (Path(source).parent / model).exists():
+        table["model"] = str(Path(source).parent / model)
 
 
 def load_player(text: str, seed: int | None = None) -> Player:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -27,6 +28,7 @@ from pydantic import Field, field_serializer, field_validator, model_validator
 from katachi.core.cards import Strict
 from katachi.core.training import (
     DATA,
+    DATA_SIZE,
     FIRST_RUN,
     POSITIONS,
     SEED,
@@ -222,6 +224,12 @@ def _summarize(_: PolicyTraining, lines: Sequence[MetricLine]) -> str:
     return f"held-out positions: {tops}, loss {values['validation_loss']:.3f}"
 
 
+def _parse(values: dict[str, Any]) -> PolicyTraining:
+    from katachi.data.dataset import infer_size
+
+    return infer_size(values, partial(check_dataset_settings, PolicyTraining, made_by="katachi data import"))
+
+
 def _train(settings: PolicyTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
     from katachi.policy.train import train_policy
 
@@ -240,10 +248,10 @@ TRAINING: Final = TrainingCommand(
       katachi train policy --data runs/games --set layers=13 --positions 5000000 --run runs/deep
       katachi train policy --resume runs/deep
       katachi train policy --data runs/games --set layers=13 --from runs/deep --run runs/deeper
-      torchrun --nproc-per-node 2 -m katachi train policy --data runs/games --run runs/two
+      torchrun --nproc-per-node 2 -m katachi -- train policy --data runs/games --run runs/two
     """,
-    options=(DATA, POSITIONS, SEED, FIRST_RUN),
-    parse=lambda values: check_dataset_settings(PolicyTraining, values, "katachi data import"),
+    options=(DATA, DATA_SIZE._replace(help=f"{DATA_SIZE.help} --set size=any learns all."), POSITIONS, SEED, FIRST_RUN),
+    parse=_parse,
     train=_train,
     folder=lambda settings: f"policy-{settings.size or 'any'}",
     summarize=_summarize,
@@ -252,5 +260,4 @@ TRAINING: Final = TrainingCommand(
     needs=("torch", "onnx"),
     takes_threads=True,
     takes_workers=True,
-    can_resume=True,
 )

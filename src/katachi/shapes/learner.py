@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from katachi.core.contracts import FeatureSet, Floats, Metrics
 from katachi.core.linear import load_linear
 from katachi.core.models import find_model
-from katachi.core.training import MetricLine, TrainingError
+from katachi.core.training import MetricLine, Seed, TrainingError
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI
 from katachi.shapes.alp import play_against_alp
@@ -51,7 +51,7 @@ from katachi.shapes.sets import ShapeSet
 
 __all__ = ["TdLearner", "TdSettings", "play_against_alp"]
 
-_SLICE: Final = 100  # games between two moments at which an interrupt is noticed
+_SLICE: Final = 100  # games between two ticks, at which Ctrl-C is noticed
 
 Ticker = Callable[[int], None]
 
@@ -78,7 +78,7 @@ class TdSettings(BaseModel):
     tied: bool = False  # whether a shape and its color inverse share a weight with opposite signs
     eye_rule: EyeRule = "simple"  # which eyes nobody fills: simple ones, or all points between own stones
     update_after_exploring: bool = True  # whether an afterstate learns from one that a random move led to
-    seed: int = Field(default=0, ge=0)
+    seed: Seed = 0
     mode: Literal["fast", "online"] = "fast"
 
     @field_validator("sets", "liberty_sets")
@@ -175,12 +175,12 @@ class TdLearner:
         """
         if not 0 <= games <= self.total_games - self.games:
             raise ValueError(f"{games} games more: {self.games} of {self.total_games} are played")
-        before = self._totals()
+        before = self.totals()
         for first in range(0, games, _SLICE):
             self.self_play.train(min(_SLICE, games - first))
             if tick is not None:
                 tick(self.games)
-        return _metrics(self._totals() - before, self.games)
+        return _metrics(self.totals() - before, self.games)
 
     def update(self, batch: int) -> Metrics:
         """One step of a learner is a slice of games: ``train`` by its general name."""
@@ -206,7 +206,8 @@ class TdLearner:
             raise ValueError("the state of the random numbers is 0, from which none follow")
         self.self_play.restore(state)
 
-    def _totals(self) -> NDArray[np.float64]:
+    def totals(self) -> NDArray[np.float64]:
+        """Games, plies, updates, wins of Black and squared errors so far."""
         names = ("games", "plies", "updates", "black_wins", "squared_errors")
         return np.array([float(self.self_play.run[name][0]) for name in names])
 
@@ -255,6 +256,7 @@ def _metrics(totals: NDArray[np.float64], games_so_far: int) -> Metrics:
 # that is not mastered within its games is left all the same, so that growing always ends (``sizes_not_mastered``).
 
 _SIZE: Final = "board_size"  # beside the learner's arrays in a state
+_BEFORE: Final = "totals_before"
 
 
 class Stage(NamedTuple):
@@ -286,6 +288,7 @@ class GrowingLearner:
     def __init__(self, stages: Sequence[Stage], grow_at: float, *, weights: Floats | None = None) -> None:
         self._stages = {stage.settings.size: stage for stage in stages}
         self._grow_at = grow_at
+        self._before: NDArray[np.float64] | None = None  # while games are played: the totals before them
         self.learner = TdLearner(*stages[0], weights=weights)
 
     @property
@@ -296,7 +299,7 @@ class GrowingLearner:
     @property
     def is_finished(self) -> bool:
         """Whether all games on the last size are played."""
-        return self.size == max(self._stages) and self._games_left == 0
+        return self.size == max(self._stages) and self._games_left == 0 and self._before is None
 
     @property
     def _games_left(self) -> int:
@@ -304,7 +307,13 @@ class GrowingLearner:
 
     def train_until(self, multiple: int, tick: Ticker | None = None) -> Metrics:
         """Learn until the number of games on this size is the next multiple, or until they are all played."""
-        return self.learner.train(min(multiple - self.learner.games % multiple, self._games_left), tick)
+        if self._before is None:
+            self._before = self.learner.totals()
+        first = int(self._before[0])
+        until = min(first + multiple - first % multiple, self.learner.total_games)
+        self.learner.train(until - self.learner.games, tick)
+        before, self._before = self._before, None
+        return _metrics(self.learner.totals() - before, until)
 
     def grow(self, line: MetricLine) -> None:
         """Go to the next size if there is one and this one is mastered, by its last evaluation, or its games played."""
@@ -316,8 +325,9 @@ class GrowingLearner:
         self.learner = TdLearner(*stage, weights=weights)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that the next game depends on, the size included."""
-        return {**self.learner.state_dict(), _SIZE: np.array([self.size])}
+        """All that the next game depends on, the size included; within ``train_until``, also where that started."""
+        started = {} if self._before is None else {_BEFORE: self._before}
+        return {**self.learner.state_dict(), **started, _SIZE: np.array([self.size])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go to a saved state; raises ValueError if it is none of a learner with these stages."""
@@ -325,9 +335,12 @@ class GrowingLearner:
         size = int(rest.pop(_SIZE, np.zeros(1))[0])
         if size not in self._stages:
             raise ValueError(f"the state is for {size}×{size}, which is not a size of this run")
+        before = rest.pop(_BEFORE, None)
         learner = TdLearner(*self._stages[size])
+        if before is not None and (before.shape != learner.totals().shape or not np.isfinite(before).all()):
+            raise ValueError(f"{_BEFORE} of the state is not a row of totals")
         learner.load_state_dict(rest)
-        self.learner = learner
+        self.learner, self._before = learner, before
 
 
 def grow_weights(features: FeatureSet, smaller: FeatureSet, weights: Floats) -> Floats:

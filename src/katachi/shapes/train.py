@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, NamedTuple, Self
@@ -23,7 +22,9 @@ from katachi.core.linear import LinearModel, describe_linear, load_linear, save_
 from katachi.core.models import SavedModel
 from katachi.core.release import Release, Request
 from katachi.core.training import (
+    FIRST_RUN,
     SEED,
+    Count,
     Machine,
     MetricLine,
     Observer,
@@ -32,6 +33,7 @@ from katachi.core.training import (
     TrainingRun,
     Watcher,
     check_settings,
+    finish_first,
     ignore,
 )
 from katachi.go.points import MAX_SIZE
@@ -65,12 +67,12 @@ class ShapeTraining(TdSettings):
     gradient: Literal["squared", "logistic"] = "logistic"
     step_size: float = Field(default=0.3, gt=0, le=1000, allow_inf_nan=False)
     average_from: float = Field(default=0.5, ge=0, le=1)
-    games: int = Field(default=300_000, ge=1)
-    evaluate_every: int = Field(default=10_000, ge=1)
-    test_games: int = Field(default=200, ge=2)  # of each agent against the average liberty player
+    games: Count = 300_000
+    evaluate_every: Count = 10_000
+    test_games: int = Field(default=200, ge=2, le=10**6)  # of each agent against the average liberty player
     grow_from: int | None = Field(default=None, ge=MIN_SIZE, le=MAX_SIZE)  # the size to start on; the last one
     grow_at: float = Field(default=0.9, gt=0, le=1)  # the win rate of every agent that leads to the next size
-    grow_games: int = Field(default=100_000, ge=1)  # the most on each size before the last, which has ``games``
+    grow_games: Count = 100_000  # the most on each size before the last, which has ``games``
     first_model: str | None = None  # a model to start from, of the first size or a smaller one
 
     @model_validator(mode="after")
@@ -136,10 +138,17 @@ def train_in_folder(
     played on which size. The same settings end in the same bytes however often the run was interrupted.
     """
     growing = _new_learner(settings)
-    with TrainingRun(directory, settings, watch, command) as run:
+    with TrainingRun(directory, settings, watch, command) as run, finish_first() as stop:
         run.restore(growing)
+
+        def slice_is_played(games: int) -> None:
+            tick(growing.size, games)
+            if stop():
+                run.checkpoint(growing.state_dict())
+                raise KeyboardInterrupt
+
         while not growing.is_finished:
-            metrics = growing.train_until(settings.evaluate_every, partial(tick, growing.size))
+            metrics = growing.train_until(settings.evaluate_every, slice_is_played)
             line = MetricLine({"size": growing.size, **metrics.values, **_test(growing.learner, settings)})
             growing.grow(line)
             run.keep(growing.state_dict(), line)
@@ -277,7 +286,7 @@ TRAINING: Final = TrainingCommand(
       katachi train shapes --size 5 --games 100000 --run runs/five
       katachi train shapes --set step_size=0.1 --set agents=2 --set 'sets=["LI 2x2"]'
       katachi train shapes --size 9 --grow-from 5
-      katachi train shapes --size 13 --start-from runs/nine/model
+      katachi train shapes --size 13 --from runs/nine/model
       katachi train shapes --size 5 --runs 8 --jobs 2
       katachi play runs/five/player.toml --size 5
     """,
@@ -286,9 +295,7 @@ TRAINING: Final = TrainingCommand(
         Option("games", "How many games to play."),
         SEED,
         Option("grow_from", "Start on this size, and grow the board."),
-        Option(
-            "first_model", "Start from the weights of a model, grown as needed.", str, "--start-from", metavar="MODEL"
-        ),
+        FIRST_RUN._replace(help="Start from the weights of a model, grown as needed.", metavar="MODEL"),
     ),
     parse=_parse,
     train=_train,
@@ -296,7 +303,6 @@ TRAINING: Final = TrainingCommand(
     summarize=_summarize,
     unit="games",
     can_repeat=True,
-    plays=True,
     scalars=_scalars,
     warn=_warn,
     draw=lambda runs, folder: draw_curves(runs, folder / "curve.svg"),

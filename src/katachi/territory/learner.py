@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from katachi.core.contracts import Floats, Ints
-from katachi.core.training import Count, Seed, name_weights, part_of, step_share, weights_of
+from katachi.core.training import Batch, Count, Seed, name_weights, part_of, step_share, weights_of
 from katachi.data.batches import compute_ahead
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.features.influence import GroupKind
@@ -116,7 +116,7 @@ class TerritoryBatches:
         self.turns = turns
         self.exchanges = exchanges
         self.by_mover = by_mover
-        self.size = dataset.only_size()
+        self.size = dataset.only_size("import each size into a set of its own")
         self._games = {split: dataset.select(self.size, split, weakest, labeled=True) for split in Split}
         self.propensity: Floats | None = None
         for split in (Split.TRAINING, Split.VALIDATION):
@@ -241,7 +241,7 @@ class TerritoryRecipe(DagRnnConfig):
     target_share: float = Field(default=0.25, ge=0, le=1)  # of what stands soon in what is to be learned
     target_ahead: int = Field(default=2, ge=0)  # how soon, in moves
     positions: Count = 1_000_000  # to learn from in all
-    batch: Count = 32
+    batch: Batch = 32
     optimizer: Literal["adam", "sgd"] = "adam"
     step_size: float = Field(default=0.003, gt=0, le=10, allow_inf_nan=False)
     warmup: float = Field(default=0.01, ge=0, lt=1)  # the share of positions in which the learning rate rises

@@ -24,7 +24,7 @@ from katachi.core.training import (
     FIRST_RUN,
     POSITIONS,
     SEED,
-    Count,
+    Batch,
     Machine,
     MetricLine,
     Observer,
@@ -167,8 +167,8 @@ class BootstrapTraining(TerritoryRecipe):
     """How a network learns from its own games; ``positions`` says when it has learned enough."""
 
     size: int = Field(default=5, ge=MIN_SIZE, le=MAX_SIZE)
-    games_a_round: Count = 50
-    positions_a_game: Count = 20
+    games_a_round: Batch = 50
+    positions_a_game: Batch = 20
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)  # in points: e times as likely for one more
 
     @property
@@ -380,7 +380,6 @@ TRAINING: Final = TrainingCommand(
     usual="the paper's network",
     takes_threads=True,
     takes_workers=True,
-    can_resume=True,
 )
 
 
