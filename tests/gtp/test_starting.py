@@ -19,7 +19,7 @@ import pytest
 from katachi.core.contracts import Analysis, Candidate, Decision
 from katachi.gtp.analysis_engine import AnalysisEngine
 from katachi.gtp.engine import GtpEngine
-from katachi.players import preparing
+from katachi.players import asking
 
 KATACHI = [sys.executable, "-c", "from katachi.cli import main; main()"]
 AT_ONCE = ("name", "version", "protocol_version", "known_command play", "list_commands", "boardsize 5", "clear_board",
@@ -85,7 +85,7 @@ def wait_for(condition) -> None:
 @contextmanager
 def no_silence(monkeypatch) -> Iterator[io.StringIO]:
     """Standard error, to which whoever has to wait says so without delay."""
-    monkeypatch.setattr(preparing, "_SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(asking, "_SILENT_SECONDS", 0.0)
     with redirect_stderr(io.StringIO()) as told:
         yield told
 

@@ -79,8 +79,8 @@ def bench(
       katachi bench start --row "gtp strong-9: first answer"
       katachi bench web --people 20 --seconds 1 --rounds 300
     """
-    given = {"player": player, "busy": busy, "people": people, "models": models}
-    given |= {"data": data, "positions": positions, "rows": rows}
+    given: dict[str, Any] = {"player": player, "busy": busy, "people": people, "models": models, "data": data}
+    given |= {"positions": positions, "rows": rows}
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in BENCHMARKS[what].options:
