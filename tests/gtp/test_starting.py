@@ -198,6 +198,15 @@ def test_an_engine_ends_though_it_is_compiling(tmp_path, how):
     assert compiled(tmp_path) != []
 
 
+def test_a_game_with_nothing_compiled(tmp_path):
+    engine = start(tmp_path, "gtp", "random", "--seed", "1")
+    out, err = engine.communicate("name\nboardsize 5\nplay b C3\ngenmove w\nlist_stones b\nquit\n", timeout=120)
+    answers = [answer.removeprefix("= ") for answer in out.split("\n\n")]
+    assert (engine.returncode, answers[0], answers[4]) == (0, "random", "C3"), err
+    assert answers[3] not in ("C3", "")
+    assert compiled(tmp_path) != []
+
+
 def test_loading_compiles_nothing(tmp_path):
     """So errors can be told, and a dialogue be begun, before anything is compiled."""
     load = "from katachi.players.specs import *; [load_player(player.name) for player in bundled_players()]"
