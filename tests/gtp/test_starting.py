@@ -19,7 +19,7 @@ import pytest
 from katachi.core.contracts import Analysis, Candidate, Decision
 from katachi.gtp.analysis_engine import AnalysisEngine
 from katachi.gtp.engine import GtpEngine
-from katachi.players import preparing
+from katachi.players import asking
 
 KATACHI = [sys.executable, "-c", "from katachi.cli import main; main()"]
 AT_ONCE = ("name", "version", "protocol_version", "known_command play", "list_commands", "boardsize 5", "clear_board",
@@ -85,7 +85,7 @@ def wait_for(condition) -> None:
 @contextmanager
 def no_silence(monkeypatch) -> Iterator[io.StringIO]:
     """Standard error, to which whoever has to wait says so without delay."""
-    monkeypatch.setattr(preparing, "_SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(asking, "_SILENT_SECONDS", 0.0)
     with redirect_stderr(io.StringIO()) as told:
         yield told
 
@@ -195,6 +195,15 @@ def test_an_engine_ends_though_it_is_compiling(tmp_path, how):
     after = start(tmp_path, "gtp", "random", "--seed", "1")  # what was left in the cache does no harm
     out, err = after.communicate("boardsize 5\ngenmove b\nquit\n", timeout=120)
     assert (after.returncode, out.count("= ")) == (0, 3), err
+    assert compiled(tmp_path) != []
+
+
+def test_a_game_with_nothing_compiled(tmp_path):
+    engine = start(tmp_path, "gtp", "random", "--seed", "1")
+    out, err = engine.communicate("name\nboardsize 5\nplay b C3\ngenmove w\nlist_stones b\nquit\n", timeout=120)
+    answers = [answer.removeprefix("= ") for answer in out.split("\n\n")]
+    assert (engine.returncode, answers[0], answers[4]) == (0, "random", "C3"), err
+    assert answers[3] not in ("C3", "")
     assert compiled(tmp_path) != []
 
 

@@ -19,7 +19,7 @@ class HeldJob(PrepareJob):
 
     def run(self, report: Reporter, stop: Event) -> None:
         while not Path(os.environ[GATE]).exists():
-            report(Progress(0.25, 12.0))
+            report(Progress(0.25))
             time.sleep(0.05)
         PrepareJob.run(self, report, stop)
 

@@ -146,7 +146,7 @@ def test_tables_wait_for_an_engine_together_and_without_a_clock(opponents, tmp_p
         settings = TableSettings(player="alp", seats=Seats.BLACK, size=5, time=time)
         first, second = (application.begin(user, settings) for user in (ANNA, BOB))
         await until(lambda: first.progress is not None and second.progress is not None)
-        assert first.progress == Progress(0.25, 12.0)
+        assert first.progress == Progress(0.25)
         assert len(application.engines.pids) == 1, "one worker for both"
         first.click(12)
         assert stones(first) == 1

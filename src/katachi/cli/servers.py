@@ -41,7 +41,7 @@ def gtp(
     """
     from katachi.go.rules import parse_rules
     from katachi.gtp.engine import GtpEngine
-    from katachi.players.preparing import leave
+    from katachi.players.asking import leave
     from katachi.players.specs import find_spec
 
     engine_rules, spec = parse_rules(rules), find_spec(player)
@@ -111,7 +111,7 @@ def analysis_engine(
     from katachi.core.contracts import Limit
     from katachi.go.points import MAX_SIZE
     from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective
-    from katachi.players.preparing import leave
+    from katachi.players.asking import leave
     from katachi.players.specs import find_spec
 
     defaults = Defaults(Limit(simulations=visits, seconds=seconds), Perspective(report_as.value.upper()))

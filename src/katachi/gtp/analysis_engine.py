@@ -36,6 +36,7 @@ from katachi.gtp.protocol import Line
 from katachi.gtp.serving import describe_error, read_lines, write_all
 from katachi.gtp.session import lead_of, lower_bound, total_visits, win_rate
 from katachi.players.asking import (
+    Preparation,
     Selection,
     ban_others,
     count_visits,
@@ -44,7 +45,6 @@ from katachi.players.asking import (
     spread_of,
     watch_analyses,
 )
-from katachi.players.preparing import Preparation
 
 # Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
 #

@@ -29,7 +29,7 @@ from katachi.gtp.commands import admin, gogui, inspect, play
 from katachi.gtp.protocol import GtpError, Line, encode_text
 from katachi.gtp.serving import CommandTable, InputReader, answer, serve_lines
 from katachi.gtp.session import Session
-from katachi.players.preparing import Preparation
+from katachi.players.asking import Preparation
 from katachi.search.clock import DEFAULT_LAG, Clock
 
 commands = CommandTable[Session]()

@@ -28,8 +28,7 @@ from katachi.go.game import Game, Step
 from katachi.go.points import BLACK, WHITE, format_vertex, parse_color, parse_vertex
 from katachi.go.rules import Rules
 from katachi.gtp.protocol import GtpError
-from katachi.players.asking import count_visits, spread_of, watch_decisions
-from katachi.players.preparing import Preparation
+from katachi.players.asking import Preparation, count_visits, spread_of, watch_decisions
 from katachi.search.clock import Clock, TimeControl
 
 # Boards of numbers, labels and colors as text, in the forms that GoGui draws over the stones.

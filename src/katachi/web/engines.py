@@ -153,8 +153,7 @@ class Position:
 class Progress(NamedTuple):
     """How far a worker is with something that has to be compiled."""
 
-    share: float
-    seconds: float  # that are left, about
+    share: float  # of the kernel that was called; at 1 it is put together, which takes its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +178,7 @@ def _watch_compiler(report: Reporter, is_ready: Event) -> None:
     while not is_ready.wait(_SECONDS_BETWEEN_REPORTS):
         now = compiling()
         if now is not None and now.seconds:
-            report(Progress(now.done / now.seconds, now.seconds - now.done))
+            report(Progress(now.done / now.seconds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -749,11 +749,11 @@ class GameView:
         progress = self._session.progress
         self._preparing.set_visibility(self._session.is_preparing)
         self._preparing_bar.set_visibility(progress is not None)
-        if progress is None:
-            self._preparing_text.set_text(texts.PREPARING)
-        else:
-            self._preparing_text.set_text(texts.PREPARING_LONG.format(seconds=max(1.0, progress.seconds)))
+        self._preparing_text.set_text(texts.PREPARING if progress is None else texts.COMPILING)
+        if progress is not None:
             self._preparing_bar.set_value(progress.share)
+            is_open = progress.share >= 1
+            self._preparing_bar.props(add="indeterminate" if is_open else "", remove="" if is_open else "indeterminate")
 
     def _show_players(self) -> None:
         table = self._session.table

@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 
 from katachi.analysis.report import annotate
 from katachi.core.disk import DirectoryInUse, DirectoryLock
-from katachi.players.preparing import Preparation, leave
+from katachi.players.asking import Preparation, leave
 from katachi.sgf import format_sgf
 from katachi.web.engines import EnginePool
 from katachi.web.game_page import build_game_page

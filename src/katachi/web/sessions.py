@@ -270,7 +270,7 @@ class Session:
 
     async def _think(self) -> None:
         if self._preparing is not None:
-            await asyncio.wait([self._preparing])  # which goes on if this is cancelled
+            await asyncio.wait([self._preparing])  # which continues if this is cancelled
         table = self.table
         game = table.opened.game
         opponent = self.application.find_opponent(self.user, table.settings.player)
