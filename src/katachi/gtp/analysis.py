@@ -142,14 +142,14 @@ def _analyses(session: Session, request: Request) -> Iterator[Analysis]:
     if not isinstance(session.player, AnalyzingPlayer):
         return iter([ask_analysis(session, request.color)])
     game, bans = session.game_for(request.color), request.selection.bans
-    return _watch(session, game, bans)
+    stop = None if session.input_waiting.is_set() else session.input_waiting  # who asks ahead gets a first report
+    return _watch(session, game, bans, stop)
 
 
-def _watch(session: Session, game: Game, bans: Collection[Ban]) -> Iterator[Analysis]:
-    """Analyses when the player is ready; none if there is input before."""
-    has_input = session.input_waiting
-    if session.preparation.wait(None if has_input.is_set() else has_input):
-        yield from watch_analyses(session.player, game, Limit(), has_input, bans)
+def _watch(session: Session, game: Game, bans: Collection[Ban], stop: Event | None) -> Iterator[Analysis]:
+    """Analyses when the player is ready; none if it is to stop before."""
+    if session.preparation.wait(stop):
+        yield from watch_analyses(session.player, game, Limit(), session.input_waiting, bans)
 
 
 # The lines

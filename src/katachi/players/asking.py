@@ -179,7 +179,7 @@ class Preparation:
 
     def _run(self) -> None:
         with suppress(Exception):
-            rules.warmup()  # first of all: every command about the board waits for it
+            Game(size=5).play(0)  # first of all: every command about the board waits for it
         while (size := self._next_size()) is not None:
             self._prepare(size)
 
@@ -197,7 +197,9 @@ class Preparation:
 
         Compiled code comes with so many objects that to walk over them takes longer than the lag of a fast game.
         """
-        if isinstance(self._player, PreparingPlayer):
+        if self._player is None:
+            rules.warmup()
+        elif isinstance(self._player, PreparingPlayer):
             with suppress(Exception):  # whatever is wrong, the first decision will say so
                 self._player.prepare(size)
             gc.collect()
