@@ -50,9 +50,9 @@ def gtp(
         stack.callback(close_player, loaded)
         stdin, stdout = own_streams(stack)
         dialogue = stack.enter_context(log.open("ab")) if log else None
-        engine = GtpEngine(loaded, rules=engine_rules, directory=directory, lag=lag, ponders=ponder)
-        engine.preparation.title = player
-        engine.preparation.begin(spec.board_size or engine.game.size)
+        size = spec.board_size or 19
+        engine = GtpEngine(loaded, size=size, rules=engine_rules, directory=directory, lag=lag, ponders=ponder)
+        engine.preparation.begin(size)
         engine.serve(stdin, stdout, log=dialogue)
     leave(engine.preparation)
 
@@ -121,7 +121,6 @@ def analysis_engine(
         stack.callback(close_player, loaded)
         stdin, stdout = own_streams(stack)
         engine = AnalysisEngine(loaded, defaults)
-        engine.preparation.title = player
         engine.preparation.begin(spec.board_size or MAX_SIZE)
         engine.serve(stdin, stdout, waits=not quit_without_waiting)
     leave(engine.preparation)

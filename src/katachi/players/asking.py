@@ -141,7 +141,7 @@ class Preparation:
 
     def __init__(self, player: Player | None = None) -> None:
         self._player = player
-        self.title = "the board" if player is None else player.name  # what it is called where somebody waits
+        self._title = "the board" if player is None else player.name
         self._wanted: int | None = None
         self._tried: set[int] = set()
         self._lock = Lock()
@@ -175,7 +175,7 @@ class Preparation:
     def _announce(self) -> None:
         now = compiling()
         known = "" if now is None else f", at least {max(1.0, now.seconds - now.done):.0f} s, once"
-        print(f"katachi: preparing {self.title}{known}", file=sys.stderr, flush=True)  # noqa: T201
+        print(f"katachi: preparing {self._title}{known}", file=sys.stderr, flush=True)  # noqa: T201
 
     def _run(self) -> None:
         with suppress(Exception):

@@ -39,7 +39,7 @@ from katachi.go.points import (
 )
 from katachi.go.rules import MAX_KOMI, NAMED_RULES, Scoring
 from katachi.go.scoring import Status
-from katachi.players.specs import RatingTable, bundled_players, load_player, parse_spec, read_spec
+from katachi.players.specs import RatingTable, bundled_players, find_spec, load_player
 from katachi.search.clock import Clock, TimeControl, TimeLeft, time_after_move
 from katachi.sgf import Node, SgfGame, game_to_tree
 from katachi.sgf.record import replay
@@ -598,13 +598,13 @@ def list_opponents(named: str | None = None) -> dict[str, Opponent]:
 def _opponent_named(text: str) -> Opponent:
     if text.startswith("gtp:"):
         return Opponent(load_player(text).name, text, text.removeprefix("gtp:"))
-    spec = parse_spec(*read_spec(text))
-    where = str(Path(text).resolve()) if Path(text).is_file() else text
+    spec = find_spec(text)
+    where = str(Path(text).resolve()) if Path(text).exists() else text
     return Opponent(spec.name or Path(text).stem, where, spec.description, spec.rating, spec.board_size)
 
 
 def _size_of(name: str) -> int | None:
-    return parse_spec(*read_spec(name)).board_size
+    return find_spec(name).board_size
 
 
 # Table
