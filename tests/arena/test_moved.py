@@ -10,14 +10,14 @@ from katachi.arena.records import find_directory
 from katachi.arena.settings import RunError, TournamentSettings
 from katachi.arena.tournament import play_tournament
 from katachi.players.specs import load_player
-from katachi.shapes.train import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, train_in_folder
 
 SETTINGS = ShapeTraining(size=5, games=40, evaluate_every=20, test_games=2, sets=("LI 2x2",))
 
 
 @pytest.fixture
 def run(tmp_path):
-    train_shapes(SETTINGS, tmp_path / "a" / "run")
+    train_in_folder(SETTINGS, tmp_path / "a" / "run")
     return tmp_path / "a" / "run"
 
 
@@ -31,7 +31,7 @@ def test_a_training_run_plays_and_resumes_where_it_is_now(run, tmp_path, monkeyp
     before = (run / "model" / "weights.safetensors").read_bytes()
     (run / "run.json").unlink()  # as if it was not finished
     run.rename(moved)
-    train_shapes(SETTINGS, moved)
+    train_in_folder(SETTINGS, moved)
     assert (moved / "model" / "weights.safetensors").read_bytes() == before
     assert load_player(str(moved / "player.toml"), seed=1).evaluator is not None
     monkeypatch.chdir(moved.parent)
@@ -56,7 +56,7 @@ def test_another_model_is_another_player(run, tmp_path):
     digest = here.digest()
     play_tournament(here, tmp_path / "games")
     shutil.rmtree(run)
-    train_shapes(SETTINGS.model_copy(update={"seed": 1}), run)
+    train_in_folder(SETTINGS.model_copy(update={"seed": 1}), run)
     assert here.digest() != digest
     with pytest.raises(RunError, match="changed since the run began"):
         play_tournament(here, tmp_path / "games")

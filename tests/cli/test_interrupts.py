@@ -22,7 +22,7 @@ import katachi
 from helpers.random_records import random_record
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.data.dataset import Dataset
-from katachi.shapes.train import ShapeTraining, train_shapes
+from katachi.shapes.train import ShapeTraining, train_in_folder
 
 LONG = 200  # seconds until a test gives up on a sign of progress
 
@@ -95,7 +95,7 @@ def test_training(tmp_path):
     resumed = run(*stopped.resume, folder=tmp_path)
     assert resumed.code == 0
     assert f"katachi: play against it: katachi play runs/{folder.name}" in resumed.err
-    train_shapes(settings, tmp_path / "alone")
+    train_in_folder(settings, tmp_path / "alone")
     for name in ("metrics.jsonl", "model/weights.safetensors"):
         assert (folder / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
 
@@ -189,7 +189,9 @@ CONFIG = "run/config.toml"
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else None,
 )
-def test_other_commands(tmp_path, games, command, sign, kept):
+def test_other_commands(tmp_path, games, command, sign, kept, monkeypatch):
+    if command == ["warmup"]:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))  # so that there is something to do
     (tmp_path / "t.toml").write_text(TOURNAMENT)
     named = {"SET": str(games), "SGF": str(games.parent / "games.sgf")}
     stopped = interrupt(*(named.get(word, word) for word in command), folder=tmp_path, sign=sign)

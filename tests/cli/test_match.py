@@ -127,8 +127,8 @@ def test_players_in_run_folders_are_called_by_the_run(match: Match, run_katachi:
     values = match("runs/one", "runs/two", "--games", "1", "--run", "cup")
     config = (Path(values["run"]) / "config.toml").read_text()
     assert ("one = " in config, "two = " in config, "size = 5" in config) == (True, True, True)
-    with Path("runs/two/player.toml").open("a") as file:
-        file.write("# changed\n")
+    player = Path("runs/two/player.toml")
+    player.write_text(f'description = "another"\n{player.read_text()}')
     code, _, told = run_katachi("match", "runs/one", "runs/two", "--games", "1", "--run", "cup")
     assert code == 2
     assert "changed since the run began" in told

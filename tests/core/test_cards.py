@@ -41,8 +41,8 @@ def test_models_as_table_and_json(tmp_path):
     save_linear(tmp_path / "tiny", MODEL, CARD)
     console = Console(file=io.StringIO(), width=160, color_system=None)
     console.print(list_models([tmp_path / "tiny"]))
-    head, line = console.file.getvalue().splitlines()
-    assert head.split()[:3] == ["name", "kind", "board"]
+    head, line, *_ = console.file.getvalue().splitlines()
+    assert head.split() == ["name", "board", "weights", "model"]
     assert line.split()[0] == "tiny"
     assert "5×5" in line
     told = model_to_json(tmp_path / "tiny")

@@ -245,12 +245,12 @@ def test_what_takes_long_is_announced_before_it_begins(announced, monkeypatch, c
 def test_what_is_quick_is_not_announced_until_it_adds_up(announced, monkeypatch, tmp_path):
     monkeypatch.setattr(compiling, "_SECONDS_PER_KERNEL", 0.8)
     monkeypatch.setattr(compiling, "_SECONDS_PER_BYTE", 0.0)
-    begun = []
-    compiling.watch(begun.append)
+    started = []
+    compiling.watch(started.append)
     for count in (0, 0, 1):
         monkeypatch.setattr(compiling.config, "CACHE_DIR", str(tmp_path / str(len(list(tmp_path.iterdir())))))
         kernel(add_one.py_func)(1)
-        assert len(begun) == count
+        assert len(started) == count
 
 
 def test_progress_counts_what_is_called(announced, monkeypatch):

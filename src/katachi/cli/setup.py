@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -150,7 +151,6 @@ def warmup(
       katachi warmup
       katachi warmup --jobs 1
     """
-    from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
     from katachi.go.compiling import cache_folder
@@ -158,21 +158,24 @@ def warmup(
     stages = list(warmups().items())[::-1]  # the systems first: they take longest
     start = time.perf_counter()
     kept = interruptible(lambda: f"what is compiled is kept in {cache_folder()}")
-    workers = ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn"))
+    workers = get_context("spawn").Pool(jobs or os.cpu_count(), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    what = f"compiling {len(stages)} groups of kernels"
     with kept, workers, show_progress() as progress:
-        task = progress.add_task(f"compiling {len(stages)} groups of kernels", total=len(stages))
-        for compiled in as_completed(workers.submit(_compile, *stage) for stage in stages):
-            name = compiled.result()
+        task = progress.add_task(what, total=len(stages))
+        if progress.disable:
+            typer.echo(f"katachi: {what}", err=True)
+        for name in workers.imap_unordered(_compile, stages):
             progress.advance(task)
             if progress.disable:
                 typer.echo(f"katachi: compiled {name}", err=True)
     typer.echo(f"all kernels are compiled ({time.perf_counter() - start:.1f} s) and kept in {cache_folder()}")
 
 
-def _compile(stage: str, reference: Reference) -> str:
+def _compile(stage: tuple[str, Reference]) -> str:
     """Compile one group of kernels, in any process; returns its name."""
     from katachi.go.compiling import watch
 
     watch(None)  # the bar says it
+    name, reference = stage
     resolve(reference)()
-    return stage
+    return name

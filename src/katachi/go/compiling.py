@@ -222,8 +222,8 @@ _ANNOUNCED: Final = 2.0  # seconds of silence
 Watcher = Callable[[Compilation], object]
 
 
-def _announce(begun: Compilation) -> None:
-    what = f"{begun.kernel}, about {begun.seconds:.0f} s" if begun.seconds >= _ANNOUNCED else "what is called"
+def _announce(started: Compilation) -> None:
+    what = f"{started.kernel}, about {started.seconds:.0f} s" if started.seconds >= _ANNOUNCED else "what is called"
     _say(f"compiling {what}, once (kept in {cache_folder()})")
 
 

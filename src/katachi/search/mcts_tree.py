@@ -117,7 +117,7 @@ class MctsTree:
         self.control["root"] = 0
         state = int(layout.WAITING if self.control["wants_priors"][0] else layout.DEFAULT)
         arrays = self.nodes, self.edges, self.children, self.stones
-        kernels.make_root(self.control, self.root_board, state, *arrays, playouts)
+        kernels.make_root(self.control, self.root_board, state, *arrays, playouts, np.zeros(1, dtype=layout.WORKER))
 
     def _forbid(self, forbidden: NDArray[np.bool_]) -> None:
         """Let the root have no candidates but those that the game allows."""

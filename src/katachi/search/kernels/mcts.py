@@ -393,11 +393,10 @@ def _is_decided(tree, edges, points, left):
 
 
 @kernel
-def make_root(trees, boards, state, nodes, edges, children, stones, playouts):
-    """Make node 0 for ``boards[0]``."""
+def make_root(trees, boards, state, nodes, edges, children, stones, playouts, workers):
+    """Make node 0 for ``boards[0]``. Any worker will do: with its type, nodes are compiled once for all."""
     tree, b, playout = trees[0], boards[0], playouts[0]
     playout.last, playout.before = tree.last, tree.before
-    workers = np.zeros(1, dtype=WORKER)  # of the same type as those of simulations: one compilation for both
     work = workers[0].scores
     ladder_boards, frames = new_stack()
     passes, born, as_state, at = tree.root_passes, np.uint32(0), np.uint8(state), np.uint64(0)
