@@ -33,6 +33,7 @@ from katachi.core.cards import format_program, provenance
 from katachi.core.disk import LOCK_NAME, DirectoryLock, append, temporary_path, write_atomically
 from katachi.go.game import Play, Step
 from katachi.go.points import PASS, GameResult, Symmetry
+from katachi.players.specs import player_file
 
 _CONFIG: Final = "config.toml"
 _RUN: Final = "run.json"
@@ -137,7 +138,7 @@ class RunDirectory:
             raise RunError(f"{self.path} was started with other settings: {'; '.join(differences)}")
         now = here.input_digests()
         changed = [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]
-        if changed := [file for file in changed if digest_bytes(file) != state["inputs"][file]]:  # of former runs
+        if changed := [file for file in changed if digest_bytes(player_file(file)) != state["inputs"][file]]:  # of former runs
             raise RunError(f"{self.path} cannot be resumed: {' and '.join(changed)} changed since the run began")
         self.records = _read_games(self.path / _GAMES)
         session = provenance()
