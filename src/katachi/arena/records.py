@@ -138,7 +138,8 @@ class RunDirectory:
             raise RunError(f"{self.path} was started with other settings: {'; '.join(differences)}")
         now = here.input_digests()
         changed = [file for file, digest in state["inputs"].items() if now.get(file, digest) != digest]
-        if changed := [file for file in changed if digest_bytes(player_file(file)) != state["inputs"][file]]:  # of former runs
+        # A former run has digests of bytes.
+        if changed := [file for file in changed if digest_bytes(player_file(file)) != state["inputs"][file]]:
             raise RunError(f"{self.path} cannot be resumed: {' and '.join(changed)} changed since the run began")
         self.records = _read_games(self.path / _GAMES)
         session = provenance()
