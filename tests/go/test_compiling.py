@@ -176,6 +176,35 @@ def test_bundled_kernels_of_another_source_are_not_used(toy, bundle):
     assert toy(bundle + CALL).stdout == "101 ['toy.caller.more', 'toy.helper.twice']\n"
 
 
+# Kernels that are made by a function
+
+
+def make_adder(number: int):
+    @kernel
+    def add(x):
+        return x + number
+
+    return add
+
+
+def test_what_a_kernel_encloses_is_part_of_it():
+    """Both have one name, line and signature; the second may not be given what was kept of the first."""
+    assert [make_adder(number)(1) for number in (1, 10, 1)] == [2, 11, 2]
+
+
+def make_caller(module):
+    @kernel
+    def call(x):
+        return module.logistic(x)
+
+    return call
+
+
+def test_kernels_of_an_enclosed_module_are_counted():
+    values = import_module("katachi.go.kernels.values")
+    assert make_caller(values).reachable() >= {values.logistic}
+
+
 # One form, and functions as arguments
 
 UNARY = types.FunctionType(types.float64(types.float64))

@@ -28,7 +28,7 @@ from hashlib import sha256
 from importlib.util import resolve_name
 from pathlib import Path
 from pickle import UnpicklingError
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import numba
@@ -37,6 +37,7 @@ from numba.core import caching, compiler, config, sigutils
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps
 
 # Where compiled kernels are kept
 
@@ -99,16 +100,23 @@ def _imports(module: str) -> frozenset[str]:
     return frozenset(name for name in names if getattr(sys.modules.get(name), "__file__", None))
 
 
+def _enclosed(function: Any) -> list[Any]:
+    """The values that a function has from the function in which it was made."""
+    return [cell.cell_contents for cell in function.__closure__ or ()]
+
+
 class _Files:
     """The compiled forms of one function, with or without wrappers for Python, below one root."""
 
     def __init__(self, function: FunctionType, root: Path, processor: tuple[str, ...] | None = None) -> None:
         digest = source_digest(function.__module__)
-        name = f"{function.__qualname__}-{function.__code__.co_firstlineno}.{sys.implementation.cache_tag}"
+        title = re.sub(r"[<>]", "", function.__qualname__)  # which not all systems have in names of files
+        name = f"{title}-{function.__code__.co_firstlineno}.{sys.implementation.cache_tag}"
         self._folder = root / f"{function.__module__}-{digest}"
         self._index = self._folder / f"{name}.nbi"
         self._file = caching.IndexDataCacheFile(str(self._folder), name, digest)
         self._processor = processor
+        self._enclosed = sha256(dumps(_enclosed(function))).hexdigest()
 
     @property
     def exist(self) -> bool:
@@ -116,7 +124,7 @@ class _Files:
 
     def _key(self, signature: Any, wrapped: bool, codegen: Any) -> tuple[Any, ...]:
         processor = self._processor or codegen.magic_tuple()
-        return (signature, wrapped, processor)
+        return (signature, wrapped, processor, self._enclosed)
 
     def load(self, signature: Any, wrapped: bool, context: Any) -> Any:
         """What was compiled for a signature; None if there is none, or none that can be read."""
@@ -332,13 +340,17 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """The kernel and all kernels that it calls."""
         found, waiting = {self}, [self]
         while waiting:
-            function = waiting.pop().py_func
-            for name in function.__code__.co_names:
-                called = function.__globals__.get(name)
-                if isinstance(called, Kernel) and called not in found:
-                    found.add(called)
-                    waiting.append(called)
+            for called in waiting.pop()._named() - found:
+                found.add(called)
+                waiting.append(called)
         return found
+
+    def _named(self) -> set[Kernel]:
+        """The kernels that its code names: by themselves, or as part of a module."""
+        names = self.py_func.__code__.co_names
+        values = [self.py_func.__globals__.get(name) for name in names] + _enclosed(self.py_func)
+        values += [getattr(value, name, None) for value in values if isinstance(value, ModuleType) for name in names]
+        return {value for value in values if isinstance(value, Kernel)}
 
     def _files(self) -> Iterator[_Files]:
         if not getattr(sys.modules.get(self.py_func.__module__), "__file__", None):
