@@ -60,6 +60,7 @@ lint: setup-dev
 	@$(BIN)/lint-imports --no-logo 2>/dev/null | tail -n 1
 
 test: setup-dev system lint
+	@$(KATACHI) warmup
 	@$(BIN)/python -m pytest -q -n $(CORES)
 
 bench: setup

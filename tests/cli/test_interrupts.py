@@ -160,7 +160,7 @@ CONFIG = "run/config.toml"
 @pytest.mark.parametrize(
     ("command", "sign", "kept"),
     [
-        (["train", "policy", *NETWORK, "--set", "layers=3", "--set", "filters=8"], " left", "is kept in run"),
+        (["train", "policy", *NETWORK, "--set", "layers=3", "--set", "filters=8"], CONFIG, "is kept in run"),
         (["train", "territory", *NETWORK], CONFIG, "is kept in run"),
         (["train", "crbm", *NETWORK], CONFIG, "is kept in run"),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -280,6 +281,30 @@ def test_what_is_quick_is_not_announced_until_it_adds_up(announced, monkeypatch,
         monkeypatch.setattr(compiling.config, "CACHE_DIR", str(tmp_path / str(len(list(tmp_path.iterdir())))))
         kernel(add_one.py_func)(1)
         assert len(started) == count
+
+
+def test_ctrl_c_waits_for_a_safe_moment(announced):
+    """It is not raised where it comes, perhaps in a destructor, but when the next kernel would be compiled, or after."""
+    came_to = []
+
+    def compile_two() -> None:
+        with compiling._compiler.interruptible(), compiling._compiler.compile(add_two):
+            signal.raise_signal(signal.SIGINT)
+            came_to.append("the second")
+            with compiling._compiler.compile(add_one):
+                came_to.append("its code")
+
+    def compile_one() -> None:
+        with compiling._compiler.interruptible(), compiling._compiler.compile(add_one):
+            signal.raise_signal(signal.SIGINT)
+            came_to.append("the end")
+
+    for compile_some in (compile_two, compile_one):
+        with pytest.raises(KeyboardInterrupt):
+            compile_some()
+    assert came_to == ["the second", "the end"]
+    assert compiling._compiler.depth == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_progress_counts_what_is_called(announced, monkeypatch):

@@ -158,7 +158,9 @@ def warmup(
     stages = list(warmups().items())[::-1]  # the systems first: they take longest
     start = time.perf_counter()
     kept = interruptible(lambda: f"what is compiled is kept in {cache_folder()}")
-    workers = get_context("spawn").Pool(jobs or os.cpu_count(), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for this process: workers inherit that
+    workers = get_context("spawn").Pool(jobs or os.cpu_count())
+    signal.signal(signal.SIGINT, handler)
     what = f"compiling {len(stages)} groups of kernels"
     with kept, workers, show_progress() as progress:
         task = progress.add_task(what, total=len(stages))

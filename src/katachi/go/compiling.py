@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +29,7 @@ from hashlib import sha256
 from importlib.util import resolve_name
 from pathlib import Path
 from pickle import UnpicklingError
+from threading import current_thread, main_thread
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
@@ -241,6 +243,7 @@ class _Compiler:
     def __init__(self) -> None:
         self.depth = 0
         self.watcher: Watcher = _announce
+        self._interrupted = False
         self._now: Compilation | None = None
         self._silent_seconds = 0.0
 
@@ -251,6 +254,8 @@ class _Compiler:
     @contextmanager
     def compile(self, kernel: Kernel) -> Iterator[None]:
         """Compile one kernel, for Python or within another."""
+        if self._interrupted:
+            raise KeyboardInterrupt
         if self.depth == 0:
             self._begin(kernel)
         self.depth += 1
@@ -279,6 +284,28 @@ class _Compiler:
         elif now is not None:
             done = min(now.done + kernel.estimated_seconds, now.seconds)
             self._now = Compilation(now.kernel, now.seconds, done)
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Let Ctrl-C wait for the next kernel or the end; in a destructor of the compiler's it would be lost."""
+        before = signal.getsignal(signal.SIGINT)
+        if self.depth or current_thread() is not main_thread() or not callable(before):
+            yield
+            return
+
+        def note(number: int, frame: Any) -> None:
+            if self._interrupted:
+                before(number, frame)  # asked twice
+            self._interrupted = True
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+            interrupted, self._interrupted = self._interrupted, False
+        if interrupted:
+            raise KeyboardInterrupt
 
 
 _compiler: Final = _Compiler()
@@ -364,12 +391,12 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """Compile for a signature, or take what is kept; returns what Python can call, if Python asked for it."""
-        with global_compiler_lock:
+        with global_compiler_lock, _compiler.interruptible():
             return self._form(self._signature or sig, wrapped=_compiler.depth == 0).entry_point
 
     def get_compile_result(self, sig: Any) -> Any:
         """The form for a signature, as a value that kernels can be given: it has wrappers."""
-        with global_compiler_lock:
+        with global_compiler_lock, _compiler.interruptible():
             return self._form(self._signature or sig, wrapped=True)
 
     def _form(self, signature: Any, wrapped: bool) -> Any:
