@@ -284,7 +284,7 @@ def test_what_is_quick_is_not_announced_until_it_adds_up(announced, monkeypatch,
 
 
 def test_ctrl_c_waits_for_a_safe_moment(announced):
-    """It is not raised where it comes, perhaps in a destructor, but when the next kernel would be compiled, or after."""
+    """It is raised not where it comes, perhaps in a destructor, but when the next kernel would be compiled."""
     came_to = []
 
     def compile_two() -> None:
