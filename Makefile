@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 KATACHI := $(BIN)/katachi
 # Passed by the environment, so that the pins hold in pip's build environments too.
-PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)

@@ -44,6 +44,7 @@ def toy(tmp_path):
     def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
         places = {"PYTHONPATH": path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        places["PYTHONDONTWRITEBYTECODE"] = "1"  # it is known by second and size, which two sources may share
         ran = subprocess.run(
             [sys.executable, "-c", COUNTED + code],
             env=os.environ | places | environment,

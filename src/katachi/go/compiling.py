@@ -246,6 +246,7 @@ class _Compiler:
         self._interrupted = False
         self._now: Compilation | None = None
         self._silent_seconds = 0.0
+        self._collects = True  # garbage, where nothing is compiled
 
     @property
     def now(self) -> Compilation | None:
