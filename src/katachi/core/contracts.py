@@ -93,6 +93,27 @@ class OwnershipEvaluator(Evaluator, Protocol):
         ...
 
 
+class Judgment(NamedTuple):
+    """What a judging evaluator says about B boards, beside what to play there."""
+
+    black_wins: Floats  # [B]
+    doubt: Floats  # [B], the root of the mean square by which the outcome, 0 or 1, is expected to differ from it
+    black_lead: Floats  # [B], expected score, komi included
+    lead_spread: Floats  # [B], the standard deviation of the score
+    ownership: Floats  # [B, n²] in [−1, 1], +1 is Black's
+
+
+@runtime_checkable
+class JudgingEvaluator(OwnershipEvaluator, Protocol):
+    """Says who wins, by how much, and who owns what, for any komi; on its own it takes a usual one."""
+
+    def at_komi(self, komi: float) -> JudgingEvaluator:
+        """The same evaluator for games with another komi: what Black's area must exceed."""
+        ...
+
+    def judge(self, boards: Sequence[Board]) -> Judgment: ...
+
+
 @runtime_checkable
 class ValuingEvaluator(Evaluator, Protocol):
     """Says whether it values positions: where it does not, its ``black_wins`` is one half of every board.
