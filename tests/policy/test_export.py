@@ -7,16 +7,20 @@ import pytest
 import torch
 
 from katachi.policy.config import PolicyConfig
-from katachi.policy.evaluator import OnnxNetwork, open_policy
+from katachi.policy.evaluator import OnnxNetwork, name_inputs, open_policy
 from katachi.policy.export import export_onnx, quantize_onnx
+from katachi.policy.network import Told
+from katachi.policy.train import name_heads
 from policy.test_network import shaken, some_planes
 
 RANKS = np.array([0, 3, 9, 1, 5])
+KOMI = np.array([6.5, -6.5, 0.5, -7.5, 0], dtype=np.float32)
+JUDGE: dict[str, Any] = {"pooling": True, "value": True, "komi": True, "score": True, "ownership": True, "reply": True}
 
 
 def ask(onnx: bytes, config: PolicyConfig, planes: Any) -> list[Any]:
-    inputs = {"planes": planes} | ({"rank": RANKS} if config.rank_embedding else {})
-    return OnnxNetwork(onnx).run(inputs, ["policy", *["value"] * config.value, *["ownership"] * config.ownership])
+    heads = ["policy", *(head for head in ("value", "score", "ownership") if getattr(config, head))]
+    return OnnxNetwork(onnx).run(name_inputs(config, planes, RANKS, KOMI), heads)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,9 @@ def ask(onnx: bytes, config: PolicyConfig, planes: Any) -> list[Any]:
         {"symmetric": True},
         {"size": None, "position_bias": False, "value": True},
         {"ownership": True, "output_kernel": 3},
+        {"pooling": True, "value": True, "komi": True},
+        JUDGE,
+        {**JUDGE, "size": None, "position_bias": False, "servers": "kgs tom"},
     ],
 )
 def test_the_exported_network_says_what_the_trained_one_says(changes: dict[str, Any]) -> None:
@@ -38,22 +45,20 @@ def test_the_exported_network_says_what_the_trained_one_says(changes: dict[str, 
     for size in (9,) if config.size else (9, 5):
         planes = some_planes(config, 5, size)
         with torch.no_grad():
-            wanted = net.predict(planes, torch.from_numpy(RANKS))
-        policy, *others = ask(onnx, config, planes.numpy())
-        assert np.abs(policy - wanted.policy.numpy()).max() < 1e-4 * max(1, float(wanted.policy.abs().max()))
-        owners = None if wanted.ownership is None else 2 * torch.sigmoid(wanted.ownership) - 1
-        for found, said in zip(others, filter(torch.is_tensor, (wanted.value, owners)), strict=True):
-            assert np.abs(found - said.numpy()).max() < 1e-3
+            wanted = net.predict(planes, Told(torch.from_numpy(RANKS), torch.from_numpy(KOMI)))
+        said = name_heads(wanted)
+        for head, found in zip(said, ask(onnx, config, planes.numpy()), strict=True):
+            assert np.abs(found - said[head]).max() < 1e-4 * max(1, float(np.abs(said[head]).max())), head
 
 
 def test_eight_bits_say_nearly_the_same(caplog: pytest.LogCaptureFixture) -> None:
-    config = PolicyConfig(size=9, layers=5, filters=16, value=True, ownership=True)
+    config = PolicyConfig(size=9, layers=5, filters=16, **{**JUDGE, "servers": ""})
     onnx = export_onnx(config, shaken(config).arrays())
     planes = some_planes(config, 5, 9).numpy()
-    int8 = quantize_onnx(onnx, planes, RANKS)
+    int8 = quantize_onnx(onnx, name_inputs(config, planes, RANKS, KOMI))
     assert not caplog.records
     open_policy(config, int8)
-    policy, _, owners = ask(onnx, config, planes)
-    rough, _, rough_owners = ask(int8, config, planes)
+    policy, _, _, owners = ask(onnx, config, planes)
+    rough, _, _, rough_owners = ask(int8, config, planes)
     assert 0 < np.abs(rough - policy).mean() < 0.05 * policy.std()
     assert 0 < np.abs(rough_owners - owners).mean() < 0.05 * owners.std()

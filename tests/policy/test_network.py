@@ -12,7 +12,7 @@ from katachi.go.board import Board
 from katachi.go.points import Symmetry
 from katachi.policy import network as cnn
 from katachi.policy.config import PolicyConfig
-from katachi.policy.network import PolicyNetwork
+from katachi.policy.network import PolicyNetwork, Told
 from katachi.policy.planes import PLANES
 
 
@@ -43,7 +43,7 @@ def shaken(config: PolicyConfig, seed: int = 0) -> PolicyNetwork:
 )
 def test_a_new_network_knows_nothing(config: PolicyConfig) -> None:
     planes = some_planes(config, 4, 19)
-    policy = PolicyNetwork.new(config, seed=3).predict(planes, torch.full((4,), 5)).policy
+    policy = PolicyNetwork.new(config, seed=3).predict(planes, Told(torch.full((4,), 5))).policy
     assert policy.shape == (4, config.outputs, 361)
     loss = cross_entropy(policy[:, 0], torch.tensor([0, 100, 180, 360]))
     assert float(loss.detach()) == pytest.approx(math.log(361), abs=0.2)
@@ -55,7 +55,14 @@ def test_a_new_network_knows_nothing(config: PolicyConfig) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"kind": "plain", "layers": 2}, {"normalized": False}, {"value": True, "outputs": 2}, {"ownership": True}],
+    [
+        {},
+        {"kind": "plain", "layers": 2},
+        {"normalized": False},
+        {"value": True, "outputs": 2},
+        {"ownership": True, "reply": True},
+        {"layers": 5, "pooling": True, "komi": True, "servers": "kgs tom", "value": True, "score": True},
+    ],
 )
 def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None:
     """A slow obvious twin, one layer after another, without Winograd."""
@@ -63,14 +70,23 @@ def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None
     net = shaken(config)
     weights = {name: tensor.detach() for name, tensor in net.weights.items()}
     planes, ranks = some_planes(config, 3, 5), torch.tensor([0, 4, 9])
+    servers, komi = torch.tensor([1, 0, 1] if config.servers else [0, 0, 0]), torch.tensor([6.5, -6.5, 0.5])
+
+    def pooled(boards: torch.Tensor) -> torch.Tensor:
+        return torch.cat([boards.mean((2, 3)), boards.amax((2, 3))], dim=1)
 
     def layer(number: int, boards: torch.Tensor) -> torch.Tensor:
         part = {name.rpartition(".")[2]: weights[name] for name in weights if name.startswith(f"layers.{number}.")}
-        boards = conv2d(boards, part["weight"], padding="same")
+        everywhere = pooled(boards) @ part["pooling"].T if "pooling" in part else torch.zeros(3, 16)
+        boards = conv2d(boards, part["weight"], padding="same") + everywhere[..., None, None]
         if "bias" in part:
             boards = boards + (part["bias"] if part["bias"].ndim == 3 else part["bias"][:, None, None])
         if number == 0:
             boards = boards + weights["ranks"][ranks][..., None, None]
+            if config.servers:
+                boards = boards + weights["servers"][servers][..., None, None]
+            if config.komi:
+                boards = boards + (komi[:, None] / 10 * weights["komi"])[..., None, None]
         if "gain" in part:
             gain, shift, mean, variance = (part[name][:, None, None] for name in ("gain", "shift", "mean", "variance"))
             boards = gain * (boards - mean) / torch.sqrt(variance + 1e-5) + shift
@@ -79,21 +95,25 @@ def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None
     boards = torch.relu(layer(0, planes.float()))
     if config.kind == "plain":
         boards = torch.relu(layer(1, boards))
-    else:
-        boards = torch.relu(boards + layer(2, torch.relu(layer(1, boards))))
+    for block in range(config.blocks):
+        boards = torch.relu(boards + layer(2 * block + 2, torch.relu(layer(2 * block + 1, boards))))
     policy = conv2d(boards, weights["policy.weight"]) + weights["policy.bias"]
     with torch.no_grad():
-        found = net.predict(planes, ranks)
+        found = net.predict(planes, Told(ranks + 10 * servers, komi))
     assert torch.allclose(found.policy, policy.flatten(2), atol=1e-4)
     if config.value:
         assert found.value is not None
-        hidden = torch.relu(boards.mean((2, 3)) @ weights["value.hidden"].T + weights["value.hidden_bias"])
-        value = hidden @ weights["value.output"][0] + weights["value.output_bias"]
-        assert torch.allclose(found.value, value, atol=1e-4)
-    if config.ownership:
-        assert found.ownership is not None
-        owners = conv2d(boards, weights["ownership.weight"]) + weights["ownership.bias"]
-        assert torch.allclose(found.ownership, owners.flatten(1), atol=1e-4)
+        seen = pooled(boards) if config.pooling else boards.mean((2, 3))
+        seen = torch.cat([seen, komi[:, None] / 10], dim=1) if config.komi else seen
+        hidden = torch.relu(seen @ weights["value.hidden"].T + weights["value.hidden_bias"])
+        outputs = hidden @ weights["value.output"].T + weights["value.output_bias"]
+        named = [found.value, found.score, found.spread, found.doubt] if config.score else [found.value]
+        assert torch.allclose(torch.stack([row for row in named if row is not None], dim=1), outputs, atol=1e-4)
+    for head, maps in (("ownership", found.ownership), ("reply", found.reply)):
+        if getattr(config, head):
+            assert maps is not None
+            wanted = conv2d(boards, weights[f"{head}.weight"]) + weights[f"{head}.bias"]
+            assert torch.allclose(maps, wanted.flatten(1), atol=1e-4)
 
 
 def test_statistics_follow_the_batches() -> None:
@@ -101,10 +121,10 @@ def test_statistics_follow_the_batches() -> None:
     net = PolicyNetwork.new(config, seed=0)
     before = net.arrays()["layers.0.mean"]
     planes = some_planes(config, 3, 5)
-    net.predict(planes, torch.zeros(3, dtype=torch.int64))
+    net.predict(planes, Told(torch.zeros(3, dtype=torch.int64)))
     assert (net.arrays()["layers.0.mean"] == before).all()
     sums = conv2d(planes.float(), net.weights["layers.0.weight"].detach(), padding=1)
-    net.predict(planes, torch.zeros(3, dtype=torch.int64), training=True)
+    net.predict(planes, Told(torch.zeros(3, dtype=torch.int64)), training=True)
     assert net.arrays()["layers.0.mean"] == pytest.approx(0.05 * sums.mean((0, 2, 3)).numpy(), abs=1e-6)
 
 
@@ -116,8 +136,8 @@ def test_a_symmetric_network_turns_with_the_board(symmetry: Symmetry) -> None:
     ranks = torch.zeros(2, dtype=torch.int64)
     turned = torch.from_numpy(np.ascontiguousarray(symmetry.transform(planes.numpy())))
     with torch.no_grad():
-        policy = net.predict(planes, ranks).policy.view(2, 2, 7, 7).numpy()
-        found = net.predict(turned, ranks).policy.view(2, 2, 7, 7).numpy()
+        policy = net.predict(planes, Told(ranks)).policy.view(2, 2, 7, 7).numpy()
+        found = net.predict(turned, Told(ranks)).policy.view(2, 2, 7, 7).numpy()
     assert found == pytest.approx(symmetry.transform(policy), abs=1e-4)
 
 
@@ -125,7 +145,7 @@ def test_one_network_for_all_sizes() -> None:
     config = PolicyConfig(size=None, position_bias=False, layers=3, filters=16)
     net = shaken(config)
     for size in (5, 9, 13):
-        policy = net.predict(some_planes(config, 2, size), torch.tensor([1, 2])).policy
+        policy = net.predict(some_planes(config, 2, size), Told(torch.tensor([1, 2]))).policy
         assert policy.shape == (2, 1, size * size)
 
 
@@ -135,7 +155,7 @@ def test_gradients_are_those_of_torchs_own_layers(monkeypatch: pytest.MonkeyPatc
 
     def gradients() -> dict[str, torch.Tensor]:
         net = shaken(config)
-        prediction = net.predict(planes, ranks, training=True)
+        prediction = net.predict(planes, Told(ranks), training=True)
         assert prediction.value is not None
         (cross_entropy(prediction.policy[:, 0], torch.tensor([3, 4, 5, 80])) + prediction.value.sum()).backward()
         return {name: tensor.grad for name, tensor in net.learned.items() if tensor.grad is not None}

@@ -12,6 +12,7 @@ from katachi.data.dataset import NO_LABEL
 from katachi.go.points import BLACK, WHITE
 from katachi.policy.config import PolicyTraining
 from katachi.policy.learner import Learner, Muon, orthogonalize, predict, validate
+from katachi.policy.network import Told
 
 SIZE = 5
 
@@ -30,7 +31,12 @@ def random_batch(count: int, seed: int = 0, legal: float = 0.7) -> Batch:
     ranks, won = rng.integers(0, 10, count).astype(np.int8), rng.integers(-1, 2, count).astype(np.int8)
     colors = rng.choice(np.array([BLACK, WHITE], dtype=np.int8), count)
     owners = rng.integers(-1, 2, (count, SIZE * SIZE)).astype(np.int8)
-    return Batch(planes, moves, ranks, colors, won, np.zeros(count, dtype=np.int16), owners)
+    replies = rng.integers(-1, SIZE * SIZE, count)
+    scores = np.where(rng.random(count) < 0.5, rng.normal(0, 20, count), np.nan).astype(np.float32)
+    komi = rng.choice(np.array([-7.5, 0.5, 6.5], dtype=np.float32), count)
+    servers = np.zeros(count, dtype=np.int8)
+    plies = np.zeros(count, dtype=np.int16)
+    return Batch(planes, moves, ranks, colors, won, plies, owners, replies, scores, komi, servers, np.arange(count))
 
 
 def test_warm_up_and_cosine() -> None:
@@ -101,7 +107,7 @@ def test_a_step_of_plain_descent_is_the_mean_gradient() -> None:
     learner = Learner(training)
     batch = random_batch(8)
     before = learner.net.arrays()
-    shares = torch.softmax(learner.net.predict(torch.from_numpy(batch.planes), torch.zeros(8).long()).policy, 2)
+    shares = torch.softmax(learner.net.predict(torch.from_numpy(batch.planes), Told(torch.zeros(8).long())).policy, 2)
     gradient = np.zeros((2, SIZE * SIZE))
     for number, (move, color) in enumerate(zip(batch.moves, batch.colors, strict=True)):
         output = 0 if color == BLACK else 1

@@ -34,7 +34,7 @@ from katachi.data.dataset import GAME, SPLITS, Dataset, DatasetCard, encode_move
 from katachi.features.planes import HIGHEST_RANK, Planes
 from katachi.go.board import Board
 from katachi.policy.config import PolicyConfig
-from katachi.policy.evaluator import INT8, ONNX, OnnxNetwork, PolicyCard
+from katachi.policy.evaluator import INT8, ONNX, OnnxNetwork, PolicyCard, name_inputs
 from katachi.policy.measure import Predictor
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
@@ -97,25 +97,22 @@ def _evaluators(saved: SavedModel[Any]) -> Iterator[tuple[str, Evaluate]]:
 
 
 def _run_onnx(network: OnnxNetwork, config: PolicyConfig, planes: Planes, part: slice) -> None:
-    rank = {"rank": _ranks(planes[part])} if config.rank_embedding else {}
-    network.run({"planes": planes[part], **rank}, ["policy"])
+    some = planes[part]
+    network.run(name_inputs(config, some, _ranks(some), np.zeros(len(some), dtype=np.float32)), ["policy"])
 
 
 def _torch_evaluator(config: PolicyConfig, planes: Planes) -> Evaluate:
     import torch  # takes seconds
 
-    from katachi.policy.network import PolicyNetwork
+    from katachi.policy.network import PolicyNetwork, Told
 
     torch.set_num_threads(1)
-    network, tensors, ranks = (
-        PolicyNetwork.new(config, seed=0),
-        torch.from_numpy(planes),
-        torch.from_numpy(_ranks(planes)),
-    )
+    network, tensors = PolicyNetwork.new(config, seed=0), torch.from_numpy(planes)
+    ranks, komi = torch.from_numpy(_ranks(planes)), torch.zeros(len(planes))
 
     def evaluate(part: slice) -> None:
         with torch.inference_mode():
-            network.predict(tensors[part], ranks[part])
+            network.predict(tensors[part], Told(ranks[part], komi[part]))
 
     return evaluate
 

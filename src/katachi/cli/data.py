@@ -159,6 +159,10 @@ def label(
         typer.Option("--by", help="Whom to ask, in the order of asking; all without it.", show_default=False),
     ] = None,
     games: Annotated[int | None, number(1, MANY, "So many games at most, drawn at random.")] = None,
+    other: Annotated[
+        Path | None,
+        typer.Option("--from", help="Ask nobody: take the labels that equal games have in this set.", metavar="SET"),
+    ] = None,
     engine: Annotated[
         str | None, typer.Option(help="A GTP program that says what is dead, instead of GNU Go.", metavar="COMMAND")
     ] = None,
@@ -177,14 +181,18 @@ def label(
       katachi data label my-games
       katachi data label my-games --by marks --by playouts --json
       katachi data label my-games --by gnugo --games 500 --seconds 10 --jobs 4
+      katachi data label all-games --from marked-games
     """
     from katachi.data.dataset import Dataset
-    from katachi.data.labeling import count_labels, label_games
+    from katachi.data.labeling import copy_labels, count_labels, label_games
 
     opened = Dataset.open(dataset)
     kept = f"the labels so far are kept in {dataset}"
-    with interruptible(lambda: kept), _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
-        labels = label_games(opened, sources, jobs=count_jobs(jobs), most=games, watch=watch)
+    if other is not None:
+        labels = copy_labels(opened, Dataset.open(other))
+    else:
+        with interruptible(lambda: kept), _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
+            labels = label_games(opened, sources, jobs=count_jobs(jobs), most=games, watch=watch)
     report = count_labels(opened, labels)
     if as_json:
         typer.echo(json.dumps(report))

@@ -10,14 +10,14 @@ Passes are played on the way, but are never what is to be predicted.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.sgf.files import Split
-from katachi.sgf.record import dans
+from katachi.sgf.record import dans, rank_codes
 
 # Computing ahead: what will be needed next is made by other threads, in order, and never more than a few of it.
 #
@@ -43,7 +43,7 @@ T = TypeVar("T")
 _AHEAD: Final = 3  # results for each worker that may wait to be fetched, or be in the making
 
 
-def compute_ahead(compute: Callable[[int], T], start: int, workers: int) -> Iterator[T]:
+def compute_ahead(compute: Callable[[int], T], start: int, workers: int) -> Generator[T]:
     """The results for ``start``, ``start`` + 1 and so on; what a worker raises is raised where its result would be."""
     if not workers:
         yield from map(compute, count(start))
@@ -89,17 +89,25 @@ _SYMMETRIES: Final = 1
 _SIZES: Final = 2
 
 
+Floats = NDArray[np.float32]
+
+
 class Batch(NamedTuple):
-    """B positions on boards of size n, what was played there, by whom, and whether they won."""
+    """B positions on boards of size n, what was played there, by whom, and what became of it."""
 
     planes: NDArray[np.uint8]  # [B, C, n, n]
     moves: NDArray[np.int64]  # [B], points
-    ranks: NDArray[np.int8]  # [B], the mover's dan, 1 to 9, 0 if unknown
+    ranks: NDArray[np.int8]  # [B], the mover's rank as a code (see ``sgf.record``)
     colors: NDArray[np.int8]  # [B], who moves
     won: NDArray[np.int8]  # [B], +1 if the mover won, −1 if the mover lost, 0 for a draw or if it is not known
     plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
     # [B, n²], +1 the mover's point, −1 the opponent's, 0 neither, or NO_LABEL; [B, 0] unless asked
     owners: NDArray[np.int8]
+    replies: NDArray[np.int64]  # [B], the point that the opponent played next, −1 if none
+    scores: Floats  # [B], the mover's points less the opponent's when it was counted, without komi; NaN if it was not
+    komi: Floats  # [B], as the mover sees it: positive for White
+    servers: NDArray[np.int8]  # [B], the number of the server that a game is from
+    games: NDArray[np.int64]  # [B], the number of a game in its set
 
     def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
         """Some of the positions."""
@@ -123,6 +131,8 @@ class Batches:
     size: int = 0  # of the boards; without one the set must have one only
     weakest: str | None = None  # a rank such as 1d: games with a weaker player or one of unknown rank are left out
     ownership: bool = False
+    kyu_ranks: bool = False  # whether ranks go down to 30k
+    server: int = 0  # a number for where the games are from
 
     def __post_init__(self) -> None:
         dataset, split = self.dataset, self.split
@@ -133,7 +143,7 @@ class Batches:
         if not self._games.size:
             strong = f" without players weaker than {self.weakest}" if self.weakest else ""
             raise DatasetError(f"{dataset.path} has no {size}×{size} games for {split}{strong}")
-        if self.ownership and not dataset.select(size, split, self.weakest, labeled=True).size:
+        if self.ownership and not self.server and not dataset.select(size, split, self.weakest, labeled=True).size:
             raise DatasetError(f"{dataset.path} does not say who owned what in games for {split}: label more of them")
 
     @property
@@ -186,20 +196,39 @@ class Batches:
         games = self.dataset.games[numbers]
         boards = new_boards(games.size, self.size)
         codes = np.empty(games.size, dtype=np.uint16)
+        replies = np.empty(games.size, dtype=np.int64)
         plies = np.empty(games.size, dtype=np.int16)
-        done = kernels.fill_positions(
-            boards, games, self.dataset.moves, self.dataset.stones, plays, symmetries, self._tables, codes, plies
-        )
+        recorded = (self.dataset.moves, self.dataset.stones)
+        done = kernels.fill_positions(boards, games, *recorded, plays, symmetries, self._tables, codes, replies, plies)
         if done < games.size:
             raise DatasetError(f"{self.dataset.path} has a game with moves that cannot be played: it is damaged")
         white = (codes & WHITE_BIT) != 0
         colors = np.where(white, WHITE, BLACK).astype(np.int8)
-        ranks = dans(np.where(white, games["white_grade"], games["black_grade"]))
+        grades = np.where(white, games["white_grade"], games["black_grade"])
         planes = np.empty((games.size, self.planes.count, self.size, self.size), dtype=np.uint8)
-        self.planes.fill(boards, ranks, planes)
-        moves = (codes & POINT_MASK).astype(np.int64)
-        owners = self._owners(numbers, colors, symmetries)
-        return Batch(planes, moves, ranks, colors, games["winner"] * colors, plies, owners)
+        self.planes.fill(boards, dans(grades), planes)
+        komi = usual_komi(games)
+        return Batch(
+            planes,
+            moves=(codes & POINT_MASK).astype(np.int64),
+            ranks=rank_codes(grades, kyu=self.kyu_ranks),
+            colors=colors,
+            won=games["winner"] * colors,
+            plies=plies,
+            owners=self._owners(numbers, colors, symmetries),
+            replies=replies,
+            scores=(self._margins(numbers) + komi) * colors,
+            komi=-komi * colors,
+            servers=np.full(games.size, self.server, dtype=np.int8),
+            games=numbers,
+        )
+
+    def _margins(self, numbers: NDArray[np.int64]) -> Floats:
+        """By how much Black won games that were counted; NaN of others, and of sets that are too old to know."""
+        if not self.dataset.knows_endings:
+            return np.full(numbers.size, np.nan, dtype=np.float32)
+        margins: Floats = self.dataset.endings["margin"][numbers] * self.dataset.games["winner"][numbers]
+        return margins
 
     def _owners(
         self, numbers: NDArray[np.int64], colors: NDArray[np.int8], symmetries: NDArray[np.uint8]
@@ -207,11 +236,55 @@ class Batches:
         """Who owned what in the end, as the movers see it and turned like the positions."""
         if not self.ownership:
             return np.empty((numbers.size, 0), dtype=np.int8)
+        if not self.dataset.is_labeled:
+            return np.full((numbers.size, self.size * self.size), NO_LABEL, dtype=np.int8)
         labels = self.dataset.labels[numbers]
         owners = np.empty_like(labels)
         seen = np.where(labels == NO_LABEL, labels, labels * colors[:, None])
         np.put_along_axis(owners, self._tables[symmetries].astype(np.int64), seen, axis=1)
         return owners
+
+
+_EVEN_KOMI: Final = 6.5
+_HANDICAP_KOMI: Final = 0.5
+
+
+def usual_komi(games: NDArray[Any]) -> Floats:
+    """The komi of games, and the usual one where the record does not tell."""
+    usual = np.where((games["handicap"] > 1) | (games["stones"] > 1), _HANDICAP_KOMI, _EVEN_KOMI)
+    komi: Floats = np.where(np.isnan(games["komi"]), usual, games["komi"]).astype(np.float32)
+    return komi
+
+
+# Batches of several sets: each has its share of every batch until the last part, which is of the first set alone.
+
+
+class JoinedBatches:
+    """The endless sequence of batches from several sets; ``batches[k]`` is the k-th."""
+
+    def __init__(self, first: Batches, others: Sequence[Batches], shares: Sequence[float], until: int) -> None:
+        """Join sets whose batches are otherwise alike; from batch ``until`` on the first is alone."""
+        counts = [max(1, round(share * first.batch)) for share in shares]
+        sizes = [first.batch - sum(counts), *counts]
+        if sizes[0] < 1:
+            raise DatasetError(f"a batch of {first.batch} positions is too small to be shared by {len(sizes)} sets")
+        self._parts = [replace(part, batch=size) for part, size in zip([first, *others], sizes, strict=True)]
+        self._alone = replace(first, seed=first.seed + 1)
+        self._until = until
+        self.dataset = first.dataset
+        self.games = sum(part.games for part in self._parts)
+        self.epoch = sum(part.epoch for part in self._parts)
+        self.positions = first.positions
+
+    def __getitem__(self, number: int) -> Batch:
+        """Batch ``number``, computed here and now."""
+        if number >= self._until:
+            return self._alone[number]
+        return Batch._make(map(np.concatenate, zip(*(part[number] for part in self._parts), strict=True)))
+
+    def stream(self, start: int = 0, workers: int = 0) -> Iterator[Batch]:
+        """As those of ``Batches``."""
+        return compute_ahead(self.__getitem__, start, workers)
 
 
 # Batches of a set with boards of several sizes, for networks of any size: each batch has one size, drawn by chance.
@@ -246,7 +319,7 @@ class MixedBatches:
         return max(self._parts, key=lambda part: part.epoch).positions(split, count)
 
 
-AnyBatches = Batches | MixedBatches
+AnyBatches = Batches | MixedBatches | JoinedBatches
 
 
 @contextmanager

@@ -270,6 +270,16 @@ class Dataset:
         """The marks of all games; raises DatasetError if the set is too old to have them."""
         return self._map_ending(MARKS)
 
+    @property
+    def knows_endings(self) -> bool:
+        """Whether it says how games were counted."""
+        return ENDINGS in self.card.files
+
+    @property
+    def is_labeled(self) -> bool:
+        """Whether it was asked who owns each point at the end of games."""
+        return (self.path / LABELS).exists()
+
     @cached_property
     def labels(self) -> NDArray[np.int8]:
         """Who owns each point at the end of each game, [games, n²]; raises LabelError if that was never found out."""

@@ -217,6 +217,24 @@ def label_games(
     return labels
 
 
+def copy_labels(dataset: Dataset, other: Dataset) -> Labels:
+    """Give the games of a set the labels that equal games have in another; raises LabelError if that has none."""
+    lock = DirectoryLock(dataset.path)
+    try:
+        labels = _open(dataset)
+        known = {other.key(game): game for game in other.select(dataset.only_size(), labeled=True).tolist()}
+        equal = {game: known[key] for game in range(dataset.card.games) if (key := dataset.key(game)) in known}
+        here, there = list(equal), list(equal.values())
+        labels.labels[here] = other.labels[there]
+        labels.answers[here] = Labels.open(other.path, other.card.games, dataset.only_size(), other.digest).answers[
+            there
+        ]
+        labels.save(LabelCard(dataset=dataset.digest, asked=[*labels.card.asked, f"the labels of {other.title}"]))
+    finally:
+        lock.release()
+    return labels
+
+
 def _open(dataset: Dataset) -> Labels:
     if len(sizes := dataset.sizes) != 1:
         found = " and ".join(f"{size}×{size}" for size in sizes)

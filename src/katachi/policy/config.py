@@ -6,9 +6,13 @@ layers that add to what they were given (He et al. 2016). All layers see the who
 
 ```
 planes → layer 0 → … → layer L−1 → policy: logits of n² points, for the mover or for Black and White apart
-                                 → value:  the logit that the mover wins
+                                 → value:  the logit that the mover wins; the score, its spread, and the value's doubt
                                  → ownership: for each point, the logit that it will be the mover's
+                                 → reply:  logits of n² points for the opponent's next move, in training only
 ```
+
+The first layer may be told the mover's rank and server, and komi. With *pooling* every second block of a residual net
+and the value see the mean and the maximum of each filter over the whole board (Wu 2019).
 
 >>> paper = PolicyConfig.maddison(layers=12, filters=128)
 >>> paper.parameter_count(), paper.connection_count(), paper.unit_count()
@@ -45,9 +49,13 @@ from katachi.core.training import (
 )
 from katachi.go.points import MAX_SIZE
 from katachi.policy.planes import PLANES
+from katachi.sgf.record import count_ranks
 
-RANKS: Final = 10  # unknown, and 1d to 9d
 VALUE_UNITS: Final = 32
+JUDGING_UNITS: Final = 64  # of a value that is also a score
+KOMI_SCALE: Final = 10.0  # points
+SCORE_SCALE: Final = 20.0  # points
+VALUE, SCORE, SPREAD, DOUBT = range(4)  # rows of the value's outputs
 EPSILON: Final = 1e-5  # beside the variance in normalization
 Shape = tuple[int, ...]
 
@@ -69,8 +77,14 @@ class PolicyConfig(Strict):
     outputs: Literal[1, 2] = 1  # one policy for the mover, or one for Black and one for White
     symmetric: bool = False  # whether all filters and bias maps are the mean of their eight symmetries
     rank_embedding: bool = True  # whether the first layer has a bias for every filter and rank of the mover
+    kyu_ranks: bool = False  # whether ranks go down to 30k, or end with 1d
+    servers: str = ""  # names of servers that games are from, whose ranks differ: a bias for every filter and server
+    komi: bool = False  # whether the first layer and the value are told komi
+    pooling: bool = False
     value: bool = False
+    score: bool = False  # whether the value comes with the expected score, its spread and the doubt in the value
     ownership: bool = False
+    reply: bool = False
 
     @field_validator("planes")
     @classmethod
@@ -87,6 +101,12 @@ class PolicyConfig(Strict):
             raise ValueError("a net for any size has no position_bias")
         if self.normalized and self.filters % 8:
             raise ValueError("filters of a normalized net are a multiple of 8")
+        if self.score and not self.value:
+            raise ValueError("a score belongs to a value: value = true")
+        if (self.servers or self.kyu_ranks) and not self.rank_embedding:
+            raise ValueError("servers and kyu_ranks belong to a rank_embedding")
+        if self.pooling and self.kind == "plain":
+            raise ValueError("pooling belongs to residual blocks")
         return self
 
     @classmethod
@@ -113,6 +133,20 @@ class PolicyConfig(Strict):
         """The residual blocks."""
         return (self.layers - 1) // 2 if self.kind == "residual" else 0
 
+    @property
+    def rank_count(self) -> int:
+        """The ranks that there are, with the unknown one."""
+        return count_ranks(kyu=self.kyu_ranks)
+
+    @property
+    def server_names(self) -> list[str]:
+        """The servers, the usual one first."""
+        return self.servers.split()
+
+    def has_pooling(self, layer: int) -> bool:
+        """Whether the second layer of a block is told of the whole board."""
+        return self.pooling and layer > 0 and layer % 4 == 0
+
     def has_position_bias(self, layer: int) -> bool:
         """Whether a layer has a bias for every point."""
         return self.position_bias and (self.kind == "plain" or layer == 0)
@@ -131,16 +165,25 @@ class PolicyConfig(Strict):
                 shapes[f"layers.{layer}.bias"] = (self.filters, *self._map(self.has_position_bias(layer)))
             if self.normalized:
                 shapes |= {f"layers.{layer}.{name}": (self.filters,) for name in ("gain", "shift", *_STATISTICS)}
+            if self.has_pooling(layer):
+                shapes[f"layers.{layer}.pooling"] = (self.filters, 2 * self.filters)
         if self.rank_embedding:
-            shapes["ranks"] = (RANKS, self.filters)
+            shapes["ranks"] = (self.rank_count, self.filters)
+        if self.servers:
+            shapes["servers"] = (len(self.server_names), self.filters)
+        if self.komi:
+            shapes["komi"] = (self.filters,)
         shapes["policy.weight"] = (self.outputs, self.filters, self.output_kernel, self.output_kernel)
         shapes["policy.bias"] = (self.outputs, *self._map(self.position_bias))
         if self.value:
-            shapes |= {"value.hidden": (VALUE_UNITS, self.filters), "value.hidden_bias": (VALUE_UNITS,)}
-            shapes |= {"value.output": (1, VALUE_UNITS), "value.output_bias": (1,)}
-        if self.ownership:
-            shapes["ownership.weight"] = (1, self.filters, self.output_kernel, self.output_kernel)
-            shapes["ownership.bias"] = (1, *self._map(self.position_bias))
+            units, outputs = (JUDGING_UNITS, 4) if self.score else (VALUE_UNITS, 1)
+            seen = (1 + self.pooling) * self.filters + self.komi
+            shapes |= {"value.hidden": (units, seen), "value.hidden_bias": (units,)}
+            shapes |= {"value.output": (outputs, units), "value.output_bias": (outputs,)}
+        for head in ("ownership", "reply"):
+            if getattr(self, head):
+                shapes[f"{head}.weight"] = (1, self.filters, self.output_kernel, self.output_kernel)
+                shapes[f"{head}.bias"] = (1, *self._map(self.position_bias))
         return shapes
 
     def _map(self, wanted: bool) -> Shape:
@@ -188,9 +231,18 @@ class PolicyTraining(DatasetTraining, PolicyConfig):
     mask_illegal: bool = True  # whether illegal points have no part in the softmax
     value_loss: float = Field(default=0.25, ge=0, le=100)  # its weight beside that of the moves, if there is a value
     ownership_loss: float = Field(default=0.5, ge=0, le=100)  # the same for who will own a point, averaged over points
+    score_loss: float = Field(default=0.1, ge=0, le=100)
+    reply_loss: float = Field(default=0.15, ge=0, le=100)
     symmetries: bool = True  # whether positions are turned and mirrored at random
     products: Products = "float32"  # of convolutions in training; "auto" depends on the CPU, also when a run resumes
     seed: Seed = 0
+    more_data: list[str] = Field(default_factory=list, max_length=15)  # sets of the other servers, in their order
+    more_shares: list[float] = Field(default_factory=list)  # of every batch, one for each of these sets
+    more_until: float = Field(default=0.8, ge=0, le=1)  # the share of positions after which ``data`` is alone
+    # of what weights were a step before in their running mean, which is measured and saved; 0: the last weights are
+    mean_decay: float = Field(default=0.0, ge=0, lt=1)
+    replicas: int = Field(default=1, ge=1, le=256)  # processes that learn apart, and meet in the mean of their weights
+    meet_every: Count = 50  # batches of each of them
     evaluate_every: Count = 50_000  # positions
     validation_positions: Count = 4096
     first_model: str | None = None  # a run or a model whose weights to start from, for a new schedule
@@ -204,6 +256,18 @@ class PolicyTraining(DatasetTraining, PolicyConfig):
     @field_serializer("size")
     def _name_any_size(self, size: int | None) -> int | str:
         return "any" if size is None else size
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> Self:
+        if (
+            len(self.more_shares) != len(self.more_data)
+            or not sum(self.more_shares) < 1
+            or min(self.more_shares, default=1) <= 0
+        ):
+            raise ValueError("more_shares has a share for each set of more_data, and leaves some of the batch to data")
+        if self.servers and len(self.server_names) != 1 + len(self.more_data):
+            raise ValueError("servers names that of data, and one for each set of more_data")
+        return self
 
     @property
     def config(self) -> PolicyConfig:

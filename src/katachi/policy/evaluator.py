@@ -2,7 +2,8 @@
 
 The policy is a softmax over the points that are legal under simple ko. Networks learn from moves alone, so the pass
 is given what an even policy would give it: 1 / (legal points + 1). The value is that of the value head; without one
-it is a half. The planes need no more than boards, which remember their last moves.
+it is a half. Some networks also say by how much who wins, for any komi, and who owns what. The planes need no more
+than boards, which remember their last moves.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
-from katachi.core.contracts import Evaluation, Floats
+from katachi.core.contracts import Evaluation, Floats, Judgment
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import WEIGHTS, format_tensors, save_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board
 from katachi.go.points import BLACK, Symmetry
+from katachi.go.rules import DEFAULT_KOMI
 from katachi.policy.config import PolicyConfig
 from katachi.policy.planes import PLANES
+from katachi.sgf.record import MOST_KYU, format_grade, grade_of, rank_codes
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -94,12 +97,24 @@ def _list(names: Mapping[str, object]) -> str:
 # The evaluator
 
 MAX_THREADS: Final = 256
+_ON_POINTS: Final = ("policy", "ownership")  # what turns with the board
+
+
+def _read_grade(rank: object) -> object:
+    """The grade of a rank that is written, such as 15k; anything else as it is."""
+    return grade_of(rank.strip()) if isinstance(rank, str) and rank.strip()[-1:] in ("k", "d") else rank
+
+
+Grade = Annotated[int, BeforeValidator(_read_grade), Field(ge=1 - MOST_KYU, le=HIGHEST_RANK)]
 
 
 class PolicyOptions(Strict):
     """How a network is asked."""
 
-    rank: int | None = Field(default=None, ge=1, le=HIGHEST_RANK)  # dan of the player to imitate; None is the highest
+    # of the player to imitate: 5, or 5d, is 5 dan, and 15k 15 kyu where the network knows kyu ranks; None: the highest
+    rank: Grade | None = None
+    server: str | None = None  # whose ranks are meant, if the network knows several servers; None: the first
+    komi: float = Field(default=DEFAULT_KOMI, ge=-1000, le=1000)  # where nobody says it; what Black's area must exceed
     symmetries: bool = False  # ask about all eight symmetries of a board, and average: eight times the work
     precision: Literal["fp32", "int8"] = "fp32"
     temperature: float = Field(default=1.0, gt=0)  # of the policy: below 1 it is sharper
@@ -112,15 +127,25 @@ class PolicyEvaluator:
     Meets ``RankedEvaluator`` and ``ValuingEvaluator``.
     """
 
+    _made_at_komi: PolicyEvaluator | None = None  # the last one: a game asks for the same at every move
+
     def __init__(self, config: PolicyConfig, network: OnnxNetwork, options: PolicyOptions) -> None:
         """Raises ModelError if the network is not that of the configuration, or knows no ranks and is given one."""
         self.config = config
         self.options = options
         self.network = network
         self._planes = PLANES[config.planes]
-        self._rank = options.rank or HIGHEST_RANK
+        grade = HIGHEST_RANK if options.rank is None else options.rank
         if options.rank is not None and not knows_ranks(config):
             raise ModelError("rank is not an option of a network that was trained without ranks")
+        if options.rank is not None and grade < 1 and not config.kyu_ranks:
+            raise ModelError(f"this network knows the ranks from 1d to {HIGHEST_RANK}d, not {format_grade(grade)}")
+        if options.server is not None and options.server not in config.server_names:
+            known = ", ".join(config.server_names) or "no servers"
+            raise ModelError(f"this network knows {known}, not {options.server!r}")
+        self._dan = max(1, grade)
+        code = int(rank_codes(np.array([grade], dtype=np.int8), kyu=config.kyu_ranks)[0])
+        self._code = code + config.rank_count * (config.server_names.index(options.server) if options.server else 0)
         network.check(*_arrays(config))
 
     @property
@@ -134,10 +159,22 @@ class PolicyEvaluator:
         return knows_ranks(self.config)
 
     def at_rank(self, rank: int) -> PolicyEvaluator:
-        """The same network asked about players of another dan rank; as it is if it knows no ranks."""
+        """The same network asked about players of another rank, the nearest that it knows; as it is without any."""
         if not self.knows_ranks:
             return self
-        return type(self)(self.config, self.network, self.options.model_copy(update={"rank": rank}))
+        lowest = 1 - MOST_KYU if self.config.kyu_ranks else 1
+        return self._with(rank=min(max(rank, lowest), HIGHEST_RANK))
+
+    def at_komi(self, komi: float) -> PolicyEvaluator:
+        """The same network for games with another komi; as it is if it is not told komi."""
+        if komi == self.options.komi or not (self.config.komi or self.config.score):
+            return self
+        if self._made_at_komi is None or self._made_at_komi.options.komi != komi:
+            self._made_at_komi = self._with(komi=komi)
+        return self._made_at_komi
+
+    def _with(self, **changes: Any) -> PolicyEvaluator:
+        return type(self)(self.config, self.network, self.options.model_copy(update=changes))
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
         """The policy over legal moves, and the value, averaged over what was asked."""
@@ -156,15 +193,19 @@ class PolicyEvaluator:
 
     def _ask(self, boards: Sequence[Board], heads: Sequence[str]) -> Iterator[list[Floats]]:
         """What the heads say about boards, once for each symmetry asked; points are those of the boards."""
-        planes = self._planes.encode(boards, self._rank)
-        rank = {"rank": np.full(len(boards), self._rank, dtype=np.int64)} if self.config.rank_embedding else {}
+        planes = self._planes.encode(boards, self._dan)
+        ranks = np.full(len(boards), self._code, dtype=np.int64)
+        komi = np.array([-self.options.komi * board.to_play for board in boards], dtype=np.float32)
         for symmetry in Symmetry if self.options.symmetries else (Symmetry.IDENTITY,):
             seen = np.ascontiguousarray(symmetry.transform(planes))
-            answers = self.network.run({"planes": seen, **rank}, heads)
+            answers = self.network.run(name_inputs(self.config, seen, ranks, komi), heads)
             if not all(np.isfinite(answer).all() for answer in answers):
                 raise ModelError("the network answers with what is not a number")
             came_from = symmetry.points(planes.shape[-1])
-            yield [answer if answer.ndim == 1 else answer[..., came_from] for answer in answers]
+            yield [
+                answer[..., came_from] if head in _ON_POINTS else answer
+                for head, answer in zip(heads, answers, strict=True)
+            ]
 
     def _repr_html_(self) -> str:
         """What it is made of and how it is asked, for notebooks."""
@@ -194,6 +235,34 @@ class PolicyOwnershipEvaluator(PolicyEvaluator):
         return black
 
 
+class PolicyJudge(PolicyOwnershipEvaluator):
+    """A network that also says by how much who wins. Meets ``JudgingEvaluator``."""
+
+    def judge(self, boards: Sequence[Board]) -> Judgment:
+        """Who wins, by how much, how sure that is, and who owns what."""
+        self._check_size(boards)
+        colors = np.array([board.to_play for board in boards], dtype=np.float32)
+        said = list(self._ask(boards, ("value", "score", "ownership")))
+        wins = np.mean([_logistic(value) for value, _, _ in said], axis=0)
+        lead, spread, doubt = np.mean([score for _, score, _ in said], axis=0).T
+        owners = np.mean([owners for _, _, owners in said], axis=0, dtype=np.float32)
+        black_wins = np.where(colors == BLACK, wins, 1 - wins).astype(np.float32)
+        black_lead = (lead * colors - self.options.komi).astype(np.float32)
+        return Judgment(black_wins, doubt, black_lead, spread, np.clip(owners * colors[:, None], -1, 1))
+
+
+def name_inputs(
+    config: PolicyConfig, planes: NDArray[np.uint8], ranks: NDArray[np.int64], komi: Floats
+) -> dict[str, NDArray[Any]]:
+    """What the ONNX file of a network takes."""
+    named: dict[str, NDArray[Any]] = {"planes": planes}
+    if config.rank_embedding:
+        named["rank"] = ranks
+    if config.komi:
+        named["komi"] = komi
+    return named
+
+
 def knows_ranks(config: PolicyConfig) -> bool:
     """Whether a network is given the rank of the player to move, by its planes or otherwise."""
     return config.rank_embedding or any(kind.title == "rank" for kind in PLANES[config.planes].kinds)
@@ -203,6 +272,8 @@ def open_policy(config: PolicyConfig, onnx: bytes, options: PolicyOptions | None
     """The evaluator of a network in an ONNX file; raises ModelError if that is damaged, or not what it should be."""
     options = options or PolicyOptions()
     evaluator = PolicyOwnershipEvaluator if config.ownership else PolicyEvaluator
+    if config.ownership and config.score:
+        evaluator = PolicyJudge
     return evaluator(config, OnnxNetwork(onnx, options.threads), options)
 
 
@@ -213,9 +284,13 @@ def _arrays(config: PolicyConfig) -> tuple[dict[str, Shape], dict[str, Shape]]:
     inputs: dict[str, Shape] = {"planes": (None, config.inputs, size, size)}
     if config.rank_embedding:
         inputs["rank"] = (None,)
+    if config.komi:
+        inputs["komi"] = (None,)
     outputs: dict[str, Shape] = {"policy": (None, config.outputs, points)}
     if config.value:
         outputs["value"] = (None,)
+    if config.score:
+        outputs["score"] = (None, 3)
     if config.ownership:
         outputs["ownership"] = (None, points)
     return inputs, outputs
@@ -273,7 +348,7 @@ class PolicyCard(ModelCard):
 
     @property
     def remarks(self) -> list[str]:
-        heads = ["policy", *["value"] * self.config.value, *["ownership"] * self.config.ownership]
+        heads = ["policy", *(head for head in ("value", "score", "ownership") if getattr(self.config, head))]
         return [" and ".join(heads), *["by rank"] * knows_ranks(self.config)]
 
     def count_weights(self, read: ReadFile) -> int:  # noqa: ARG002 (the card knows)

@@ -1,9 +1,11 @@
 """A trained network as an ONNX file, built from its configuration and its weights alone, in floats or in eight bits.
 
 Normalization is folded into the filters and biases before it, and symmetric filters are written out: what is left is
-convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) and, with a rank embedding, ``rank`` (int64
-[B]); outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value`` ([B], a logit) and
-``ownership`` ([B, n²], +1 the mover's).
+convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) and, where the network is told, ``rank`` (int64
+[B], the code of a rank, and the number of ranks more for each server after the first) and ``komi`` (float [B], as the
+mover sees it). Outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value`` ([B], a
+logit), ``score`` ([B, 3]: the mover's lead without komi, its standard deviation, and by how much the value is expected
+to differ from the outcome) and ``ownership`` ([B, n²], +1 the mover's). What learns the reply is left out.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from katachi.core.contracts import Floats
-from katachi.policy.config import EPSILON, PolicyConfig
+from katachi.policy.config import DOUBT, EPSILON, KOMI_SCALE, SCORE, SCORE_SCALE, SPREAD, VALUE, PolicyConfig
 
 _OPSET: Final = 17
 _IR_VERSION: Final = 8
@@ -41,7 +43,7 @@ def export_onnx(config: PolicyConfig, weights: Mapping[str, Floats]) -> bytes:
 def fold_weights(config: PolicyConfig, weights: Mapping[str, Floats]) -> dict[str, Floats]:
     """The weights of the same network without normalization and with symmetric filters written out.
 
-    Every layer has a ``weight`` and a ``bias``; ``ranks`` are added to that of layer 0.
+    Every layer has a ``weight`` and a ``bias``; what the network is told is added to that of layer 0.
     """
     folded = {name: _symmetrize(array) if config.symmetric else array for name, array in weights.items()}
     for layer in range(config.layers if config.normalized else 0):
@@ -52,8 +54,11 @@ def fold_weights(config: PolicyConfig, weights: Mapping[str, Floats]) -> dict[st
         spread = (-1, *[1] * (bias.ndim - 1))
         folded[f"layers.{layer}.weight"] = folded[f"layers.{layer}.weight"] * scale[:, None, None, None]
         folded[f"layers.{layer}.bias"] = bias * scale.reshape(spread) + offset.reshape(spread)
-        if layer == 0 and config.rank_embedding:
-            folded["ranks"] = folded["ranks"] * scale
+        if config.has_pooling(layer):
+            folded[f"layers.{layer}.pooling"] = folded[f"layers.{layer}.pooling"] * scale[:, None]
+        for name in ("ranks", "servers", "komi") if layer == 0 else ():
+            if name in folded:
+                folded[name] = folded[name] * scale
     return {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in folded.items()}
 
 
@@ -97,14 +102,50 @@ class _Graph:
 
     def _layer(self, layer: int, boards: str, added: str | None = None) -> str:
         name = f"layers.{layer}"
+        pooled = self._pool(name, boards) if self._config.has_pooling(layer) else None
         boards = self._convolve(name, boards)
+        if pooled is not None:
+            weight = self._constant(f"{name}.pooling", self._weights[f"{name}.pooling"])
+            boards = self._add_to_board(name, boards, self._node("Gemm", [pooled, weight], f"{name}.told", transB=1))
         if layer == 0 and self._config.rank_embedding:
-            ranks = self._weights["ranks"][:, :, None, None]
-            of_rank = self._node("Gather", [self._constant("ranks", ranks), "rank"], "of_rank")
-            boards = self._node("Add", [boards, of_rank], f"{name}.ranked")
+            of_rank = self._node("Gather", [self._constant("ranks", self._of_ranks()), "rank"], "of_rank")
+            boards = self._add_to_board(f"{name}.rank", boards, of_rank)
+        if layer == 0 and self._config.komi:
+            weights = self._constant("komi.weight", self._weights["komi"][None])
+            of_komi = self._node("MatMul", [self._scaled_komi(), weights], "of_komi")
+            boards = self._add_to_board(f"{name}.komi", boards, of_komi)
         if added is not None:
             boards = self._node("Add", [boards, added], f"{name}.sum")
         return self._node("Relu", [boards], f"{name}.output")
+
+    def _of_ranks(self) -> Floats:
+        """What is added for each rank of the first server, then of the next, [servers · ranks, filters]."""
+        ranks, servers = self._weights["ranks"], self._weights.get("servers")
+        if servers is None:
+            return ranks
+        return np.asarray((servers[:, None] + ranks).reshape(-1, ranks.shape[1]), dtype=np.float32)
+
+    def _scaled_komi(self) -> str:
+        """Komi as a column."""
+        column = self._node("Reshape", ["komi", self._constant("column", np.array([-1, 1]))], "komi.column")
+        return self._node(
+            "Div", [column, self._constant("komi.scale", np.array(KOMI_SCALE, np.float32))], "komi.scaled"
+        )
+
+    def _add_to_board(self, name: str, boards: str, values: str) -> str:
+        """Add values [B, filters] to all points of boards."""
+        shape = self._constant("every", np.array([0, -1, 1, 1]))
+        spread = self._node("Reshape", [values, shape], f"{name}.everywhere")
+        return self._node("Add", [boards, spread], f"{name}.added")
+
+    def _pool(self, name: str, boards: str) -> str:
+        """The mean and the maximum of every filter, [B, 2 · filters]."""
+        kinds = ("GlobalAveragePool", "GlobalMaxPool")
+        parts = [
+            self._node("Flatten", [self._node(kind, [boards], f"{name}.{kind}")], f"{name}.{kind}.flat")
+            for kind in kinds
+        ]
+        return self._node("Concat", parts, f"{name}.pooled", axis=1)
 
     def _convolve(self, name: str, boards: str) -> str:
         """A convolution with its bias: one for each filter is part of it, one for each point is added."""
@@ -118,14 +159,37 @@ class _Graph:
         return self._node("Add", [convolved, self._constant(f"{name}.bias", bias[None])], f"{name}.biased")
 
     def _value(self, boards: str) -> None:
-        pooled = self._node("Flatten", [self._node("GlobalAveragePool", [boards], "value.mean")], "value.pooled")
+        if self._config.pooling:
+            seen = self._pool("value", boards)
+        else:
+            seen = self._node("Flatten", [self._node("GlobalAveragePool", [boards], "value.mean")], "value.pooled")
+        if self._config.komi:
+            seen = self._node("Concat", [seen, "komi.scaled"], "value.seen", axis=1)
         for part in ("hidden", "output"):
             names = (f"value.{part}", f"value.{part}_bias")
             constants = [self._constant(name, self._weights[name]) for name in names]
-            pooled = self._node("Gemm", [pooled, *constants], f"value.{part}.sum", transB=1)
+            seen = self._node("Gemm", [seen, *constants], f"value.{part}.sum", transB=1)
             if part == "hidden":
-                pooled = self._node("Relu", [pooled], "value.hidden.units")
-        self._node("Reshape", [pooled, self._constant("row", np.array([-1]))], "value")
+                seen = self._node("Relu", [seen], "value.hidden.units")
+        self._node("Reshape", [self._column(seen, VALUE), self._constant("row", np.array([-1]))], "value")
+        if self._config.score:
+            self._score(seen)
+
+    def _score(self, outputs: str) -> None:
+        scale = self._constant("score.scale", np.array(SCORE_SCALE, np.float32))
+        lead = self._node("Mul", [self._column(outputs, SCORE), scale], "score.lead")
+        spread = self._node("Exp", [self._column(outputs, SPREAD)], "score.exp")
+        spread = self._node("Mul", [spread, scale], "score.spread")
+        doubt = self._node(
+            "Sqrt", [self._node("Sigmoid", [self._column(outputs, DOUBT)], "score.square")], "score.doubt"
+        )
+        self._node("Concat", [lead, spread, doubt], "score", axis=1)
+
+    def _column(self, rows: str, number: int) -> str:
+        """One column of [B, columns], [B, 1]."""
+        return self._node(
+            "Gather", [rows, self._constant(f"column.{number}", np.array([number]))], f"value.{number}", axis=1
+        )
 
     def _ownership(self, boards: str) -> None:
         """P less (1 − P) by the logit of P, which is the hyperbolic tangent of its half."""
@@ -148,6 +212,8 @@ class _Graph:
         inputs = [helper.make_tensor_value_info("planes", TensorProto.UINT8, planes)]
         if self._config.rank_embedding:
             inputs.append(helper.make_tensor_value_info("rank", TensorProto.INT64, ["batch"]))
+        if self._config.komi:
+            inputs.append(helper.make_tensor_value_info("komi", TensorProto.FLOAT, ["batch"]))
         return inputs
 
     def _outputs(self) -> list[ValueInfoProto]:
@@ -156,6 +222,8 @@ class _Graph:
         outputs = [helper.make_tensor_value_info(_POLICY, TensorProto.FLOAT, policy)]
         if self._config.value:
             outputs.append(helper.make_tensor_value_info("value", TensorProto.FLOAT, ["batch"]))
+        if self._config.score:
+            outputs.append(helper.make_tensor_value_info("score", TensorProto.FLOAT, ["batch", 3]))
         if self._config.ownership:
             outputs.append(helper.make_tensor_value_info(_OWNERSHIP, TensorProto.FLOAT, ["batch", points]))
         return outputs
@@ -164,23 +232,21 @@ class _Graph:
 # Eight bits
 
 
-def quantize_onnx(onnx: bytes, planes: NDArray[np.uint8], ranks: NDArray[np.int64]) -> bytes:
-    """The same network with its convolutions in eight bits, scaled by what real planes [B, C, n, n] and ranks [B] give.
+def quantize_onnx(onnx: bytes, inputs: Mapping[str, NDArray[Any]]) -> bytes:
+    """The same network with its convolutions in eight bits, scaled by what real inputs give.
 
     Weights have seven bits: without VNNI, eight of them overflow. The last convolutions stay in floats.
     """
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
     graph = ModelProto.FromString(onnx).graph
-    named: dict[str, NDArray[Any]] = {"planes": planes, "rank": ranks}
-    wanted = [node.name for node in graph.input]
-    starts = iter(range(0, len(planes), _CALIBRATED_AT_ONCE))
+    starts = iter(range(0, len(inputs["planes"]), _CALIBRATED_AT_ONCE))
 
     class Reader(CalibrationDataReader):  # type: ignore[misc]
         def get_next(self) -> dict[str, NDArray[Any]] | None:
             if (first := next(starts, None)) is None:
                 return None
-            return {name: named[name][first : first + _CALIBRATED_AT_ONCE] for name in wanted}
+            return {name: array[first : first + _CALIBRATED_AT_ONCE] for name, array in inputs.items()}
 
     with tempfile.TemporaryDirectory() as folder, _no_advice():
         source, target = Path(folder) / "model.onnx", Path(folder) / "model.int8.onnx"

@@ -21,20 +21,24 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, distributed
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, smooth_l1_loss
 
 from katachi.core.training import name_weights, weights_of
 from katachi.data.batches import Batch
 from katachi.data.dataset import NO_LABEL
 from katachi.go.points import WHITE
-from katachi.policy.config import TOP, PolicyTraining
+from katachi.policy.config import SCORE_SCALE, TOP, PolicyConfig, PolicyTraining
 from katachi.policy.convolutions import products_type
-from katachi.policy.network import PolicyNetwork, Prediction
+from katachi.policy.network import PolicyNetwork, Prediction, Told
 from katachi.policy.planes import PLANES
 
 _BETAS: Final = (0.9, 0.98)
 _MATRICES: Final = ("weight", "hidden", "output")  # which weights decay, by the ends of their names
 _AT_ONCE: Final = 128  # held-out positions
+_LOSSES: Final = ("value", "ownership", "score", "reply")  # beside that of the moves
+_MEAN: Final = "mean/"
+_LEAST_SPREAD, _MOST_SPREAD = -4.0, 2.0  # logarithms
+_SPREAD_SHARE: Final = 0.25
 
 
 class Losses(NamedTuple):
@@ -45,26 +49,34 @@ class Losses(NamedTuple):
     hits: int  # how often the most probable move was played
     values: float  # of the outcome, where it is known
     owners: float  # of who owned a point in the end, averaged over points, where it is known
+    scores: float = 0.0  # of the score where it is known, and of how far it and the outcome can be known
+    replies: float = 0.0  # −log p of what was played next
 
 
 class Learner:
     """A network that learns batch by batch; the same batches give the same weights to the last bit on one thread."""
 
     def __init__(self, settings: PolicyTraining, weights: Mapping[str, NDArray[np.float32]] | None = None) -> None:
-        """Start from the given weights or with new ones; raises ValueError if they do not fit."""
+        """Start from the layers of the given weights or with new ones; raises ValueError if they do not fit."""
         self.settings = settings
         self.step = 0
         self._take(
             PolicyNetwork.new(settings.config, settings.seed)
             if weights is None
-            else PolicyNetwork(settings.config, weights)
+            else PolicyNetwork.continued(settings.config, settings.seed, weights)
         )
 
-    def _take(self, net: PolicyNetwork) -> None:
-        """Learn with a network, of which the optimizers remember nothing yet."""
+    def _take(self, net: PolicyNetwork, mean: Mapping[str, NDArray[np.float32]] | None = None) -> None:
+        """Learn with a network, of which the optimizers remember nothing yet, and the running mean of its weights."""
         self.net = net
         self.net.products = products_type(self.settings.products)
         self._optimizers = _new_optimizers(self.settings, net)
+        self._mean = PolicyNetwork(self.settings.config, net.arrays() if mean is None else mean)
+
+    @property
+    def result(self) -> PolicyNetwork:
+        """The network that is measured and saved: with the running mean of its weights, if there is one."""
+        return self._mean if self.settings.mean_decay else self.net
 
     @property
     def positions(self) -> int:
@@ -75,38 +87,50 @@ class Learner:
     def is_finished(self) -> bool:
         return self.step >= self.settings.steps
 
-    def update(self, batch: Batch) -> Losses:
-        """Learn from a batch, and say what was known of it before."""
+    def update(self, batch: Batch, replicas: int = 1) -> Losses:
+        """Learn from a batch, while as many replicas do from others, and say what was known of it before."""
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = self.settings.step_size_at(self.step)
             optimizer.zero_grad()
         positions = _Positions(self.settings, own_share(batch))
-        prediction = self.net.predict(positions.planes, positions.ranks, training=True)
+        prediction = self.net.predict(positions.planes, positions.told, training=True)
         logits = positions.mover_logits(prediction)
         moves = cross_entropy(logits, positions.moves, reduction="sum")
-        values, owners = positions.value_loss(prediction), positions.ownership_loss(prediction)
-        loss = (moves + self.settings.value_loss * values + self.settings.ownership_loss * owners) / len(batch.moves)
-        loss.backward()  # type: ignore[no-untyped-call]
+        others = [getattr(positions, f"{head}_loss")(prediction) for head in _LOSSES]
+        weights = [getattr(self.settings, f"{head}_loss") for head in _LOSSES]
+        loss = (moves + sum(weight * other for weight, other in zip(weights, others, strict=True))) / len(batch.moves)
+        loss.backward()
         hits = (logits.argmax(1) == positions.moves).float().sum()
-        found = torch.stack([moves.detach(), hits, values.detach(), owners.detach()])
+        found = torch.stack([moves.detach(), hits, *(other.detach() for other in others)])
         gradients = [weight.grad for weight in self.net.learned.values() if weight.grad is not None]
         sum_over_processes([*gradients, found])
         for optimizer in self._optimizers:
             optimizer.step()
-        self.step += 1
-        return Losses(len(batch.moves), float(found[0]), int(found[1]), float(found[2]), float(found[3]))
+        self._follow()
+        self.step += replicas
+        return Losses(len(batch.moves), float(found[0]), int(found[1]), *found[2:].tolist())
+
+    def _follow(self) -> None:
+        """Let the running mean follow the weights; in the beginning it is a plain mean of what there was."""
+        if self.settings.mean_decay:
+            share = max(1 - self.settings.mean_decay, 1 / (self.step / self.settings.replicas + 1))
+            for name, mean in self._mean.weights.items():
+                mean.detach().lerp_(self.net.weights[name].detach(), share)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that is needed to resume."""
         state = name_weights(self.net.arrays())
         for name, key, moment in self._moments():
             state[f"{key}/{name}"] = moment.numpy().copy()
+        if self.settings.mean_decay:
+            state |= {f"{_MEAN}{name}": array for name, array in self._mean.arrays().items()}
         return state | {"step": np.array([self.step])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Resume from a state; raises ValueError if it is not one of these settings."""
-        self._take(PolicyNetwork(self.settings.config, weights_of(state)))
+        mean = {name.removeprefix(_MEAN): state[name] for name in state if name.startswith(_MEAN)}
+        self._take(PolicyNetwork(self.settings.config, weights_of(state)), mean or None)
         try:
             self.step = int(state["step"][0])
             for name, key, moment in self._moments():
@@ -136,7 +160,9 @@ class _Positions:
     def __init__(self, settings: PolicyTraining, batch: Batch) -> None:
         self.planes = torch.from_numpy(batch.planes)
         self.moves = torch.from_numpy(batch.moves)
-        self.ranks = torch.from_numpy(batch.ranks.astype(np.int64))
+        self.told = told(settings.config, batch)
+        self._replies = torch.from_numpy(batch.replies)
+        self._scores = torch.from_numpy(batch.scores) / SCORE_SCALE
         self._won = torch.from_numpy(batch.won.astype(np.float32))
         self._owners = torch.from_numpy(batch.owners.astype(np.float32))
         self._output = torch.from_numpy((batch.colors == WHITE).astype(np.int64) * (settings.outputs - 1))
@@ -159,6 +185,38 @@ class _Positions:
         losses = binary_cross_entropy_with_logits(prediction.value, (self._won + 1) / 2, reduction="none")
         return (losses * self._won.abs()).sum()
 
+    def score_loss(self, prediction: Prediction) -> Tensor:
+        """Of the score where it is known, and of what is expected of its error and the value's, summed."""
+        if (
+            prediction.score is None
+            or prediction.spread is None
+            or prediction.doubt is None
+            or prediction.value is None
+        ):
+            return torch.zeros(())
+        known = ~self._scores.isnan()
+        scores = torch.where(known, self._scores, 0.0)
+        losses = smooth_l1_loss(prediction.score, scores, reduction="none", beta=0.5)
+        spread = prediction.spread.clamp(_LEAST_SPREAD, _MOST_SPREAD)
+        error = (scores - prediction.score).detach() / spread.exp()
+        losses = losses + _SPREAD_SHARE * (spread + error.square() / 2)
+        wrong = (torch.sigmoid(prediction.value.detach()) - (self._won + 1) / 2).square()
+        doubts = (torch.sigmoid(prediction.doubt) - wrong).square() * self._won.abs()
+        return (losses * known).sum() + doubts.sum()
+
+    def score_error(self, prediction: Prediction) -> tuple[float, int]:
+        """The sum of errors in points, and of how many positions."""
+        if prediction.score is None:
+            return 0.0, 0
+        errors = (prediction.score - self._scores).abs()
+        return float(errors.nansum()) * SCORE_SCALE, int((~errors.isnan()).sum())
+
+    def reply_loss(self, prediction: Prediction) -> Tensor:
+        """Of what the opponent played next, where there is such a move, summed."""
+        if prediction.reply is None:
+            return torch.zeros(())
+        return cross_entropy(prediction.reply, self._replies, reduction="sum", ignore_index=-1)
+
     def ownership_loss(self, prediction: Prediction) -> Tensor:
         """Of who owned each point where it is known, averaged over the points of a board and summed over boards."""
         if prediction.ownership is None:
@@ -175,28 +233,35 @@ class _Positions:
         return int(((prediction.ownership * self._owners > 0) & owned).sum()), int(owned.sum())
 
 
+def told(config: PolicyConfig, batch: Batch) -> Told:
+    """What a network is told of the positions of a batch."""
+    ranks = batch.ranks.astype(np.int64) + config.rank_count * batch.servers.astype(np.int64)
+    return Told(torch.from_numpy(ranks), torch.from_numpy(batch.komi))
+
+
 def predict(learner: Learner, batch: Batch) -> Tensor:
     """The logits of what would be played, [B, n²]; illegal points are −∞ if they are masked."""
     positions = _Positions(learner.settings, batch)
     with torch.no_grad():
-        return positions.mover_logits(learner.net.predict(positions.planes, positions.ranks))
+        return positions.mover_logits(learner.result.predict(positions.planes, positions.told))
 
 
 def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
-    """The mean loss, top-k accuracies, and the shares of winners and owners that were known."""
+    """The mean loss, top-k accuracies, the shares of winners and owners that were known, the mean error in points."""
     losses: list[Tensor] = []
     places: list[Tensor] = []
     values: list[Tensor] = []
-    owners = np.zeros(2)
+    owners, errors = np.zeros(2), np.zeros(2)
     for first in range(0, len(held_out.moves), _AT_ONCE):
         positions = _Positions(learner.settings, held_out.only(slice(first, first + _AT_ONCE)))
         with torch.no_grad():
-            prediction = learner.net.predict(positions.planes, positions.ranks)
+            prediction = learner.result.predict(positions.planes, positions.told)
             logits = positions.mover_logits(prediction)
         losses.append(cross_entropy(logits, positions.moves, reduction="none"))
         places.append((logits > logits.gather(1, positions.moves[:, None])).sum(1))
         values.append(torch.zeros(0) if prediction.value is None else prediction.value)
         owners += positions.ownership_hits(prediction)
+        errors += positions.score_error(prediction)
     place = torch.cat(places)
     found = {"loss": float(torch.cat(losses).mean())}
     found |= {f"top_{top}": float((place < top).float().mean()) for top in TOP}
@@ -205,6 +270,8 @@ def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
         found["value_hits"] = float((torch.cat(values) * won > 0).sum() / (won != 0).sum().clamp(min=1))
     if learner.settings.ownership:
         found["ownership_hits"] = float(owners[0] / max(1, owners[1]))
+    if learner.settings.score:
+        found["score_error"] = float(errors[0] / max(1, errors[1]))
     return found | {"positions": len(held_out.moves)}
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import conv2d, linear, relu
 
-from katachi.policy.config import PolicyConfig, is_learned
+from katachi.policy.config import DOUBT, KOMI_SCALE, SCORE, SPREAD, VALUE, PolicyConfig, is_learned
 from katachi.policy.convolutions import Statistics, convolve, normalize, normalize_batch
 
 # Filters and bias maps that look the same in all eight symmetries of the board (Maddison et al. 2014, section 3.2).
@@ -52,12 +52,26 @@ _FOLLOWING: Final = 0.05  # how far the statistics of a normalized layer go towa
 _FEWEST_CHANNELS: Final = 16  # that Winograd's method is worth its transforms for
 
 
+_NOTHING: Final = np.empty(0, dtype=np.float32)
+
+
 class Prediction(NamedTuple):
     """What a network says about B boards: logits, not masked, without the pass."""
 
     policy: Tensor  # [B, outputs, n²]
-    value: Tensor | None  # [B], the logit that the mover wins
-    ownership: Tensor | None  # [B, n²], the logit that a point will be the mover's
+    value: Tensor | None = None  # [B], the logit that the mover wins
+    score: Tensor | None = None  # [B], the mover's lead without komi, in units of ``SCORE_SCALE``
+    spread: Tensor | None = None  # [B], the logarithm of its standard deviation in the same units
+    doubt: Tensor | None = None  # [B], the logit of the mean square by which the value differs from the outcome
+    ownership: Tensor | None = None  # [B, n²], the logit that a point will be the mover's
+    reply: Tensor | None = None  # [B, n²], logits of the opponent's next move
+
+
+class Told(NamedTuple):
+    """What a network is told of B boards beside their planes; it does not look at what it was not made for."""
+
+    ranks: Tensor  # [B], the mover's rank as a code, and ``rank_count`` more for each server after the first
+    komi: Tensor = torch.zeros(1)  # [B], as the mover sees it: positive for White
 
 
 class PolicyNetwork:
@@ -79,6 +93,19 @@ class PolicyNetwork:
         random = torch.Generator().manual_seed(seed)
         return cls(config, {name: _begin(config, name, random).numpy() for name in config.weight_shapes()})
 
+    @classmethod
+    def continued(cls, config: PolicyConfig, seed: int, weights: Mapping[str, NDArray[np.float32]]) -> Self:
+        """A network that has the layers of another, and its own heads and inputs where the other has none or others.
+
+        What is told and pooled begins as nothing. Raises ValueError if its layers are not those of the other.
+        """
+        fresh = cls.new(config, seed).arrays()
+        fits = {name: array for name, array in weights.items() if fresh.get(name, _NOTHING).shape == array.shape}
+        missing = [name for name in fresh if name.startswith("layers.") and name not in fits and "pooling" not in name]
+        if missing:
+            raise ValueError(f"its weights are not those of this network: {', '.join(missing[:3])}")
+        return cls(config, fresh | fits)
+
     @property
     def learned(self) -> dict[str, Tensor]:
         """The weights that are learned by gradients."""
@@ -88,42 +115,58 @@ class PolicyNetwork:
         """A copy of all weights."""
         return {name: tensor.detach().numpy().copy() for name, tensor in self.weights.items()}
 
-    def predict(self, planes: Tensor, ranks: Tensor, *, training: bool = False) -> Prediction:
-        """What the network says of planes [B, C, n, n] and the movers' ranks [B], 0 to 9.
+    def predict(self, planes: Tensor, told: Told, *, training: bool = False) -> Prediction:
+        """What the network says of planes [B, C, n, n] and what it is told beside.
 
         In training layers are normalized by the batch, whose statistics are followed.
         """
         boards = planes.to(torch.float32, memory_format=torch.channels_last)
-        boards = self._layer(0, boards, ranks, None, training=training)
+        boards = self._layer(0, boards, told=told, training=training)
         if self.config.kind == "plain":
             for layer in range(1, self.config.layers):
-                boards = self._layer(layer, boards, None, None, training=training)
+                boards = self._layer(layer, boards, training=training)
         for block in range(self.config.blocks):
-            inner = self._layer(2 * block + 1, boards, None, None, training=training)
-            boards = self._layer(2 * block + 2, inner, None, boards, training=training)
-        policy, value, ownership = self._map("policy", boards).flatten(2), None, None
+            inner = self._layer(2 * block + 1, boards, training=training)
+            boards = self._layer(2 * block + 2, inner, added=boards, training=training)
+        heads = {
+            head: self._map(head, boards).flatten(1) for head in ("ownership", "reply") if getattr(self.config, head)
+        }
         if self.config.value:
-            value = self._value(boards)
-        if self.config.ownership:
-            ownership = self._map("ownership", boards).flatten(1)
-        return Prediction(policy, value, ownership)
+            rows = self._value(boards, told.komi)
+            heads["value"] = rows[VALUE]
+            if self.config.score:
+                heads |= {"score": rows[SCORE], "spread": rows[SPREAD], "doubt": rows[DOUBT]}
+        return Prediction(self._map("policy", boards).flatten(2), **heads)
 
     def _map(self, head: str, boards: Tensor) -> Tensor:
         return self._convolve(head, boards) + self._bias(head)
 
     def _layer(
-        self, layer: int, boards: Tensor, ranks: Tensor | None, added: Tensor | None, *, training: bool
+        self, layer: int, boards: Tensor, *, training: bool, told: Told | None = None, added: Tensor | None = None
     ) -> Tensor:
         """A convolution, its biases, what a block adds, and ReLU."""
         name = f"layers.{layer}"
+        pooled = linear(pool(boards), self.weights[f"{name}.pooling"]) if self.config.has_pooling(layer) else None
         boards = self._convolve(name, boards, self.products if training else torch.float32)
         if self.config.has_bias(layer):
             boards = boards + self._bias(name)
-        if ranks is not None and self.config.rank_embedding:
-            boards = boards + self.weights["ranks"][ranks][:, :, None, None]
+        of_board = pooled if told is None else self._tell(told)
+        if of_board is not None:
+            boards = boards + of_board[:, :, None, None]
         if self.config.normalized:
             return self._normalize(name, boards, added, training=training)
         return relu(boards if added is None else boards + added)
+
+    def _tell(self, told: Told) -> Tensor | None:
+        """What the first layer is told of each board, [B, filters]."""
+        config, parts = self.config, []
+        if config.rank_embedding:
+            parts.append(self.weights["ranks"][told.ranks % config.rank_count])
+        if config.servers:
+            parts.append(self.weights["servers"][told.ranks // config.rank_count])
+        if config.komi:
+            parts.append(told.komi[:, None] / KOMI_SCALE * self.weights["komi"])
+        return sum(parts[1:], start=parts[0]) if parts else None
 
     def _normalize(self, name: str, boards: Tensor, added: Tensor | None, *, training: bool) -> Tensor:
         weights = {key: self.weights[f"{name}.{key}"] for key in ("gain", "shift", "mean", "variance")}
@@ -151,9 +194,19 @@ class PolicyNetwork:
             return bias[:, None, None]
         return symmetrize(bias) if self.config.symmetric else bias
 
-    def _value(self, boards: Tensor) -> Tensor:
-        hidden = linear(boards.mean((2, 3)), self.weights["value.hidden"], self.weights["value.hidden_bias"])
-        return linear(relu(hidden), self.weights["value.output"], self.weights["value.output_bias"])[:, 0]
+    def _value(self, boards: Tensor, komi: Tensor) -> Tensor:
+        """The rows of the value's outputs, [1 or 4, B]."""
+        seen = pool(boards) if self.config.pooling else boards.mean((2, 3))
+        if self.config.komi:
+            seen = torch.cat([seen, komi[:, None] / KOMI_SCALE], dim=1)
+        hidden = relu(linear(seen, self.weights["value.hidden"], self.weights["value.hidden_bias"]))
+        return linear(hidden, self.weights["value.output"], self.weights["value.output_bias"]).T
+
+
+def pool(boards: Tensor) -> Tensor:
+    """The mean and the maximum of every channel over the whole board, [B, 2 · channels]."""
+    points = boards.permute(0, 2, 3, 1).flatten(1, 2)
+    return torch.cat([points.mean(1), points.max(1).values], dim=1)
 
 
 def _begin(config: PolicyConfig, name: str, random: torch.Generator) -> Tensor:
@@ -170,7 +223,9 @@ def _begin(config: PolicyConfig, name: str, random: torch.Generator) -> Tensor:
         return torch.zeros(shape)
     if config.kind == "plain" and not config.normalized:
         first = torch.empty(shape).uniform_(-_PAPER_SPREAD, _PAPER_SPREAD, generator=random)
-    elif name in ("policy.weight", "ownership.weight") or (not config.normalized and _ends_block(config, name)):
+    elif name in ("policy.weight", "ownership.weight", "reply.weight") or (
+        not config.normalized and _ends_block(config, name)
+    ):
         first = torch.zeros(shape)
     else:
         first = torch.randn(shape, generator=random) * math.sqrt(2 / math.prod(shape[1:]))

@@ -6,27 +6,30 @@ last evaluation is part of a checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from katachi.core.cards import Metric, wilson_interval
 from katachi.core.contracts import Floats
 from katachi.core.models import load_weights
 from katachi.core.training import Machine, MetricLine, TrainingError, TrainingRun, Watcher, ignore, load_first_weights
-from katachi.data.batches import AnyBatches, Batch, Batches, MixedBatches
-from katachi.data.dataset import Dataset
+from katachi.data.batches import AnyBatches, Batch, Batches, JoinedBatches, MixedBatches
+from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, format_color, format_vertex
-from katachi.policy.config import TOP, PolicyTraining
-from katachi.policy.evaluator import OnnxNetwork, save_policy
+from katachi.policy.config import SCORE_SCALE, TOP, PolicyTraining
+from katachi.policy.evaluator import OnnxNetwork, name_inputs, save_policy
 from katachi.policy.export import export_onnx, quantize_onnx
-from katachi.policy.learner import Learner, Losses, broadcast, is_first, joined_processes, predict, validate
+from katachi.policy.learner import Learner, Losses, broadcast, is_first, joined_processes, predict, told, validate
 from katachi.policy.network import Prediction
 from katachi.policy.planes import PLANES
+from katachi.policy.replicas import Replicas
 from katachi.sgf.files import Split
 
 _EXAMPLES: Final = "examples.txt"
@@ -54,15 +57,15 @@ def train_policy(
         if not is_first():
             _help(learner, batches, machine.workers)
             return
-        with TrainingRun(directory, settings, watch, command) as run:
+        with TrainingRun(directory, settings, watch, command) as run, ExitStack() as stack:
             run.restore(learner)
             broadcast(run.state)
             held_out = batches.positions(Split.VALIDATION, settings.validation_positions)
-            stream = batches.stream(learner.step, machine.workers)
+            update = stack.enter_context(_updates(learner, batches, machine.workers))
             for losses in run.learn(
                 learner,
-                update=lambda: learner.update(next(stream)),
-                every=max(1, settings.evaluate_every // settings.batch),
+                update=update,
+                every=_evaluate_every(settings),
                 tick=lambda found: tick(learner.positions, found),
                 checkpoint_seconds=machine.checkpoint_seconds,
             ):
@@ -72,6 +75,23 @@ def train_policy(
                 run.keep(learner.state_dict(), line, {_EXAMPLES: draw_positions(learner, held_out, _SHOWN)})
             _save(run, learner, batches)
             run.finish("cnn", search="policy")
+
+
+@contextmanager
+def _updates(learner: Learner, batches: AnyBatches, workers: int) -> Iterator[Callable[[], Losses]]:
+    """What makes the next step of a learner: from a batch, or, of replicas, from as many as they learn apart."""
+    if learner.settings.replicas > 1:
+        with Replicas(learner, batches, workers) as replicas:
+            yield replicas.update
+    else:
+        stream = batches.stream(learner.step, workers)
+        yield lambda: learner.update(next(stream))
+
+
+def _evaluate_every(settings: PolicyTraining) -> int:
+    """The steps between evaluations: where replicas meet."""
+    together = settings.replicas * settings.meet_every if settings.replicas > 1 else 1
+    return max(1, round(settings.evaluate_every / settings.batch / together)) * together
 
 
 def _help(learner: Learner, batches: AnyBatches, workers: int) -> None:
@@ -89,20 +109,29 @@ def open_batches(settings: PolicyTraining) -> AnyBatches:
     dataset = Dataset.open(settings.data)
     sizes = dataset.sizes if settings.size is None else [settings.size]
     sizes = [size for size in sizes if dataset.select(size, Split.TRAINING, settings.weakest).size]
-    parts = [
-        Batches(
-            dataset,
-            PLANES[settings.planes],
-            settings.batch,
-            settings.seed,
-            symmetries=settings.symmetries,
-            size=size,
-            weakest=settings.weakest,
-            ownership=settings.ownership,
-        )
-        for size in sizes or [settings.size or dataset.only_size()]
-    ]
+    parts = [_open_set(settings, dataset, size) for size in sizes or [settings.size or dataset.only_size()]]
+    if settings.more_data:
+        if len(parts) > 1:
+            raise DatasetError(f"{settings.data} holds several sizes: with more_data say which by --size")
+        sets = (Dataset.open(path) for path in settings.more_data)
+        others = [_open_set(settings, other, parts[0].size, number) for number, other in enumerate(sets, 1)]
+        return JoinedBatches(parts[0], others, settings.more_shares, int(settings.more_until * settings.steps))
     return parts[0] if len(parts) == 1 else MixedBatches(parts, settings.seed)
+
+
+def _open_set(settings: PolicyTraining, dataset: Dataset, size: int, server: int = 0) -> Batches:
+    return Batches(
+        dataset,
+        PLANES[settings.planes],
+        settings.batch,
+        settings.seed,
+        symmetries=settings.symmetries,
+        size=size,
+        weakest=settings.weakest,
+        ownership=settings.ownership,
+        kyu_ranks=settings.kyu_ranks,
+        server=server if settings.servers else 0,
+    )
 
 
 def _summarize(learner: Learner, losses: Losses) -> dict[str, float]:
@@ -114,7 +143,12 @@ def _summarize(learner: Learner, losses: Losses) -> dict[str, float]:
         "loss": losses.moves / losses.positions,
         "top_1": losses.hits / losses.positions,
     }
-    heads = {"value_loss": (settings.value, losses.values), "ownership_loss": (settings.ownership, losses.owners)}
+    heads = {
+        "value_loss": (settings.value, losses.values),
+        "ownership_loss": (settings.ownership, losses.owners),
+        "score_loss": (settings.score, losses.scores),
+        "reply_loss": (settings.reply, losses.replies),
+    }
     return means | {name: total / losses.positions for name, (has_head, total) in heads.items() if has_head}
 
 
@@ -127,32 +161,43 @@ _TOLERANCE: Final = 1e-3  # of logits: two ways to sum floats
 
 def _save(run: TrainingRun, learner: Learner, batches: AnyBatches) -> None:
     """Save a network as a model; raises TrainingError if the exported network does not say what the learner says."""
-    settings = learner.settings
-    onnx = export_onnx(settings.config, learner.net.arrays())
+    settings, weights = learner.settings, learner.result.arrays()
+    onnx = export_onnx(settings.config, weights)
     real = batches.positions(Split.TRAINING, _CALIBRATING)
     _check(learner, onnx, real.only(slice(_CHECKED)))
-    int8 = quantize_onnx(onnx, real.planes, real.ranks.astype(np.int64))
+    int8 = quantize_onnx(onnx, _inputs(settings, real))
     training = run.describe(batches.dataset.title, batches.games, learner.positions)
     path, metrics = run.path / "model", _metrics(run.lines[-1])
-    save_policy(path, settings.config, onnx, int8, learner.net.arrays(), training, metrics, replace=True)
+    save_policy(path, settings.config, onnx, int8, weights, training, metrics, replace=True)
+
+
+def _inputs(settings: PolicyTraining, batch: Batch) -> dict[str, NDArray[Any]]:
+    """A batch as the ONNX file of a network takes it."""
+    beside = told(settings.config, batch)
+    return name_inputs(settings.config, batch.planes, beside.ranks.numpy(), beside.komi.numpy())
 
 
 def _check(learner: Learner, onnx: bytes, batch: Batch) -> None:
-    ranks = batch.ranks.astype(np.int64)
     with torch.no_grad():
-        wanted = _heads(learner.net.predict(torch.from_numpy(batch.planes), torch.from_numpy(ranks)))
-    inputs: dict[str, Any] = {"planes": batch.planes} | ({"rank": ranks} if learner.settings.rank_embedding else {})
+        prediction = learner.result.predict(torch.from_numpy(batch.planes), told(learner.settings.config, batch))
+    wanted, inputs = name_heads(prediction), _inputs(learner.settings, batch)
     for (head, said), found in zip(wanted.items(), OnnxNetwork(onnx).run(inputs, list(wanted)), strict=True):
         error = float(np.abs(found - said).max())
         if not error <= _TOLERANCE * max(1.0, float(np.abs(said).max())):
             raise TrainingError(f"the exported network differs from the trained one by {error:.2g} in its {head}")
 
 
-def _heads(prediction: Prediction) -> dict[str, Floats]:
+def name_heads(prediction: Prediction) -> dict[str, Floats]:
     """What a network says under the names and in the units of its ONNX file."""
-    owners = None if prediction.ownership is None else torch.tanh(prediction.ownership / 2)
-    said = {"policy": prediction.policy, "value": prediction.value, "ownership": owners}
-    return {head: tensor.numpy() for head, tensor in said.items() if tensor is not None}
+    said = {"policy": prediction.policy}
+    if prediction.value is not None:
+        said["value"] = prediction.value
+    if prediction.score is not None and prediction.spread is not None and prediction.doubt is not None:
+        points = (SCORE_SCALE * prediction.score, SCORE_SCALE * torch.exp(prediction.spread))
+        said["score"] = torch.stack([*points, torch.sqrt(torch.sigmoid(prediction.doubt))], dim=1)
+    if prediction.ownership is not None:
+        said["ownership"] = torch.tanh(prediction.ownership / 2)
+    return {head: tensor.numpy() for head, tensor in said.items()}
 
 
 def _metrics(last: MetricLine) -> dict[str, Metric]:
@@ -165,6 +210,8 @@ def _metrics(last: MetricLine) -> dict[str, Metric]:
     for name, share in shares.items():
         low, high = wilson_interval(share * count, count)
         metrics[name] = Metric(value=share, low=low, high=high, positions=count)
+    if "validation_score_error" in last.values:
+        metrics["validation score error"] = Metric(value=last.values["validation_score_error"], positions=count)
     if "validation_ownership_hits" in last.values:  # no interval: the points of a board are not independent
         metrics["validation owners known"] = Metric(value=last.values["validation_ownership_hits"], positions=count)
     return metrics

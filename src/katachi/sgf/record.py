@@ -15,6 +15,8 @@ Ranks as numbers: grades, in which every rank has its place, and the nine dan ra
 (-2, 0, 1, 11, -128)
 >>> dans(np.array([-2, 6, 11, UNKNOWN], dtype=np.int8)).tolist()
 [1, 6, 9, 0]
+>>> rank_codes(np.array([-2, 6, 11, UNKNOWN], dtype=np.int8), kyu=True).tolist()
+[12, 6, 9, 0]
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from katachi.sgf.tree import Node, move_table, read_move, read_points
 
 UNKNOWN: Final = -128
 MOST_DAN: Final = 9
+MOST_KYU: Final = 30
 
 _MOST_GRADE: Final = 127  # grades are kept in a byte
 
@@ -65,6 +68,22 @@ def format_grade(grade: int) -> str:
 def dans(grades: NDArray[np.int8]) -> NDArray[np.int8]:
     """What networks are given: 1 to 9 dan, 0 if unknown. Weaker players count as 1 dan, professionals as 9."""
     return np.where(grades == UNKNOWN, 0, np.clip(grades, 1, MOST_DAN)).astype(np.int8)
+
+
+def rank_codes(grades: NDArray[np.int8], *, kyu: bool) -> NDArray[np.int8]:
+    """The same with ``kyu`` ranks, which follow: 10 is 1k, 39 is 30k or weaker."""
+    weak = np.clip(MOST_DAN + 1 - grades.astype(np.int64), 0, MOST_DAN + MOST_KYU)
+    return np.where(kyu & (grades <= 0) & (grades != UNKNOWN), weak, dans(grades)).astype(np.int8)
+
+
+def count_ranks(*, kyu: bool) -> int:
+    """How many codes of ranks there are."""
+    return 1 + MOST_DAN + kyu * MOST_KYU
+
+
+def grade_of_code(code: int) -> int:
+    """The grade of a rank that ``rank_codes`` made a code of."""
+    return (code or UNKNOWN) if code <= MOST_DAN else MOST_DAN + 1 - code
 
 
 # What the root of a record says about the game: size, komi, handicap, rules, ranks and result.

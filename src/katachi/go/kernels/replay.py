@@ -62,8 +62,18 @@ def _replay(b, codes, plays, turned):
 
 
 @kernel
-def fill_positions(boards, games, moves, stones, plays, symmetries, tables, targets, plies):
+def _reply(codes, ply, turned):
+    if ply + 1 >= codes.size or (codes[ply] ^ codes[ply + 1]) & WHITE_BIT == 0:
+        return np.int64(-1)
+    point = codes[ply + 1] & POINT_MASK
+    return np.int64(-1) if point == PASS_CODE else np.int64(turned[point])
+
+
+@kernel
+def fill_positions(boards, games, moves, stones, plays, symmetries, tables, targets, replies, plies):
     """Make of ``boards``, which are empty, the positions before chosen moves, and write these moves and their plies.
+
+    A reply is the point of the move that followed, −1 if the opponent made none or passed.
 
     ``plays[i]`` counts the moves of ``games[i]`` without passes; ``tables[symmetries[i]]`` turns the whole game.
     A move's code is written with its point turned. Returns how many could be made before one that cannot be.
@@ -80,5 +90,6 @@ def fill_positions(boards, games, moves, stones, plays, symmetries, tables, targ
         if ply < 0:
             return i
         targets[i] = turned[codes[ply] & POINT_MASK] | (codes[ply] & WHITE_BIT)
+        replies[i] = _reply(codes, ply, turned)
         plies[i] = ply
     return games.size
