@@ -13,7 +13,7 @@ import pytest
 
 from helpers.random_records import random_record
 from helpers.small_sets import label_small_set, make_small_set
-from katachi.data.batches import Batches, MixedBatches, compute_ahead
+from katachi.data.batches import Batch, Batches, JoinedBatches, MixedBatches, compute_ahead
 from katachi.data.dataset import NO_LABEL, SPLITS, Dataset, DatasetError, LabelError
 from katachi.data.importing import import_games
 from katachi.go.board import Board
@@ -79,9 +79,27 @@ def naive_positions(dataset: Dataset, split: Split, size: int) -> Counter[tuple[
                 rank = dans(row["black_grade" if color == BLACK else "white_grade"].reshape(1))
                 planes = np.empty((1, PLANES.count, size, size), dtype=np.uint8)
                 PLANES.fill(board.record, rank, planes)
-                found[planes.tobytes(), int(move), int(rank[0]), int(color), int(row["winner"] * color), ply] += 1
+                facts = (int(move), int(rank[0]), int(color), int(row["winner"] * color), ply)
+                found[planes.tobytes(), *facts, next_point(dataset, number, ply), number] += 1
             board.play(int(move), int(color))
     return found
+
+
+def next_point(dataset: Dataset, game: int, ply: int) -> int:
+    """What the opponent played next, −1 for a pass, the end, or another move of the same color."""
+    moves, colors = dataset.moves_of(game)
+    answered = ply + 1 < moves.size and moves[ply + 1] != PASS and colors[ply + 1] != colors[ply]
+    return int(moves[ply + 1]) if answered else -1
+
+
+def same(one: Batch, other: Batch) -> bool:
+    """Whether two batches are one, unknown scores included."""
+    nan = {array.dtype.kind == "f" for array in one}
+    assert nan == {True, False}
+    return all(
+        np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+        for first, second in zip(one, other, strict=True)
+    )
 
 
 @pytest.mark.parametrize("size", [5, 7])
@@ -89,7 +107,8 @@ def test_an_epoch_is_every_position_once(dataset: Dataset, size: int) -> None:
     source = batches(dataset, size=size, symmetries=False)
     found: Counter[tuple[Any, ...]] = Counter()
     for batch in islice(source.stream(), source.epoch):  # sixteen to a batch, so sixteen epochs
-        facts = zip(*(array.tolist() for array in batch[1:-1]), strict=True)
+        chosen = (batch.moves, batch.ranks, batch.colors, batch.won, batch.plies, batch.replies, batch.games)
+        facts = zip(*(array.tolist() for array in chosen), strict=True)
         found.update((planes.tobytes(), *fact) for planes, fact in zip(batch.planes, facts, strict=True))
     expected = naive_positions(dataset, Split.TRAINING, size)
     assert found == Counter({position: 16 * count for position, count in expected.items()})
@@ -150,7 +169,7 @@ def test_a_batch_depends_on_its_number_alone(dataset: Dataset) -> None:
     ahead = batches(dataset).stream(start=3, workers=2)
     for number, batch in zip((3, 4, 5), ahead, strict=False):
         again = batches(Dataset.open(dataset.path))[number]
-        assert all(np.array_equal(*pair) for pair in zip(batch, again, strict=True))
+        assert same(batch, again)
     assert not np.array_equal(batches(dataset)[3].moves, batches(dataset, seed=2)[3].moves)
 
 
@@ -164,7 +183,43 @@ def test_several_sizes_are_mixed_by_their_positions(dataset: Dataset) -> None:
     for number in (2, 7, 11):
         (part,) = (part for part in parts if part.size == sizes[number])
         again = MixedBatches([batches(dataset, 4, size=size) for size in (5, 7)], seed=1)[number]
-        assert all(np.array_equal(*pair) for pair in zip(again, part[number], strict=True))
+        assert same(again, part[number])
+
+
+def test_several_sets_share_batches_until_the_last_part(dataset: Dataset, labeled: Dataset) -> None:
+    first, other = batches(labeled, 8, ownership=True), batches(dataset, 8, ownership=True, server=1)
+    joined = JoinedBatches(first, [other], [0.25], until=3)
+    assert (joined.games, joined.epoch) == (first.games + other.games, first.epoch + other.epoch)
+    shared = joined[2]
+    assert shared.servers.tolist() == [0] * 6 + [1] * 2
+    assert (shared.owners[6:] == NO_LABEL).all()
+    assert same(shared.only(slice(6)), batches(labeled, 6, ownership=True)[2])
+    assert same(shared.only(slice(6, 8)), batches(dataset, 2, ownership=True, server=1)[2])
+    assert same(joined[3], batches(labeled, 8, ownership=True, seed=2)[3])
+    assert same(joined.positions(Split.VALIDATION, 5), first.positions(Split.VALIDATION, 5))
+    with pytest.raises(DatasetError, match="too small to be shared by 3 sets"):
+        JoinedBatches(batches(dataset, 2), [other, other], [0.4, 0.4], until=3)
+
+
+def test_scores_and_komi_are_seen_by_the_mover(tmp_path: Path) -> None:
+    games = ["KM[5.5]RE[W+2.5]", "KM[0.5]RE[B+R]HA[2]AB[dd][db]PL[W]", "RE[B+3]", "HA[2]AB[dd][db]PL[W]RE[W+T]"]
+    first = {"AB": "W", "RE": "B", "KM": "B"}
+    records = [
+        f"(;SZ[5]{root};{next(first[key] for key in first if key in root)}[aa];{'B' if 'AB' in root else 'W'}[bb])"
+        for root in games
+    ]
+    (tmp_path / "games.sgf").write_text("\n".join(records))
+    dataset = import_games([tmp_path / "games.sgf"], tmp_path / "set")
+    found: set[tuple[int, int, float, float]] = set()
+    for split in {SPLITS[split] for split in dataset.games["split"].tolist()}:
+        batch = batches(dataset, 64, split=split)[0]
+        facts = (batch.games, batch.colors, np.nan_to_num(batch.scores, nan=99), batch.komi)
+        found |= set(zip(*(array.tolist() for array in facts), strict=True))
+    # White won by 2.5 with 5.5 komi: Black was 3 points ahead on the board; the third game tells no komi
+    assert found == {
+        (0, 1, 3, -5.5), (0, -1, -3, 5.5), (1, -1, 99, 0.5), (1, 1, 99, -0.5),
+        (2, 1, 9.5, -6.5), (2, -1, -9.5, 6.5), (3, -1, 99, 0.5), (3, 1, 99, -0.5),
+    }  # fmt: skip
 
 
 def test_held_out_positions_stay_the_same(dataset: Dataset) -> None:

@@ -213,7 +213,8 @@ def test_every_flipped_byte_is_an_error_or_a_network():
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("rank", -30), ("rank", "x"), ("rank", 10), ("temperature", 0.0), ("threads", 0), ("precision", "f")]
+    ("option", "value"),
+    [("rank", -30), ("rank", "x"), ("rank", 10), ("temperature", 0.0), ("threads", 0), ("precision", "f")],
 )
 def test_impossible_options(option, value):
     with pytest.raises(ValueError, match=option):

@@ -13,13 +13,15 @@ import pytest
 from safetensors.numpy import load_file
 
 from helpers.small_sets import label_small_set, make_small_set
-from katachi.core.contracts import OwnershipEvaluator
-from katachi.core.models import load_model, open_model
-from katachi.core.training import Machine, MetricLine, TrainingError
+from katachi.core.cards import ModelError
+from katachi.core.contracts import JudgingEvaluator, OwnershipEvaluator
+from katachi.core.models import load_model, load_weights, open_model
+from katachi.core.training import Machine, MetricLine, TrainingError, load_first_weights
 from katachi.go.board import Board
 from katachi.policy.config import PolicyTraining
-from katachi.policy.learner import Learner, Losses
-from katachi.policy.train import train_policy
+from katachi.policy.learner import Learner, Losses, predict
+from katachi.policy.replicas import Replicas
+from katachi.policy.train import open_batches, train_policy
 
 HERE = Machine(threads=1, workers=0)
 
@@ -153,7 +155,124 @@ def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path,
         last = load_file(tmp_path / name / "model" / "weights.safetensors")
         assert last["layers.0.weight"] == pytest.approx(first["layers.0.weight"], abs=1e-6)
     with pytest.raises(ValueError, match="not those of this network"):
-        train_policy(settings(games, first_model=str(trained)), tmp_path / "other", machine=HERE)
+        train_policy(settings(games, filters=24, first_model=str(trained)), tmp_path / "other", machine=HERE)
+
+
+JUDGE: dict[str, Any] = {
+    "pooling": True,
+    "komi": True,
+    "value": True,
+    "score": True,
+    "ownership": True,
+    "reply": True,
+    "layers": 5,
+}
+
+
+@pytest.fixture(scope="module")
+def labeled_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = make_small_set(tmp_path_factory.mktemp("labeled"))
+    label_small_set(path, unknown=1)
+    return path
+
+
+@pytest.mark.parametrize("products", ["float32", "bfloat16"])
+def test_replicas_resume_to_the_same_bytes(labeled_games: Path, tmp_path: Path, products: str) -> None:
+    training = settings(
+        labeled_games,
+        **JUDGE,
+        optimizer="muon",
+        products=products,
+        mean_decay=0.9,
+        replicas=2,
+        meet_every=2,
+        positions=16 * 11,
+        evaluate_every=64,
+    )
+    train_policy(training, tmp_path / "straight", machine=HERE)
+
+    def kill(positions: int, losses: Losses) -> None:
+        if positions == 16 * 8:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train_policy(training, tmp_path / "killed", machine=Machine(1, 1), tick=kill)
+    seen: list[MetricLine] = []
+    train_policy(training, tmp_path / "killed", seen.append, machine=HERE)
+    assert [line.values["positions"] for line in seen] == [64, 128, 192]  # the last three batches are two for each
+    for name in ("checkpoint.safetensors", "model/model.onnx", "model/weights.safetensors", "examples.txt"):
+        straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
+        assert straight == killed, name
+    judge = load_model(str(tmp_path / "killed" / "model"))
+    assert isinstance(judge, JudgingEvaluator)
+
+
+def test_replicas_that_meet_after_every_batch_of_plain_descent_learn_their_mean(games: Path) -> None:
+    training = settings(games, optimizer="sgd", step_size=0.1, replicas=2, meet_every=1, normalized=False)
+    batches, learner = open_batches(training), Learner(training)
+    alone = [Learner(training) for _ in range(2)]
+    for number, one in enumerate(alone):
+        one.update(batches[number])
+    with Replicas(learner, batches, 0) as replicas:
+        losses = replicas.update()
+    assert (losses.positions, learner.step, learner.positions) == (32, 2, 32)
+    for name, array in learner.net.arrays().items():
+        assert array == pytest.approx((alone[0].net.arrays()[name] + alone[1].net.arrays()[name]) / 2, abs=1e-7)
+
+
+def test_a_lost_replica_is_reported(games: Path) -> None:
+    training = settings(games, replicas=2, meet_every=1)
+    with Replicas(Learner(training), open_batches(training), 0) as replicas:
+        replicas.update()
+        replicas._helpers[0][0].kill()
+        replicas._helpers[0][0].join()
+        with pytest.raises(TrainingError, match="has ended: give the same command again"):
+            replicas.update()
+
+
+def test_the_running_mean_of_weights_is_measured_and_saved(games: Path, tmp_path: Path) -> None:
+    training = settings(games, mean_decay=0.5, step_size=0.05)
+    learner, batches = Learner(training), open_batches(training)
+    mean = learner.net.arrays()
+    for step in range(4):
+        learner.update(batches[step])
+        share = max(0.5, 1 / (step + 1))
+        mean = {name: mean[name] + share * (array - mean[name]) for name, array in learner.net.arrays().items()}
+    for name, array in learner.result.arrays().items():
+        assert array == pytest.approx(mean[name], abs=1e-5), name
+    train_policy(training, tmp_path / "run", machine=HERE)
+    saved, state = (
+        load_file(tmp_path / "run" / name) for name in ("model/weights.safetensors", "checkpoint.safetensors")
+    )
+    assert all((saved[name] == state[f"mean/{name}"]).all() for name in saved)
+    assert any((saved[name] != state[f"weights/{name}"]).any() for name in saved)
+
+
+def test_heads_are_added_to_a_trained_trunk(labeled_games: Path, trained: Path, tmp_path: Path) -> None:
+    """And at first, what was told and pooled changes nothing in the policy."""
+    training = settings(labeled_games, **{**JUDGE, "layers": 3}, first_model=str(trained))
+    first = load_first_weights(str(trained), load_weights)
+    assert first is not None
+    old, new = Learner(settings(labeled_games, value=True), first), Learner(training, first)
+    batch = open_batches(training)[0]
+    assert (predict(old, batch) == predict(new, batch)).all()
+    train_policy(training, tmp_path / "run", machine=HERE)
+    assert isinstance(load_model(str(tmp_path / "run" / "model")), JudgingEvaluator)
+
+
+def test_several_servers(labeled_games: Path, games: Path, tmp_path: Path) -> None:
+    more = {"more_data": [str(games)], "more_shares": [0.25], "more_until": 0.5}
+    training = settings(labeled_games, **JUDGE, servers="kgs tom", **more)
+    train_policy(training, tmp_path / "run", machine=HERE)
+    kgs, tom = (load_model(str(tmp_path / "run" / "model"), {"server": server}) for server in ("kgs", "tom"))
+    board = Board(5)
+    assert not (kgs.evaluate([board]).policy == tom.evaluate([board]).policy).all()
+    with pytest.raises(ModelError, match="knows kgs, tom, not 'fox'"):
+        load_model(str(tmp_path / "run" / "model"), {"server": "fox"})
+    with pytest.raises(ValueError, match="servers names that of data"):
+        settings(games, servers="kgs tom")
+    with pytest.raises(ValueError, match="more_shares has a share for each"):
+        settings(games, **{**more, "more_shares": [1.0]})
 
 
 _ONE_OF_TWO = """
