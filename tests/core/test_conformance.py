@@ -17,6 +17,7 @@ from katachi.core.conformance import (
     check_afterstate_evaluator,
     check_evaluator,
     check_feature_set,
+    check_judging_evaluator,
     check_learner,
     check_log_odds_evaluator,
     check_model,
@@ -25,7 +26,7 @@ from katachi.core.conformance import (
     check_search,
     sample_games,
 )
-from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Limit, Metrics, SearchResult
+from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Judgment, Limit, Metrics, SearchResult
 from katachi.core.evaluators import after, moves_of
 from katachi.core.linear import FeatureCard
 from katachi.core.models import WEIGHTS, save_model
@@ -205,6 +206,7 @@ class Uniform:
     def __init__(self, flaw: str = "") -> None:
         self.flaw = flaw
         self.calls = 0
+        self.komi = 7.5
 
     def evaluate(self, boards: list[Board]) -> Evaluation:
         self.calls += 1
@@ -266,12 +268,26 @@ class Uniform:
             boards[-1].play(PASS)
         return values
 
+    def at_komi(self, komi: float) -> Uniform:
+        judge = Uniform(self.flaw)
+        judge.komi = komi + self.komi * (self.flaw == "komi")
+        return judge
+
+    def judge(self, boards: list[Board]) -> Judgment:
+        half, one = np.full(len(boards), 0.5, dtype=np.float32), np.ones(len(boards), dtype=np.float32)
+        lead = one * (4 - self.komi)
+        wins = half + 0.1 * (self.flaw == "other wins")
+        doubt, spread = half * (3 if self.flaw == "doubt" else 1), one * (-1 if self.flaw == "spread" else 1)
+        ownership = Uniform(self.flaw if self.flaw in ("value", "plays") else "").ownership(boards)
+        return Judgment(wins, doubt, lead[:-1] if self.flaw == "lead" else lead, spread, ownership)
+
 
 def test_right_evaluator():
     check_evaluator(Uniform(), games=games())
     check_afterstate_evaluator(Uniform(), games=games())
     check_log_odds_evaluator(Uniform(), games=games())
     check_ownership_evaluator(Uniform(), games=games())
+    check_judging_evaluator(Uniform(), games=games())
     check_evaluator(Uniform("batch"), games=games(), deterministic=False)
 
 
@@ -326,8 +342,25 @@ def test_wrong_ownership(flaw, sentence):
     expect(sentence, lambda: check_ownership_evaluator(Uniform(flaw), games=games()))
 
 
+@pytest.mark.parametrize(
+    ("flaw", "sentence"),
+    [
+        ("value", "not between"),
+        ("plays", "it changed a board"),
+        ("lead", "black_lead has the shape"),
+        ("other wins", "it evaluates otherwise than it judges"),
+        ("doubt", "a doubt is not a share"),
+        ("spread", "a spread is negative"),
+        ("komi", "another komi before changes the lead"),
+    ],
+)
+def test_wrong_judgments(flaw, sentence):
+    expect(sentence, lambda: check_judging_evaluator(Uniform(flaw), games=games()))
+
+
 def test_things_that_are_none():
-    for check in (check_evaluator, check_afterstate_evaluator, check_ownership_evaluator, check_search):
+    checks = (check_evaluator, check_afterstate_evaluator, check_ownership_evaluator, check_judging_evaluator)
+    for check in (*checks, check_search):
         expect("has no", lambda check=check: check(object()))
     expect("lacks", lambda: check_feature_set(object()))
     expect("has no", lambda: check_learner(object(), None))

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from helpers.networks import reference_logits, tiny_config, tiny_onnx
 from katachi.core.cards import ModelError
-from katachi.core.conformance import check_evaluator, check_ownership_evaluator, sample_games
+from katachi.core.conformance import (
+    check_evaluator,
+    check_judging_evaluator,
+    check_ownership_evaluator,
+    sample_games,
+)
 from katachi.core.contracts import OwnershipEvaluator
 from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, Symmetry
-from katachi.policy.evaluator import PolicyOptions, open_policy
+from katachi.policy.config import PolicyConfig
+from katachi.policy.evaluator import PolicyJudge, PolicyOptions, open_policy
+from katachi.policy.export import export_onnx
 from katachi.policy.planes import PLANES
+from policy.test_network import shaken
 
 
 def boards_of(size: int) -> list[Board]:
@@ -219,3 +228,48 @@ def test_every_flipped_byte_is_an_error_or_a_network():
 def test_impossible_options(option, value):
     with pytest.raises(ValueError, match=option):
         PolicyOptions(**{option: value})
+
+
+def judge(**options: object) -> PolicyJudge:
+    """A network that says all there is, with random weights."""
+    everything = dict.fromkeys(("pooling", "komi", "value", "score", "ownership", "kyu_ranks"), True)
+    config = PolicyConfig(size=5, layers=5, filters=16, servers="kgs tom", **everything)
+    weights = shaken(config).arrays()
+    for head in ("value.output", "policy.weight"):
+        weights[head] = weights[head] / 50
+    found = open_policy(config, export_onnx(config, weights), PolicyOptions(**options))
+    assert isinstance(found, PolicyJudge)
+    return found
+
+
+@pytest.mark.parametrize("symmetries", [False, True])
+def test_a_judge_keeps_its_contract(symmetries):
+    check_judging_evaluator(judge(symmetries=symmetries), games=sample_games(sizes=[5]))
+
+
+def test_komi_is_told_to_the_network():
+    board = boards_of(5)[1]
+    one = judge()
+    wins = [one.at_komi(komi).judge([board]).black_wins[0] for komi in (0.5, 7.5)]
+    assert wins[0] != wins[1]
+    assert one.judge([board]).black_wins[0] == one.at_komi(7.5).judge([board]).black_wins[0] == wins[1]
+    assert one.at_komi(0.5) is one.at_komi(0.5)
+    assert one.at_komi(one.options.komi) is one
+
+
+def test_kyu_ranks_and_servers_are_told_to_the_network():
+    board = boards_of(5)[1]
+    one = judge()
+    policies = [judge(rank=rank).evaluate([board]).policy[0] for rank in ("9d", 9, None)]
+    assert (policies[0] == policies[1]).all()
+    assert (policies[0] == policies[2]).all()
+    ranks = [one.at_rank(grade).evaluate([board]).policy[0] for grade in (9, 1, 0, -14, -29)]
+    assert all((first != second).any() for first, second in pairwise(ranks))
+    assert (judge(rank="15k").evaluate([board]).policy[0] == ranks[3]).all()
+    assert (one.at_rank(-100).evaluate([board]).policy[0] == ranks[4]).all(), "there is nobody weaker than 30k"
+    assert (judge(server="tom").evaluate([board]).policy[0] != policies[0]).any()
+    with pytest.raises(ModelError, match="knows kgs, tom, not 'fox'"):
+        judge(server="fox")
+    config = tiny_config(5, rank_embedding=True)
+    with pytest.raises(ModelError, match="from 1d to 9d, not 3k"):
+        open_policy(config, tiny_onnx(config), PolicyOptions(rank="3k"))
