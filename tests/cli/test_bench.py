@@ -152,19 +152,27 @@ def test_what_eight_bits_cost(run_katachi, tmp_path):
     assert lost.rate == pytest.approx(int8.rate - fp32.rate)
 
 
-def test_training_beside_ready_made_batches(monkeypatch):
-    monkeypatch.setattr(networks, "SHAPES", ((1, 8),))
-    monkeypatch.setattr(networks, "_TRAINING_BATCH", 4)
+def test_training_beside_ready_made_batches_torch_and_processes(monkeypatch):
+    monkeypatch.setattr(networks, "PAPER_SHAPES", ((1, 8),))
+    monkeypatch.setattr(networks, "_PAPER_BATCH", 4)
+    monkeypatch.setattr(networks, "OWN_FILTERS", {16: 1.25})
+    monkeypatch.setattr(networks, "_PLIES", 20)
+    monkeypatch.setattr(networks.os, "cpu_count", lambda: 2)
     measured = networks.run_training(seconds=0.001, rounds=1)
-    assert [row.name for row in measured.rows] == ["1×8, on the fly", "1×8, ready-made"]
+    names = [row.name for row in measured.rows if "bfloat16" not in row.name and "autocast" not in row.name]
+    own = ["9×16, float32", "9×16, torch", "9×16, processes"]
+    assert names == ["1×8, on the fly", "1×8, ready-made", *own]
     assert all(row.rate > 0 and row.unit == "positions/s" for row in measured.rows)
-    (bar,) = measured.targets
-    assert bar.ratio == measured.rows[0].rate / measured.rows[1].rate
+    rates = {row.name: row.rate for row in measured.rows}
+    ratios = {bar.text: bar.ratio for bar in measured.targets}
+    assert ratios["1×8: on the fly / ready-made"] == rates["1×8, on the fly"] / rates["1×8, ready-made"]
+    assert "9×16: processes / one" in ratios
 
 
-def test_random_games_can_be_replayed():
-    batches = Batches(networks.random_games(), PLANES["maddison-9"], 50)
-    assert batches.epoch == networks._GAMES * networks._PLIES
+def test_random_games_can_be_replayed(tmp_path):
+    games = networks.random_games(tmp_path)
+    batches = Batches(games, PLANES["maddison-9"], 50)
+    assert games.games["plays"].tolist() == [networks._PLIES] * networks._GAMES
     assert batches[7].plies.max() > 100
 
 

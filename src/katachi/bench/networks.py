@@ -11,12 +11,16 @@ and the difference, with its interval of 95 % by pairs.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import NormalDist
+from string import ascii_lowercase
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, Final
 
@@ -26,14 +30,16 @@ from numpy.typing import NDArray
 from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, import_twin, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.cards import CONFIDENCE, ModelError
-from katachi.core.contracts import Doubles, Floats, Ints
+from katachi.core.contracts import Doubles, Floats
 from katachi.core.models import SavedModel, find_model, open_model, pretrained_models
 from katachi.core.registry import EXTRAS, is_installed, require
-from katachi.data.batches import Batch, Batches
-from katachi.data.dataset import GAME, SPLITS, Dataset, DatasetCard, encode_moves
+from katachi.data.batches import AnyBatches, Batch
+from katachi.data.dataset import Dataset
+from katachi.data.importing import import_games
 from katachi.features.planes import HIGHEST_RANK, Planes
 from katachi.go.board import Board
-from katachi.policy.config import PolicyConfig
+from katachi.go.points import BLACK
+from katachi.policy.config import PolicyConfig, PolicyTraining
 from katachi.policy.evaluator import INT8, ONNX, OnnxNetwork, PolicyCard, name_inputs
 from katachi.policy.measure import Predictor
 from katachi.policy.planes import PLANES
@@ -258,16 +264,21 @@ def _territory_targets(rows: list[Row]) -> Iterator[Target]:
             yield Target("katachi learning / torch learning", size, ratio, TERRITORY_WANTED)
 
 
-# Positions per second that the paper's networks learn from: batches computed on the fly, beside the same ready-made.
+# Positions per second that networks learn from. Those of the paper: batches computed on the fly, beside the same
+# ready-made. Ours with all heads but ownership: our convolutions in both precisions beside torch's, and as many
+# processes as there are cores.
 #
-# Both learn from the same batches with one thread, in turns; on the fly, another thread computes them ahead, as
-# ``katachi train policy`` does. The games are random ones, whose planes take longer than those of people's games.
+# All learn with one thread, in turns; on the fly, another thread computes batches ahead, as ``katachi train policy``
+# does. The games are random ones, whose planes take longer than those of people's games.
 
 SIZE: Final = 19
-SHAPES: Final = ((3, 64), (6, 128))  # layers and filters
+PAPER_SHAPES: Final = ((3, 64), (6, 128))  # layers and filters
+OWN_FILTERS: Final = {64: 1.25, 96: 1.35, 128: 1.7}  # of nine layers, and how much faster bfloat16 is to be
+PROCESSES_WANTED: Final = 1.8  # by two of them; more are not measured here
 TRAINING_WANTED: Final = 0.9  # of the speed with ready-made batches
 
-_TRAINING_BATCH: Final = 128
+_PAPER_BATCH: Final = 128
+_KINDS: Final = ("float32", "bfloat16", "torch", "torch autocast")  # of products; the last two by torch's convolutions
 _READY: Final = 4  # batches
 _GAMES: Final = 40
 _PLIES: Final = 200
@@ -279,65 +290,122 @@ def run_training(seconds: float = 0.4, rounds: int = 15) -> Report:
     import torch  # takes seconds
 
     torch.set_num_threads(1)
-    batches = Batches(random_games(), PLANES["maddison-36"], _TRAINING_BATCH)
     rows: list[Row] = []
-    for layers, filters in SHAPES:
-        contestants = list(_training_contestants(layers, filters, batches))
-        guessed_rate = 4e6 / (layers * filters**2)  # it need not be right
-        counts = max(1, round(seconds * guessed_rate / _TRAINING_BATCH)) * _TRAINING_BATCH
-        rows += measure(contestants, SIZE, UNIT, counts, rounds)
-    return Report("training", rows, list(_training_targets(rows)), [])
+    with TemporaryDirectory() as folder:
+        games = random_games(Path(folder))
+        for settings in _networks(games):
+            guessed_rate = 4e6 / (settings.layers * settings.filters**2)  # it need not be right
+            counts = max(1, round(seconds * guessed_rate / settings.batch)) * settings.batch
+            with ExitStack() as stack:
+                contestants = list(_training_contestants(settings, counts, stack))
+                rows += measure(contestants, SIZE, UNIT, counts, rounds)
+    notes = [] if _has_bfloat16() else ["bfloat16 is left out: this CPU does not multiply it"]
+    return Report("training", rows, list(_training_targets(rows)), notes)
 
 
-def random_games() -> Dataset:
-    """A dataset of random games, in memory alone."""
+def random_games(folder: Path) -> Dataset:
+    """A dataset of random games."""
     rng = np.random.default_rng(1)
-    played = [_random_moves(rng) for _ in range(_GAMES)]
-    colors = np.where(np.arange(_PLIES) % 2 == 0, 1, -1).astype(np.int8)
-    games = np.zeros(_GAMES, dtype=GAME)
-    games["first_move"] = np.arange(_GAMES) * _PLIES
-    games["moves"] = games["plays"] = _PLIES
-    games["lines"], games["to_play"], games["split"] = SIZE, 1, SPLITS.index(Split.TRAINING)
-    moves = np.concatenate([encode_moves(points, colors) for points in played])
-    card = DatasetCard(
-        games=_GAMES, moves=moves.size, unique=True, sources=[], repeated=0, skipped={}, cut={}, examples=[], files={}
-    )
-    return Dataset(Path("random games"), card, games, moves, np.zeros(0, dtype=np.uint16))
+    (folder / "games.sgf").write_text("\n".join(_random_game(rng) for _ in range(_GAMES)))
+    return import_games([folder / "games.sgf"], folder / "set")
 
 
-def _random_moves(rng: np.random.Generator) -> Ints:
-    board, moves = Board(SIZE), np.empty(_PLIES, dtype=np.int64)
-    for ply in range(_PLIES):
-        moves[ply] = rng.choice(np.flatnonzero(board.legal_moves()[:-1]))
-        board.play(int(moves[ply]))
-    return moves
+def _random_game(rng: np.random.Generator) -> str:
+    board, moves = Board(SIZE), []
+    for _ in range(_PLIES):
+        move = int(rng.choice(np.flatnonzero(board.legal_moves()[:-1])))
+        row, column = divmod(move, SIZE)
+        moves.append(f";{'B' if board.to_play == BLACK else 'W'}[{ascii_lowercase[column]}{ascii_lowercase[row]}]")
+        board.play(move)
+    return f"(;SZ[{SIZE}]{''.join(moves)})"
 
 
-def _training_contestants(layers: int, filters: int, batches: Batches) -> Iterator[Contestant]:
-    ready = [batches[number] for number in range(_READY)]
-    for name, source in (("on the fly", batches.stream(workers=1)), ("ready-made", cycle(ready))):
-        yield Contestant(f"{layers}×{filters}, {name}", 1, _training_learning(layers, filters, source))
+def _networks(games: Dataset) -> Iterator[PolicyTraining]:
+    """The paper's, and ours with its heads."""
+    for layers, filters in PAPER_SHAPES:
+        yield PolicyTraining.maddison(
+            layers, filters, data=str(games.path), batch=_PAPER_BATCH, optimizer="sgd", step_size=1e-3
+        )
+    for filters in OWN_FILTERS:
+        yield PolicyTraining(
+            data=str(games.path), filters=filters, optimizer="muon", pooling=True, komi=True, value=True, score=True
+        )
 
 
-def _training_learning(layers: int, filters: int, source: Iterator[Batch]) -> Callable[[int, int, int], None]:
+def _training_contestants(settings: PolicyTraining, counts: int, stack: ExitStack) -> Iterator[Contestant]:
+    from katachi.policy.train import open_batches
+
+    batches, name = open_batches(settings), _name(settings)
+    if settings.optimizer == "sgd":
+        ready = cycle([batches[number] for number in range(_READY)])
+        for kind, source in (("on the fly", batches.stream(workers=1)), ("ready-made", ready)):
+            yield Contestant(f"{name}, {kind}", 1, _training_learning(settings, source))
+        return
+    for kind in _KINDS if _has_bfloat16() else _KINDS[::2]:
+        yield Contestant(f"{name}, {kind}", 1, _training_learning(settings, batches.stream(workers=1), kind))
+    if (cores := os.cpu_count() or 1) > 1:
+        together = settings.model_copy(update={"replicas": cores, "products": "auto", "positions": 10**9})
+        yield Contestant(f"{name}, processes", cores, _learning_together(together, counts, batches, stack))
+
+
+def _name(settings: PolicyTraining) -> str:
+    return f"{settings.layers}×{settings.filters}"
+
+
+def _has_bfloat16() -> bool:
+    from katachi.policy.convolutions import products_type
+
+    return str(products_type("auto")) == "torch.bfloat16"
+
+
+def _training_learning(
+    settings: PolicyTraining, source: Iterator[Batch], kind: str = "float32"
+) -> Callable[[int, int, int], None]:
     """A function that learns from so many positions of a source; what it needs is compiled here."""
-    from katachi.policy.config import PolicyTraining
+    import torch
+
     from katachi.policy.learner import Learner
 
-    settings = PolicyTraining.maddison(layers, filters, data="", batch=_TRAINING_BATCH, optimizer="sgd", step_size=1e-3)
     learner = Learner(settings)
+    learner.net.products = {"float32": torch.float32, "bfloat16": torch.bfloat16}.get(kind)
 
     def learn(size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
-        for batch in islice(source, count // _TRAINING_BATCH):
-            learner.update(batch)
+        with torch.autocast("cpu", torch.bfloat16, enabled=kind == "torch autocast"):
+            for batch in islice(source, count // settings.batch):
+                learner.update(batch)
 
-    learn(SIZE, _TRAINING_BATCH, 0)
+    learn(SIZE, settings.batch, 0)
+    return learn
+
+
+def _learning_together(
+    settings: PolicyTraining, counts: int, batches: AnyBatches, stack: ExitStack
+) -> Callable[[int, int, int], None]:
+    """The same by processes that meet once in a round."""
+    from katachi.policy.learner import Learner
+    from katachi.policy.replicas import Replicas
+
+    settings = settings.model_copy(update={"meet_every": counts // settings.batch})
+    replicas = stack.enter_context(Replicas(Learner(settings), batches, workers=1))
+
+    def learn(size: int, count: int, seed: int) -> None:  # noqa: ARG001 (as measured)
+        replicas.update()
+
+    learn(SIZE, counts, 0)
     return learn
 
 
 def _training_targets(rows: list[Row]) -> Iterator[Target]:
     rates = {row.name: row.rate for row in rows}
-    for layers, filters in SHAPES:
+    for layers, filters in PAPER_SHAPES:
         name = f"{layers}×{filters}"
         ratio = rates[f"{name}, on the fly"] / rates[f"{name}, ready-made"]
         yield Target(f"{name}: on the fly / ready-made", SIZE, ratio, TRAINING_WANTED)
+    for filters, wanted in OWN_FILTERS.items():
+        name = f"9×{filters}"
+        if f"{name}, bfloat16" in rates:
+            ratio = rates[f"{name}, bfloat16"] / rates[f"{name}, float32"]
+            yield Target(f"{name}: bfloat16 / float32", SIZE, ratio, wanted)
+        if f"{name}, processes" in rates:
+            alone = rates[f"{name}, bfloat16" if _has_bfloat16() else f"{name}, float32"]
+            yield Target(f"{name}: processes / one", SIZE, rates[f"{name}, processes"] / alone, PROCESSES_WANTED)

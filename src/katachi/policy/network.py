@@ -84,7 +84,8 @@ class PolicyNetwork:
             different = sorted(dict(shapes.items() ^ config.weight_shapes().items()))
             raise ValueError(f"its weights are not those of this network: {', '.join(different[:3])}")
         self.config = config
-        self.products = torch.float32  # in which convolutions multiply in training, see `policy/convolutions.py`
+        # in which convolutions multiply in training, see `policy/convolutions.py`; None: torch convolves
+        self.products: torch.dtype | None = torch.float32
         self.weights = {name: torch.tensor(weights[name]).requires_grad_(is_learned(name)) for name in shapes}
 
     @classmethod
@@ -178,14 +179,14 @@ class PolicyNetwork:
             old.lerp_(new, _FOLLOWING)
         return result
 
-    def _convolve(self, name: str, boards: Tensor, products: torch.dtype = torch.float32) -> Tensor:
+    def _convolve(self, name: str, boards: Tensor, products: torch.dtype | None = torch.float32) -> Tensor:
         filters = self.weights[f"{name}.weight"]
         if self.config.symmetric:
             filters = symmetrize(filters)
-        if filters.shape[-1] == 3 and min(filters.shape[:2]) >= _FEWEST_CHANNELS:
+        if filters.shape[-1] == 3 and min(filters.shape[:2]) >= _FEWEST_CHANNELS and products is not None:
             return convolve(boards, filters, products)
         filters = filters.contiguous(memory_format=torch.channels_last)
-        return conv2d(boards, filters, padding=filters.shape[-1] // 2)
+        return conv2d(boards, filters, padding=filters.shape[-1] // 2).float()
 
     def _bias(self, name: str) -> Tensor:
         """[outputs, n, n] or [outputs, 1, 1]."""

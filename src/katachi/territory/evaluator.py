@@ -120,8 +120,8 @@ class TerritoryEvaluator:
         lead = owners.sum(axis=1, dtype=np.float64) - self._komi
         wins = self._wins_by(lead)
         spread = np.full(len(boards), self._points * np.pi / np.sqrt(3))
-        numbers = (wins, np.sqrt(wins * (1 - wins)), lead, spread)
-        return Judgment(*(array.astype(np.float32) for array in numbers), owners)
+        wins, doubt, lead, spread = np.stack([wins, np.sqrt(wins * (1 - wins)), lead, spread]).astype(np.float32)
+        return Judgment(wins, doubt, lead, spread, owners)
 
     def _wins(self, areas: Doubles, size: int) -> Doubles:
         return self._wins_by(2 * areas - size * size - self._komi)
