@@ -29,7 +29,7 @@ from katachi.data.dataset import (
 )
 from katachi.data.dataset import AnswerSource as Source
 from katachi.data.importing import import_games
-from katachi.data.labeling import LabelSource, Marks, Playouts, count_labels, label_games
+from katachi.data.labeling import LabelSource, Marks, Playouts, copy_labels, count_labels, label_games
 from katachi.gtp import EngineFailure
 from katachi.gtp.labels import Engines
 
@@ -102,6 +102,21 @@ def test_playouts_find_the_dead_stone(tmp_path: Path) -> None:
     label_games(dataset, [Marks(), Playouts(50)])
     assert owners(dataset) == [OWNERSHIP, OWNERSHIP, None]
     assert answers_of(dataset, Source.PLAYOUTS) == [Answer.AGREES, Answer.AGREES, Answer.DISAGREES]
+
+
+def test_labels_of_equal_games_are_taken_from_another_set(tmp_path: Path) -> None:
+    marked = make_set(tmp_path, settled_record("B+4.5", marks=TERRITORY), settled_record("W+0.5"), name="marked")
+    label_games(marked, [Marks()])
+    other = settled_record("B+4.5").replace(";B[ca]", ";B[cc]")
+    dataset = make_set(tmp_path, other, settled_record("B+4.5"), name="all")
+    found = copy_labels(dataset, Dataset.open(marked.path))
+    assert owners(dataset) == [None, OWNERSHIP]
+    assert answers_of(dataset, Source.MARKS) == [Answer.NOT_ASKED, Answer.AGREES]
+    assert found.card.asked[-1] == f"the labels of {marked.title}"
+    label_games(dataset, [Playouts(50)])
+    assert Dataset.open(dataset.path).select(labeled=True).size >= 1
+    with pytest.raises(LabelError, match="has no labels"):
+        copy_labels(dataset, make_set(tmp_path, other, name="bare"))
 
 
 def test_handicap_stones_are_paid_for_as_the_rules_say(tmp_path: Path) -> None:
