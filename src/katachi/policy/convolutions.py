@@ -10,6 +10,7 @@ The matrix products may be of bfloat16: then what is transformed is rounded to i
 from __future__ import annotations
 
 from pathlib import Path
+from threading import local
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -199,6 +200,24 @@ class _Tiles:
         return self._tiles if boards == _BOARDS else self._tiles[:, : boards * self.per_board]
 
 
+class _Rooms(local):
+    """The tiles of a thread, which all its layers use in turn."""
+
+    def __init__(self) -> None:
+        self.tiles: dict[tuple[int, int, torch.dtype, int], _Tiles] = {}
+
+
+_ROOMS: Final = _Rooms()
+
+
+def _tiles(size: int, channels: int, kind: torch.dtype, place: int) -> _Tiles:
+    """Room for tiles; each kind of transform has a place of its own, because it leaves other margins in the scratch."""
+    key = (size, channels, kind, place)
+    if key not in _ROOMS.tiles:
+        _ROOMS.tiles[key] = _Tiles(size, channels, kind)
+    return _ROOMS.tiles[key]
+
+
 class _FilterGradients:
     """Those of transformed filters [36, inputs, outputs], summed in float32."""
 
@@ -227,7 +246,7 @@ class _Convolution(torch.autograd.Function):
         source = flatten(boards)
         result = torch.empty(count, size, size, outputs)
         target = result.view(-1).numpy()
-        before, after = _Tiles(size, inputs, products), _Tiles(size, outputs, products)
+        before, after = _tiles(size, inputs, products, 0), _tiles(size, outputs, products, 1)
         for first in range(0, count, _BOARDS):
             some = min(_BOARDS, count - first)
             transform_inputs(source, first, some, size, inputs, before.flat, before.stride, before.scratch)
@@ -246,7 +265,8 @@ class _Convolution(torch.autograd.Function):
         transposed = filters.transpose(1, 2)
         if filters.dtype == torch.bfloat16:
             transposed = transposed.contiguous()  # which oneDNN would make of it again for every product
-        before, after, back = (_Tiles(size, channels, filters.dtype) for channels in (inputs, outputs, inputs))
+        places = {0: inputs, 2: outputs, 3: inputs}
+        before, after, back = (_tiles(size, channels, filters.dtype, place) for place, channels in places.items())
         for first in range(0, count, _BOARDS):
             some = min(_BOARDS, count - first)
             transform_inputs(source, first, some, size, inputs, before.flat, before.stride, before.scratch)

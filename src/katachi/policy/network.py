@@ -129,18 +129,21 @@ class PolicyNetwork:
         for block in range(self.config.blocks):
             inner = self._layer(2 * block + 1, boards, training=training)
             boards = self._layer(2 * block + 2, inner, added=boards, training=training)
-        heads = {
-            head: self._map(head, boards).flatten(1) for head in ("ownership", "reply") if getattr(self.config, head)
-        }
+        policy, heads = self._maps(boards)
         if self.config.value:
             rows = self._value(boards, told.komi)
             heads["value"] = rows[VALUE]
             if self.config.score:
                 heads |= {"score": rows[SCORE], "spread": rows[SPREAD], "doubt": rows[DOUBT]}
-        return Prediction(self._map("policy", boards).flatten(2), **heads)
+        return Prediction(policy, **heads)
 
-    def _map(self, head: str, boards: Tensor) -> Tensor:
-        return self._convolve(head, boards) + self._bias(head)
+    def _maps(self, boards: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """The policy, [B, outputs, n²], and what other heads say of points, [B, n²], by one convolution."""
+        names = ["policy", *(head for head in ("ownership", "reply") if getattr(self.config, head))]
+        filters = torch.cat([self.weights[f"{name}.weight"] for name in names])
+        maps = self._convolve(filters, boards) + torch.cat([self._bias(name) for name in names])
+        maps, first = maps.flatten(2), self.config.outputs
+        return maps[:, :first], {name: maps[:, first + number] for number, name in enumerate(names[1:])}
 
     def _layer(
         self, layer: int, boards: Tensor, *, training: bool, told: Told | None = None, added: Tensor | None = None
@@ -148,7 +151,7 @@ class PolicyNetwork:
         """A convolution, its biases, what a block adds, and ReLU."""
         name = f"layers.{layer}"
         pooled = linear(pool(boards), self.weights[f"{name}.pooling"]) if self.config.has_pooling(layer) else None
-        boards = self._convolve(name, boards, self.products if training else torch.float32)
+        boards = self._convolve(self.weights[f"{name}.weight"], boards, self.products if training else torch.float32)
         if self.config.has_bias(layer):
             boards = boards + self._bias(name)
         of_board = pooled if told is None else self._tell(told)
@@ -179,8 +182,7 @@ class PolicyNetwork:
             old.lerp_(new, _FOLLOWING)
         return result
 
-    def _convolve(self, name: str, boards: Tensor, products: torch.dtype | None = torch.float32) -> Tensor:
-        filters = self.weights[f"{name}.weight"]
+    def _convolve(self, filters: Tensor, boards: Tensor, products: torch.dtype | None = torch.float32) -> Tensor:
         if self.config.symmetric:
             filters = symmetrize(filters)
         if filters.shape[-1] == 3 and min(filters.shape[:2]) >= _FEWEST_CHANNELS and products is not None:
