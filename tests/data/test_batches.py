@@ -79,7 +79,8 @@ def naive_positions(dataset: Dataset, split: Split, size: int) -> Counter[tuple[
                 rank = dans(row["black_grade" if color == BLACK else "white_grade"].reshape(1))
                 planes = np.empty((1, PLANES.count, size, size), dtype=np.uint8)
                 PLANES.fill(board.record, rank, planes)
-                found[planes.tobytes(), int(move), int(rank[0]), int(color), int(row["winner"] * color), ply] += 1
+                won = int(row["winner"] * color)
+                found[planes.tobytes(), int(move), int(rank[0]), int(color), won, ply, number] += 1
             board.play(int(move), int(color))
     return found
 
@@ -89,7 +90,7 @@ def test_an_epoch_is_every_position_once(dataset: Dataset, size: int) -> None:
     source = batches(dataset, size=size, symmetries=False)
     found: Counter[tuple[Any, ...]] = Counter()
     for batch in islice(source.stream(), source.epoch):  # sixteen to a batch, so sixteen epochs
-        facts = zip(*(array.tolist() for array in batch[1:-1]), strict=True)
+        facts = zip(*(array.tolist() for array in (*batch[1:6], batch.games)), strict=True)
         found.update((planes.tobytes(), *fact) for planes, fact in zip(batch.planes, facts, strict=True))
     expected = naive_positions(dataset, Split.TRAINING, size)
     assert found == Counter({position: 16 * count for position, count in expected.items()})

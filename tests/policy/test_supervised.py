@@ -30,7 +30,7 @@ def random_batch(count: int, seed: int = 0, legal: float = 0.7) -> Batch:
     ranks, won = rng.integers(0, 10, count).astype(np.int8), rng.integers(-1, 2, count).astype(np.int8)
     colors = rng.choice(np.array([BLACK, WHITE], dtype=np.int8), count)
     owners = rng.integers(-1, 2, (count, SIZE * SIZE)).astype(np.int8)
-    return Batch(planes, moves, ranks, colors, won, np.zeros(count, dtype=np.int16), owners)
+    return Batch(planes, moves, ranks, colors, won, np.zeros(count, dtype=np.int16), owners, np.arange(count))
 
 
 def test_warm_up_and_cosine() -> None:

@@ -100,6 +100,7 @@ class Batch(NamedTuple):
     plies: NDArray[np.int16]  # [B], how many moves were made before, passes included
     # [B, n²], +1 the mover's point, −1 the opponent's, 0 neither, or NO_LABEL; [B, 0] unless asked
     owners: NDArray[np.int8]
+    games: NDArray[np.int64]  # [B], the numbers of their games in the dataset
 
     def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
         """Some of the positions."""
@@ -199,7 +200,7 @@ class Batches:
         self.planes.fill(boards, ranks, planes)
         moves = (codes & POINT_MASK).astype(np.int64)
         owners = self._owners(numbers, colors, symmetries)
-        return Batch(planes, moves, ranks, colors, games["winner"] * colors, plies, owners)
+        return Batch(planes, moves, ranks, colors, games["winner"] * colors, plies, owners, numbers)
 
     def _owners(
         self, numbers: NDArray[np.int64], colors: NDArray[np.int8], symmetries: NDArray[np.uint8]

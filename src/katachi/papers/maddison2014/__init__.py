@@ -23,8 +23,10 @@ katachi reproduce maddison2014 --data runs/games --table table2 --budget full --
 ```
 
 Any dataset will do; the size with the most games is taken. An interrupted command resumes when it is given again, in
-the middle of a training too. Intervals are those of 95 %, Wilson's for shares; positions of one game
-are taken for independent. Each table lists its differences from the paper. Measured here: {measured}.
+the middle of a training too. Intervals are those of 95 %, Wilson's for shares. Those of moves are over games,
+because positions of one game are alike; a table that does not say of how many games its positions are was measured
+earlier, and takes positions for independent. Each table lists its differences from the paper.
+Measured here: {measured}.
 """
 
 

@@ -10,9 +10,18 @@ from typing import Any, Final
 import numpy as np
 
 from katachi.core.training import METRICS
-from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, plot, share, table
+from katachi.papers.documents import COLORS, format_rounded, format_value, label_axes, plot, table
 from katachi.papers.experiment import Budget, Json, Row, Scope, Table
-from katachi.papers.maddison2014.nets import MAIN, NETS, Net, ask_pretrained, learn, pretrained_networks, top_1
+from katachi.papers.maddison2014.nets import (
+    MAIN,
+    NETS,
+    Net,
+    accuracy,
+    ask_pretrained,
+    describe_tested,
+    learn,
+    pretrained_networks,
+)
 from katachi.papers.maddison2014.tables import LearnedTable, published
 from katachi.papers.tournaments import describe_set, require_games
 from katachi.policy.config import PolicyConfig
@@ -208,7 +217,7 @@ class Figure1(LearnedTable):
         return [self._row(net, places) for net in results["nets"] for places in SHOWN]
 
     def _row(self, net: Json, places: int) -> Row:
-        found = share(net["tested"]["top"][places - 1], net["tested"]["positions"])
+        found = accuracy(net["tested"], places)
         what = f"{net['title']}: top-{places} accuracy, %"
         name = f"{self.name}/{net['title'].strip('`').replace('×', 'x')}/top-{places}"
         return Row.measured(name, what, FIGURE1_PUBLISHED.get(places), found)
@@ -217,9 +226,9 @@ class Figure1(LearnedTable):
         """The curve, its points, and top-1 accuracy by phase and by rank."""
         header = ("net", "positions", *(f"top-{places}, %" for places in SHOWN), "loss")
         return f"""
-{describe_set(results["data"])} How often the move that was played was among a network's n most probable ones.
-The paper says that of its network of 12 layers for n = 10 ({FIGURE1_PUBLISHED[10]:g} %) and n = 1
-({FIGURE1_PUBLISHED[1]:g} %).
+{describe_set(results["data"])} How often the move that was played was among a network's n most probable ones,
+in {describe_tested(results["nets"][0]["tested"])}. The paper says that of its network of 12 layers for n = 10
+({FIGURE1_PUBLISHED[10]:g} %) and n = 1 ({FIGURE1_PUBLISHED[1]:g} %).
 
 ![Top-n accuracy](maddison2014/{self.name}.svg)
 
@@ -239,7 +248,7 @@ Top-1 accuracy by phase of the game (on 19×19 they begin with moves 61 and 151)
         """A line for every phase and every rank that there is; all networks met the same positions."""
         for kind in ("phases", "ranks"):
             for part in results["nets"][0]["tested"][kind]:
-                yield part, *(format_rounded(top_1(net["tested"][kind][part])) for net in results["nets"])
+                yield part, *(format_rounded(accuracy(net["tested"][kind][part])) for net in results["nets"])
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the picture."""
@@ -291,7 +300,7 @@ class Trend(LearnedTable):
         return [self._row(net, results["data"]["size"]) for net in results["nets"]]
 
     def _row(self, net: Json, size: int) -> Row:
-        found = top_1(net["tested"])
+        found = accuracy(net["tested"])
         what = f"{net['title']} after {net['positions']:,} positions of {size}×{size}: top-1 accuracy, %"
         return Row.measured(f"{self.name}/{self._shape(net).replace('×', 'x')}", what, None, found)
 
@@ -314,7 +323,7 @@ positions, by AdamW with a learning rate that falls along a cosine.
             self._shape(net),
             f"{net['parameters']:,}",
             f"{net['positions']:,}",
-            format_rounded(top_1(tested)),
+            format_rounded(accuracy(tested)),
             f"{tested['loss']:.3f}",
             format_value(paper and paper.top_1),
         )

@@ -165,9 +165,17 @@ def _ask(name: str, path: Path, games: Games, folder: Path, scope: Scope) -> Lea
     return Learned(f"`{name}`", path, card.training.all_positions, tested)
 
 
-def top_1(tested: Json) -> Estimate:
-    """The top-1 accuracy, in percent."""
-    return share(tested["top"][0], tested["positions"])
+def accuracy(tested: Json, top: int = 1) -> Estimate:
+    """The top-n accuracy in percent, with an interval over games; over positions in results of earlier versions."""
+    hits, positions = tested["top"][top - 1], tested["positions"]
+    count = tested["effective"][top - 1] if "effective" in tested else positions
+    return share(hits * count / positions, count)
+
+
+def describe_tested(tested: Json) -> str:
+    """How many positions were tested with, and of how many games unless positions are taken for independent."""
+    games = f" of {tested['games']:,} games" if "games" in tested else ""
+    return f"{tested['positions']:,} positions{games}"
 
 
 def _tested_as(name: str, scope: Scope) -> str:
