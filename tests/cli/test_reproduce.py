@@ -41,6 +41,8 @@ def test_bad_input_gets_one_sentence(run_katachi, tmp_path, monkeypatch):
         (("search", "--write-cards", str(tmp_path)), "the table ladder has not been measured"),
         (("maddison2014", "--table", "table1"), "this table learns from games: give --data SET"),
         (("maddison2014", "--table", "table1", "--data", str(tmp_path / "none")), "none does not exist"),
+        (("maddison2014", "--table", "sets"), "this table asks about test games: give --data SET"),
+        (("maddison2014", "--table", "judges"), "this table asks about labeled test games: give --data SET"),
         (("silver2007", "--write-docs", str(tmp_path / "docs")), "there are no results of silver2007"),
     ]:
         ran = run_katachi("reproduce", *arguments, *where)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.small_sets import make_small_set
-from katachi.core.cards import ModelError
+from katachi.core.cards import ModelError, wilson_interval
 from katachi.core.models import find_model
 from katachi.data.batches import Batch
 from katachi.data.dataset import Dataset
@@ -82,7 +82,8 @@ def test_positions_of_some_ranks(games):
     assert (some.planes == everything.planes[chosen]).all()
     assert positions(predictor, games, 10, ranks=(6, 9)).moves.tolist() == some.moves[:10].tolist()
     none = predictor.predict(predictor.held_out(games, Split.TEST, 5, 10, ranks=(2,)))
-    assert none.tally() == {"positions": 0, "loss": None, "top": [0] * TOP}
+    nothing = {"positions": 0, "games": 0, "loss": None, "top": [0] * TOP, "effective": [0.0] * TOP}
+    assert none.tally() == nothing
 
 
 def test_telling_a_rank_is_encoding_with_it():
@@ -104,13 +105,31 @@ def test_another_rank_is_another_answer_but_the_same_mover(games):
 def test_tallies_by_rank_and_phase():
     places = np.array([0, 1, 4, 30])
     ranks, plies = np.array([1, 0, 9, 1], dtype=np.int8), np.array([59, 60, 61, 150], dtype=np.int16)
-    found = Predicted(places, np.array([1, 2, 3, 6], dtype=np.float32), ranks, plies).tally_all(19)
+    losses, games = np.array([1, 2, 3, 6], dtype=np.float32), np.array([7, 7, 9, 9])
+    found = Predicted(places, losses, ranks, plies, games).tally_all(19)
+    assert (found["games"], found["effective"][:2], found["ranks"]["1d"]["games"]) == (2, [4.0, 2.0], 2)
     assert (found["positions"], found["loss"], found["top"][:5], found["top"][-1]) == (4, 3.0, [1, 2, 2, 2, 3], 3)
     assert {rank: part["positions"] for rank, part in found["ranks"].items()} == {"unknown": 1, "1d": 2, "9d": 1}
     assert found["ranks"]["1d"]["top"][0] == 1
     phases = {phase: part["positions"] for phase, part in found["phases"].items()}
     assert phases == {"opening": 1, "middle game": 2, "endgame": 1}
     assert found["phases"]["endgame"]["loss"] == 6.0
+
+
+def test_moves_of_one_game_are_alike(games):
+    predictor = predictor_of(new_learner())
+    held_out = positions(predictor, games)
+    found = predictor.predict([held_out])
+    plies = games.games["moves"][found.games]
+    assert (found.games == held_out.games).all()
+    assert set(found.games.tolist()) <= set(games.select(5, Split.TEST).tolist())
+    assert (found.plies < plies).all()
+    right = np.repeat([True, False], 30)  # three games of which all is known, three of which nothing is
+    made = Predicted(np.where(right, 0, 1), found.losses[:60], found.ranks[:60], found.plies[:60], np.arange(60) // 10)
+    metric = made.accuracy(1)
+    assert (metric.value, metric.games, metric.positions) == (0.5, 6, 60)
+    assert (metric.low, metric.high) == pytest.approx(wilson_interval(3, 6))
+    assert made._replace(games=np.arange(60)).accuracy(1).low == pytest.approx(wilson_interval(30, 60)[0])
 
 
 def test_a_model_of_another_kind_is_refused():

@@ -36,7 +36,11 @@ def reproduce(
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="How many runs at a time.")] = 1,
     data: Annotated[
         list[Path] | None,
-        typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; wu2006 takes several."),
+        typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; some tables take several."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="What to ask instead of the bundled models; some tables take several."),
     ] = None,
     backend: Annotated[Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Backend.LOKY,
     run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder resumes.")] = None,
@@ -60,6 +64,7 @@ def reproduce(
       katachi reproduce silver2007 --run runs/silver2007 --write-docs docs
       katachi reproduce search --table doubling --budget hour --jobs 2
       katachi reproduce maddison2014 --data runs/games --budget hour
+      katachi reproduce maddison2014 --data runs/labeled19 --table judges --model runs/policy --model playouts
       katachi reproduce largman2010 --data runs/games --table play --budget hour
       katachi reproduce wu2006 --data runs/labeled9 --data runs/games19 --budget hour
       katachi reproduce search --run runs/search --write-cards src/katachi/players/shipped
@@ -81,7 +86,8 @@ def reproduce(
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder), _show_runs() as show:
         first, more = (data[0], tuple(data[1:])) if data else (None, ())
-        scope = Scope(folder, budget, show, runs, Workers(jobs, backend), data=first, more_data=more)
+        models = tuple(model or ())
+        scope = Scope(folder, budget, show, runs, Workers(jobs, backend), data=first, more_data=more, models=models)
         results = measure(wanted, table, scope)
     show_rows(wanted, results, as_json=as_json)
     typer.echo(f"katachi: write the report: katachi reproduce {experiment} --run {folder} --write-docs DIR", err=True)

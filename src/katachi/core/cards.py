@@ -208,7 +208,7 @@ def _git(*arguments: str) -> str | None:
 CONFIDENCE: Final = 0.95
 
 
-def wilson_interval(hits: float, count: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def wilson_interval(hits: float, count: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """The interval of a share, such as a win rate with draws as half a win; (0, 1) where nothing was counted.
 
     >>> [round(bound, 3) for bound in wilson_interval(8, 10)]
@@ -223,13 +223,44 @@ def wilson_interval(hits: float, count: int, confidence: float = CONFIDENCE) -> 
     return max(0.0, center - half), min(1.0, center + half)
 
 
-def mean_interval(values: Sequence[float] | NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+def mean_interval(
+    values: Sequence[float] | NDArray[Any], confidence: float = CONFIDENCE, groups: NDArray[Any] | None = None
+) -> tuple[float, float, float]:
     """The mean of so many independent values that it is normally distributed, and its interval.
+
+    ``groups`` [N] says which values belong together, such as those of one game: then only the groups are independent,
+    and the mean is the ratio of two sums over them (Cochran, *Sampling techniques*, 1977, chapter 6).
 
     >>> mean_interval([1.0, 3.0] * 50)  # doctest: +ELLIPSIS
     (2.0, 1.804..., 2.195...)
     """
     found = np.asarray(values, dtype=np.float64)
     mean = float(found.mean())
-    half = float(NormalDist().inv_cdf((1 + confidence) / 2) * found.std() / math.sqrt(found.size))
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * _standard_error(found - mean, groups)
     return mean, mean - half, mean + half
+
+
+def _standard_error(deviations: NDArray[Any], groups: NDArray[Any] | None) -> float:
+    sums: NDArray[Any] = deviations
+    if groups is not None:
+        sums = np.bincount(np.unique(groups, return_inverse=True)[1], weights=deviations)
+    return math.sqrt(float((sums**2).sum())) / deviations.size
+
+
+def effective_count(right: NDArray[np.bool_], groups: NDArray[Any]) -> float:
+    """How many independent values would be as uncertain in their share as these, of which only groups are independent.
+
+    With it ``wilson_interval`` is that of a share over groups. One value in each group counts one; values that say the
+    same count no more than their groups do, and where all say the same nothing else can be known of them.
+
+    >>> effective_count(np.array([True, False] * 4), np.repeat(range(4), 2))
+    8.0
+    >>> effective_count(np.repeat([True, False] * 2, 2), np.repeat(range(4), 2))
+    4.0
+    """
+    there = np.unique(groups).size
+    if there < 2 or right.all() or not right.any():
+        return float(there)
+    share = float(right.mean())
+    if_independent = share * (1 - share) / right.size
+    return float(right.size / max(1.0, _standard_error(right - share, groups) ** 2 / if_independent))

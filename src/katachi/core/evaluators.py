@@ -13,12 +13,12 @@ depends on it, the adapter is given it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import AfterstateEvaluator, Doubles, Evaluation, Evaluator, Floats
+from katachi.core.contracts import AfterstateEvaluator, Doubles, Evaluation, Evaluator, Floats, Ints
 from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS
@@ -33,6 +33,14 @@ DEFAULT_TEMPERATURE: Final = 0.02  # a move that wins two percent less often is 
 
 class WrongBoardSize(ValueError):
     """A board of a size that an evaluator cannot evaluate."""
+
+
+def count_owners(ownership: NDArray[Any], owners: NDArray[np.int8]) -> tuple[Ints, Ints]:
+    """On how many points of each board the more probable owner is the one in the end, and how many have one, [B] each.
+
+    The first is ownership accuracy when it is divided by the second: points that nobody owned do not count.
+    """
+    return np.asarray((ownership * owners > 0).sum(axis=1)), np.asarray((owners != 0).sum(axis=1))
 
 
 # Afterstates

@@ -418,13 +418,14 @@ def _trained(card: ModelCard) -> str:
 def format_metric(metric: Metric) -> str:
     """A number, its interval and how many games or positions say so; shares as percentages.
 
-    >>> format_metric(Metric(value=0.5, low=0.4, high=0.6, games=100))
-    '50.0% (40.0–60.0% in 100 games)'
+    >>> format_metric(Metric(value=0.5, low=0.4, high=0.6, games=100, positions=2000))
+    '50.0% (40.0–60.0% in 2,000 positions of 100 games)'
     """
     number = f"{metric.value:.1%}" if not metric.unit and 0 <= metric.value <= 1 else f"{metric.value:g} {metric.unit}"
     notes = [_interval(metric)] if metric.low is not None and metric.high is not None else []
-    counts = ((metric.games, "games"), (metric.positions, "positions"))
-    notes += [f"in {count:,} {what}" for count, what in counts if count]
+    counts = ((metric.positions, "positions"), (metric.games, "games"))
+    if said := " of ".join(f"{count:,} {what}" for count, what in counts if count):
+        notes.append(f"in {said}")
     return number.rstrip() + (f" ({' '.join(notes)})" if notes else "")
 
 

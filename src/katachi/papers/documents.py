@@ -53,17 +53,19 @@ def estimate(values: Sequence[float], middle: Callable[..., Any] = np.mean) -> E
     return Estimate(float(middle(found)), (float(low), float(high)))
 
 
-def mean_of_many(values: Sequence[float] | NDArray[Any]) -> Estimate:
+def mean_of_many(values: Sequence[float] | NDArray[Any], groups: NDArray[Any] | None = None) -> Estimate:
     """The mean of so many independent values that it is normally distributed, for which a bootstrap would be a waste.
+
+    Where values belong to ``groups``, such as games, only these are independent.
 
     >>> mean_of_many([1.0, 3.0] * 50).interval  # doctest: +ELLIPSIS
     (1.804..., 2.195...)
     """
-    mean, low, high = mean_interval(values)
+    mean, low, high = mean_interval(values, groups=groups)
     return Estimate(mean, (low, high))
 
 
-def share(hits: float, count: int) -> Estimate:
+def share(hits: float, count: float) -> Estimate:
     """So many out of so many in percent, with Wilson's interval.
 
     >>> share(8, 10).mean, [round(bound) for bound in share(8, 10).interval]

@@ -268,6 +268,7 @@ class Scope:
     keep: Callable[[Json], None] = _forget  # results so far, for a document of what is not through yet
     data: Path | None = None  # a dataset, for tables that learn from one
     more_data: tuple[Path, ...] = ()  # others, for tables that ask about several
+    models: tuple[str, ...] = ()  # to ask instead of the bundled ones, for tables that ask any
 
     @property
     def sets(self) -> tuple[Path, ...]:
@@ -282,6 +283,7 @@ class Table(ABC):
     title: ClassVar[str]
     own_differences: ClassVar[Sequence[str]] = ()  # from the paper, in this table
     needs: ClassVar[tuple[str, ...]] = ()  # modules of extras
+    only_by_name: ClassVar[bool] = False  # not one of all: it needs data that others do not
 
     @abstractmethod
     def measure(self, scope: Scope) -> Json:
@@ -315,9 +317,9 @@ class Experiment:
     write_cards: Callable[[Mapping[str, Json], Path], list[str]] | None = None  # into files of whom it is about
 
     def find(self, name: str) -> Iterable[Table]:
-        """The table of this name, or all of them; raises ExperimentError."""
+        """The table of this name, or all but those that are measured only by name; raises ExperimentError."""
         if name == "all":
-            return self.tables
+            return [table for table in self.tables if not table.only_by_name]
         found = [table for table in self.tables if table.name == name]
         if not found:
             known = ", ".join(table.name for table in self.tables)

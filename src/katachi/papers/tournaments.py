@@ -67,13 +67,18 @@ def require_games(scope: Scope) -> Games:
     """The games that were given; raises ExperimentError if none were, and DatasetError if they cannot be read."""
     if scope.data is None:
         raise ExperimentError("this table learns from games: give --data SET (see: katachi data import --help)")
-    dataset = Dataset.open(scope.data.resolve())
+    return open_games(scope.data)
+
+
+def open_games(path: Path, splits: Iterable[Split] = Split) -> Games:
+    """The games of a set; raises ExperimentError if one of the splits has none."""
+    dataset = Dataset.open(path.resolve())
     if not dataset.games.size:
-        raise ExperimentError(f"{scope.data} has no games to learn from")
+        raise ExperimentError(f"{path} has no games to learn from")
     size = int(np.bincount(dataset.games["lines"]).argmax())
-    for split in Split:
+    for split in splits:
         if not dataset.select(size, split).size:
-            raise ExperimentError(f"{scope.data} has no {size}×{size} games for {split}")
+            raise ExperimentError(f"{path} has no {size}×{size} games for {split}")
     return Games(dataset, size)
 
 

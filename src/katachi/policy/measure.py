@@ -1,7 +1,7 @@
 """How well a saved network predicts the moves of held-out games, by rank and phase, and how networks are released.
 
 It is asked as in play: illegal points have no part in its policy. What was played is legal, or a dataset would not have
-it.
+it. Moves of one game are alike: intervals are over games.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.cards import Metric, ModelError, wilson_interval
+from katachi.core.cards import Metric, ModelError, effective_count, mean_interval, wilson_interval
 from katachi.core.contracts import Floats
 from katachi.core.models import WEIGHTS, SavedModel, load_weights, open_model
 from katachi.core.release import Release, Request, describe_network
@@ -45,30 +45,55 @@ class Predicted(NamedTuple):
     losses: Floats  # [N], −log p
     ranks: NDArray[np.int8]  # [N], the mover's dan, 0 if unknown
     plies: NDArray[np.int16]  # [N], how many moves were made before
+    games: NDArray[np.int64]  # [N], which moves are of one game, and so alike
 
     def only(self, chosen: NDArray[np.bool_]) -> Predicted:
         """Some of them."""
         return Predicted._make(array[chosen] for array in self)
 
-    def tally(self) -> dict[str, Any]:
-        """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n most probable."""
-        top = [int((self.places < places).sum()) for places in range(1, TOP + 1)]
-        loss = float(self.losses.mean(dtype=np.float64)) if self.losses.size else None
-        return {"positions": self.places.size, "loss": loss, "top": top}
+    def accuracy(self, top: int) -> Metric:
+        """The share of moves among the ``top`` most probable, with an interval over games."""
+        right = self.places < top
+        share, count = float(right.mean()), effective_count(right, self.games)
+        low, high = wilson_interval(share * count, count)
+        return Metric(value=share, low=low, high=high, games=np.unique(self.games).size, positions=right.size)
 
-    def tally_all(self, size: int) -> dict[str, Any]:
-        """The same for all, by rank and by phase of the game on boards of a size; what never came is left out."""
-        names = {rank: format_grade(rank) if rank else "unknown" for rank in np.unique(self.ranks).tolist()}
-        starts = [int(moves * size * size) for moves in PHASES.values()]
-        phase = np.searchsorted(starts, self.plies, side="right") - 1
-        phases = {name: self.only(phase == number) for number, name in enumerate(PHASES)}
-        return self.tally() | {
-            "ranks": {name: self.only(self.ranks == rank).tally() for rank, name in names.items()},
-            "phases": {name: some.tally() for name, some in phases.items() if some.places.size},
+    def tally(self) -> dict[str, Any]:
+        """Counts that are small enough to be kept: ``top[n − 1]`` moves were among the n most probable.
+
+        They are as certain as ``effective[n − 1]`` moves of as many games.
+        """
+        among = [self.places < places for places in range(1, TOP + 1)]
+        return {
+            "positions": self.places.size,
+            "games": np.unique(self.games).size,
+            "loss": float(self.losses.mean(dtype=np.float64)) if self.losses.size else None,
+            "top": [int(right.sum()) for right in among],
+            "effective": [round(effective_count(right, self.games), 1) for right in among],
         }
 
+    def parts(self, size: int) -> dict[str, dict[str, Predicted]]:
+        """Those of each rank, and of each phase of the game on boards of a size; what never came is left out."""
+        names = {rank: format_grade(rank) if rank else "unknown" for rank in np.unique(self.ranks).tolist()}
+        phase = np.searchsorted(phase_starts(size), self.plies, side="right") - 1
+        phases = {name: self.only(phase == number) for number, name in enumerate(PHASES)}
+        return {
+            "ranks": {name: self.only(self.ranks == rank) for rank, name in names.items()},
+            "phases": {name: some for name, some in phases.items() if some.places.size},
+        }
 
-_NOTHING: Final = Predicted._make(np.zeros(0, dtype) for dtype in (np.int64, np.float32, np.int8, np.int16))
+    def tally_all(self, size: int) -> dict[str, Any]:
+        """The tally of all, and of each part."""
+        parts = self.parts(size).items()
+        return self.tally() | {kind: {name: some.tally() for name, some in part.items()} for kind, part in parts}
+
+
+def phase_starts(size: int) -> list[int]:
+    """How many moves were made when each phase of a game starts."""
+    return [int(moves * size * size) for moves in PHASES.values()]
+
+
+_NOTHING: Final = Predicted._make(np.zeros(0, dtype) for dtype in (np.int64, np.float32, np.int8, np.int16, np.int64))
 
 
 class Predictor:
@@ -117,7 +142,7 @@ class Predictor:
         seen = [self._log_likelihoods(batch, rank, symmetry) for symmetry in symmetries]
         likely: Floats = np.logaddexp.reduce(seen) - np.log(np.float32(len(seen)))
         played = likely[np.arange(batch.moves.size), batch.moves]
-        return Predicted((likely > played[:, None]).sum(axis=1), -played, batch.ranks, batch.plies)
+        return Predicted((likely > played[:, None]).sum(axis=1), -played, batch.ranks, batch.plies, batch.games)
 
     def _log_likelihoods(self, batch: Batch, rank: int | None, symmetry: Symmetry) -> Floats:
         """Of all points, [B, n²], when the network sees the boards in a symmetry; −∞ where a move is illegal."""
@@ -170,16 +195,16 @@ class PolicyRelease(Release):
 
         network = Predictor.open(model.path, request.jobs)
         alone = predict(network, "predicting")
-        metrics = {"test loss": Metric(value=float(alone.losses.mean(dtype=float)), positions=alone.places.size)}
-        metrics |= _shares(alone, "test")
-        tallied = alone.tally_all(size)
-        for kind in ("ranks", "phases"):
-            for name, tally in tallied[kind].items():
-                metrics[f"test top-1, {name}"] = _share(tally["top"][0], tally["positions"])
-        metrics |= _shares(predict(network, "the same by symmetries", *Symmetry), "test, averaged over symmetries:")
+        loss, low, high = mean_interval(alone.losses, groups=alone.games)
+        metrics = {"test loss": alone.accuracy(1).model_copy(update={"value": loss, "low": low, "high": high})}
+        metrics |= _accuracies(alone, "test")
+        for part in alone.parts(size).values():
+            metrics |= {f"test top-1, {name}": some.accuracy(1) for name, some in part.items()}
+        averaged = predict(network, "the same by symmetries", *Symmetry)
+        metrics |= _accuracies(averaged, "test, averaged over symmetries:")
         if request.int8:
             rough = predict(Predictor.open(model.path, request.jobs, "int8"), "the same in eight bits")
-            metrics |= _shares(rough, "test, in eight bits:")
+            metrics |= _accuracies(rough, "test, in eight bits:")
         return metrics
 
     def save(self, path: Path, model: SavedModel[PolicyCard], metrics: Mapping[str, Metric], request: Request) -> None:
@@ -210,14 +235,8 @@ def _follow(batches: Iterable[Batch], tick: Callable[[int], None]) -> Iterator[B
         tick(done)
 
 
-def _shares(found: Predicted, kind: str) -> dict[str, Metric]:
-    count = found.places.size
-    return {f"{kind} top-{top}": _share(int((found.places < top).sum()), count) for top in RELEASED_TOP}
-
-
-def _share(hits: int, positions: int) -> Metric:
-    low, high = wilson_interval(hits, positions)
-    return Metric(value=hits / positions, low=low, high=high, positions=positions)
+def _accuracies(found: Predicted, kind: str) -> dict[str, Metric]:
+    return {f"{kind} top-{top}": found.accuracy(top) for top in RELEASED_TOP}
 
 
 RELEASE: Final = PolicyRelease()

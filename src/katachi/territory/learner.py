@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from katachi.core.contracts import Floats, Ints
+from katachi.core.evaluators import count_owners
 from katachi.core.training import Batch, Count, Seed, name_weights, part_of, step_share, weights_of
 from katachi.data.batches import compute_ahead
 from katachi.data.dataset import Dataset, DatasetError
@@ -397,8 +398,7 @@ def validate(net: DagRnn, held_out: Positions) -> dict[str, float]:
 
 def count_known(logits: Floats, held_out: Positions) -> tuple[Ints, Ints]:
     """How many points of each position are known right, and how many are owned by somebody, [B] each."""
-    right = (logits[:, :, 0] * held_out.owned > 0).sum(axis=1)
-    return np.asarray(right), np.asarray((held_out.owned != 0).sum(axis=1))
+    return count_owners(logits[:, :, 0], held_out.owned)
 
 
 def phases_of(held_out: Positions) -> Ints:

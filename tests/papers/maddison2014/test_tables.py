@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from katachi.core.cards import provenance
-from katachi.papers.documents import WIDTH, format_document, format_section
+from katachi.papers.documents import WIDTH, format_document, format_section, share
 from katachi.papers.experiment import Budget
 from katachi.papers.maddison2014 import EXPERIMENT
 from katachi.papers.maddison2014 import figures as curve
@@ -13,7 +13,7 @@ from katachi.papers.maddison2014 import tables as table1
 from katachi.papers.maddison2014 import tables as table2
 from katachi.papers.maddison2014 import tables as table3
 from katachi.papers.maddison2014 import tables as table5
-from katachi.papers.maddison2014.nets import MAIN, Net
+from katachi.papers.maddison2014.nets import MAIN, Net, accuracy
 from katachi.policy.config import PolicyConfig
 
 TESTED = {"positions": 1000, "loss": 2.5, "top": [400 + 20 * place for place in range(20)]}
@@ -23,8 +23,9 @@ NET = {"title": "3×16", "positions": 1_000_000, "tested": TESTED | PARTS}
 
 
 def test_the_paper_has_these_tables():
-    names = ["counts", "table1", "table2", "trend", "figure1", "curve", "table3", "table5"]
+    names = ["counts", "table1", "table2", "trend", "figure1", "sets", "curve", "table3", "table5", "judges"]
     assert [table.name for table in EXPERIMENT.tables] == names
+    assert [table.name for table in EXPERIMENT.find("all")] == names[:-1]
     assert "Measured here: {measured}." in EXPERIMENT.head
 
 
@@ -169,6 +170,19 @@ def test_figure1_beside_the_paper(tmp_path):
     assert "| 6d | 40 (37 … 43.1) |" in text
 
 
+def test_intervals_are_over_games_where_games_were_counted(tmp_path):
+    tested = NET["tested"] | {"games": 100, "effective": [250.0] * 20}
+    assert accuracy(tested) == share(100, 250)
+    assert accuracy(tested, 6) == share(125, 250)
+    assert accuracy(TESTED) == share(400, 1000)
+    text, earlier = (
+        format_section(figure1.Figure1(), {"data": DATA, "nets": [NET | {"tested": made}]}, tmp_path)
+        for made in (tested, NET["tested"])
+    )
+    assert "in 1,000 positions of 100 games." in text
+    assert "in 1,000 positions." in earlier
+
+
 def test_the_same_network_learns_faster_by_adamw(games):
     plain, adamw = Net(3, 16, 1000), Net(3, 16, 1000, adamw=True)
     assert (plain.name, adamw.name) == ("3x16-maddison-36-1000", "3x16-maddison-36-adamw-1000")
@@ -227,7 +241,7 @@ def test_table3_beside_the_paper(tmp_path):
     assert (weak.ours, weak.interval, strong.ours, strong.interval) == (-80.0, (-90.0, -70.0), None, None)
     assert (games.published, games.ours) == (table3.implied(9), 70.0)
     text = format_section(table3.Table3(), results, tmp_path)
-    assert "| 1d–2d | 1,234 | −2.010 |" in text
+    assert "| 1d–2d | 1,234 positions | −2.010 |" in text
     assert "| −2.090 | −2.010 | −80 (−90 … −70) |" in text
     assert "| 9 dan | 1 dan | 70 (60.4 … 78.1) of 100 | 68.6 |" in text
     assert "| 5 dan | 60.1 ± 1.6 |" in text

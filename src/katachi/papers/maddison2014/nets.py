@@ -17,9 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from katachi.core.models import open_model, pretrained_models
+from katachi.core.cards import digest_file
+from katachi.core.contracts import OwnershipEvaluator, ValuingEvaluator
+from katachi.core.models import find_model, open_model, pretrained_models
+from katachi.go.points import Symmetry
 from katachi.papers.documents import Estimate, share
-from katachi.papers.experiment import Budget, Json, Run, Scope, Workers, do_runs, position_watcher
+from katachi.papers.experiment import Budget, ExperimentError, Json, Run, Scope, Workers, do_runs, position_watcher
 from katachi.papers.tournaments import Games
 from katachi.policy.evaluator import ONNX, PolicyCard
 from katachi.policy.measure import Predictor
@@ -159,15 +162,23 @@ def ask_pretrained(games: Games, scope: Scope) -> list[Learned]:
 
 def _ask(name: str, path: Path, games: Games, folder: Path, scope: Scope) -> Learned:
     card = open_model(path).card
-    work = partial(_test, path=path, games=games, threads=scope.workers.jobs)
+    work = partial(predict_test_games, path=path, games=games, threads=scope.workers.jobs)
     run_name = _tested_as(f"{name}-{card.files[ONNX][:8]}-{games.digest}", scope)
     (tested,) = _keep(Run(run_name, work, {"test_positions": TEST_POSITIONS[scope.budget]}, 1), folder)
     return Learned(f"`{name}`", path, card.training.all_positions, tested)
 
 
-def top_1(tested: Json) -> Estimate:
-    """The top-1 accuracy, in percent."""
-    return share(tested["top"][0], tested["positions"])
+def accuracy(tested: Json, top: int = 1) -> Estimate:
+    """The top-n accuracy in percent, with an interval over games; over positions in results of earlier versions."""
+    hits, positions = tested["top"][top - 1], tested["positions"]
+    count = tested["effective"][top - 1] if "effective" in tested else positions
+    return share(hits * count / positions, count)
+
+
+def describe_tested(tested: Json) -> str:
+    """How many positions were tested with, and of how many games unless positions are taken for independent."""
+    games = f" of {tested['games']:,} games" if "games" in tested else ""
+    return f"{tested['positions']:,} positions{games}"
 
 
 def _tested_as(name: str, scope: Scope) -> str:
@@ -192,10 +203,46 @@ def _learn_and_test(
 
     command = "katachi reproduce maddison2014"
     train_policy(Net(**net).training(games), path, lambda _: None, command, Machine(threads), tick)
-    return _test(test_positions, path / "model", games, threads)
+    return predict_test_games(test_positions, path / "model", games, threads)
 
 
-def _test(test_positions: int, path: Path, games: Games, threads: int) -> Json:
+def predict_test_games(test_positions: int, path: Path, games: Games, threads: int, *, averaged: bool = False) -> Json:
+    """How well a network predicts so many test positions, by rank and phase; averaged over all symmetries or not."""
     network = Predictor.open(path, threads)
     held_out = network.held_out(games.dataset, Split.TEST, games.size, test_positions)
-    return network.predict(held_out).tally_all(games.size)
+    symmetries = tuple(Symmetry) if averaged else (Symmetry.IDENTITY,)
+    return network.predict(held_out, symmetries=symmetries).tally_all(games.size)
+
+
+# Models that are asked what they know, whatever they are: those that were given by name, or else bundled ones.
+
+
+def model_name(path: Path) -> str:
+    """What a model is called: its folder, or that of the run that made it."""
+    path = path.resolve()
+    return path.parent.name if path.name.startswith("model") else path.name
+
+
+def model_key(path: Path) -> str:
+    """What tells a model from others, and from itself at another time, in names of files."""
+    return f"{model_name(path)}-{digest_file(''.join(sorted(open_model(path).card.files.values())).encode())[:8]}"
+
+
+def name_models(names: Iterable[str]) -> dict[str, Path]:
+    """Models by what they are called; raises ExperimentError if two are called the same, and ModelError."""
+    paths = [find_model(name) for name in names]
+    named = {model_name(path): path for path in paths}
+    if len(named) < len(paths):
+        raise ExperimentError("two of the models have folders of one name: rename one of them")
+    return named
+
+
+def valuing_models(size: int) -> list[str]:
+    """The bundled models that say of positions on boards of a size who wins, or who owns what."""
+    saved = [open_model(path) for path in pretrained_models()]
+    evaluators = {model.path.name: model.load() for model in saved if model.card.board_size in (size, None)}
+    return [
+        name
+        for name, found in evaluators.items()
+        if isinstance(found, OwnershipEvaluator) or (isinstance(found, ValuingEvaluator) and found.values_positions)
+    ]

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from katachi.arena.ratings import Anchor, elo_difference
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
@@ -16,7 +18,16 @@ from katachi.core.models import open_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs
-from katachi.papers.maddison2014.nets import MAIN, Learned, Net, ask_pretrained, learn, pretrained_networks, top_1
+from katachi.papers.maddison2014.nets import (
+    MAIN,
+    Learned,
+    Net,
+    accuracy,
+    ask_pretrained,
+    describe_tested,
+    learn,
+    pretrained_networks,
+)
 from katachi.papers.tournaments import (
     Games,
     Pair,
@@ -148,7 +159,7 @@ class Table1(LearnedTable):
         return [self._row(kind, net) for kind, net in results["nets"].items()]
 
     def _row(self, kind: str, net: Json) -> Row:
-        found = top_1(net["tested"])
+        found = accuracy(net["tested"])
         what = f"{net['title']}, {kind} filters, after {net['positions']:,} positions: top-1 accuracy, %"
         return Row.measured(f"{self.name}/{kind}", what, self._published(kind, net), found)
 
@@ -176,7 +187,7 @@ The paper's networks:
 
     def _cells(self, kind: str, net: Json) -> tuple[str, str, str]:
         tested = net["tested"]
-        return format_value(self._published(kind, net)), format_rounded(top_1(tested)), f"{tested['loss']:.3f}"
+        return format_value(self._published(kind, net)), format_rounded(accuracy(tested)), f"{tested['loss']:.3f}"
 
 
 # Table 2: what depth and width are worth, in top-1 accuracy and in games against GNU Go without search.
@@ -274,7 +285,7 @@ class Table2(LearnedTable):
         return [row for net in results["nets"] for row in self._rows(net, results)]
 
     def _rows(self, net: Json, results: Json) -> Iterator[Row]:
-        name, found = player_name_table2(net["title"], net["positions"]), top_1(net["tested"])
+        name, found = player_name_table2(net["title"], net["positions"]), accuracy(net["tested"])
         paper = published(net["title"])
         what = f"{net['title']} after {format_value(net['positions'])} positions"
         yield Row(
@@ -295,8 +306,8 @@ class Table2(LearnedTable):
         return f"""
 {describe_set(results["data"])} Networks of layers × filters learn by the paper's protocol: 36 planes, a softmax each
 for Black and White, plain descent at 0.128 in batches of 128, positions turned and mirrored at random. Those by
-AdamW come further in as many positions; their learning rate falls along a cosine.
-{self._play_text(size)}
+AdamW come further in as many positions; their learning rate falls along a cosine. All are tested with
+{describe_tested(results["nets"][0]["tested"])}. {self._play_text(size)}
 
 {self._table(results)}
 
@@ -322,7 +333,7 @@ The paper's other rows:
                     net["title"],
                     format_value(net["positions"]),
                     format_value(paper and paper.top_1),
-                    format_rounded(top_1(tested)),
+                    format_rounded(accuracy(tested)),
                     format_value(round(100 * tested["top"][4] / tested["positions"], 1)),
                     format_value(paper and f"{paper.won} ± {paper.error}"),
                     format_won(found.get((player_name_table2(net["title"], net["positions"]), OPPONENT))),
@@ -359,10 +370,12 @@ def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Ga
     if not batches:
         return {"positions": 0}
     given = {rank: -network.predict(batches, rank).losses for rank in range(WEAKEST, HIGHEST_RANK + 1)}
-    gained, bounds = mean_of_many(given[HIGHEST_RANK] - given[WEAKEST])
+    own = network.predict(batches)
+    gained, bounds = mean_of_many(given[HIGHEST_RANK] - given[WEAKEST], own.games)
     return {
-        "positions": given[WEAKEST].size,
-        "own": -float(network.predict(batches).losses.mean(dtype=float)),
+        "positions": own.games.size,
+        "games": np.unique(own.games).size,
+        "own": -float(own.losses.mean(dtype=float)),
         "told": {str(rank): float(found.mean(dtype=float)) for rank, found in given.items()},
         "gained": [gained, *(bounds or ())],
     }
@@ -477,8 +490,8 @@ The paper's network, given a rank, against a network of ten layers without ranks
         for group, found in results["groups"].items():
             if found["positions"]:
                 means = (f"{value:.3f}".replace("-", "−") for value in (*map(found["told"].get, ranks), found["own"]))
-                lines.append((group, f"{found['positions']:,}", *means, format_rounded(thousandths(found))))
-        header = ("moves of", "positions", *(f"{rank}d" for rank in ranks), "own", "gained, thousandths (95 %)")
+                lines.append((group, describe_tested(found), *means, format_rounded(thousandths(found))))
+        header = ("moves of", "tested with", *(f"{rank}d" for rank in ranks), "own", "gained, thousandths (95 %)")
         return table(header, lines)
 
     def _games(self, results: Json) -> Iterator[tuple[str, ...]]:
