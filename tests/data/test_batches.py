@@ -13,7 +13,7 @@ import pytest
 
 from helpers.random_records import random_record
 from helpers.small_sets import label_small_set, make_small_set
-from katachi.data.batches import Batch, Batches, JoinedBatches, MixedBatches, compute_ahead
+from katachi.data.batches import Batch, Batches, JoinedBatches, MixedBatches, area_komi, compute_ahead
 from katachi.data.dataset import NO_LABEL, SPLITS, Dataset, DatasetError, LabelError
 from katachi.data.importing import import_games
 from katachi.go.board import Board
@@ -217,8 +217,8 @@ def test_scores_and_komi_are_seen_by_the_mover(tmp_path: Path) -> None:
         found |= set(zip(*(array.tolist() for array in facts), strict=True))
     # White won by 2.5 with 5.5 komi: Black was 3 points ahead on the board; the third game tells no komi
     assert found == {
-        (0, 1, 3, -5.5), (0, -1, -3, 5.5), (1, -1, 99, 0.5), (1, 1, 99, -0.5),
-        (2, 1, 9.5, -6.5), (2, -1, -9.5, 6.5), (3, -1, 99, 0.5), (3, 1, 99, -0.5),
+        (0, 1, 3, -5.5), (0, -1, -3, 5.5), (1, -1, 99, 2.5), (1, 1, 99, -2.5),
+        (2, 1, 9.5, -6.5), (2, -1, -9.5, 6.5), (3, -1, 99, 2.5), (3, 1, 99, -2.5),
     }  # fmt: skip
 
 
@@ -284,3 +284,14 @@ def test_splits_are_used(dataset: Dataset) -> None:
     assert [batches(dataset, split=split).games for split in SPLITS[:2]] == [20, 3]
     with pytest.raises(DatasetError, match="no 5×5 games for test"):
         batches(dataset, split=Split.TEST)
+
+
+@pytest.mark.parametrize(("rules", "komi"), [("Chinese", 4.5), ("AGA", 3.5), ("NZ", 0.5), ("Japanese", 4.5), ("", 4.5)])
+def test_what_blacks_area_must_exceed(tmp_path: Path, rules: str, komi: float) -> None:
+    stones = "AB[aa][ba][ca][da]"
+    records = [
+        f"(;SZ[5]RU[{rules}]KM[0.5]HA[{given}]{stones[: 2 + 4 * given] * (given > 0)};W[ee])" for given in (4, 0)
+    ]
+    (tmp_path / "games.sgf").write_text("\n".join(records))
+    dataset = import_games([tmp_path / "games.sgf"], tmp_path / "set")
+    assert area_komi(dataset, np.array([0, 1])).tolist() == [komi, 0.5]

@@ -17,12 +17,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.data.dataset import NO_LABEL, SPLITS, Dataset, DatasetError
+from katachi.data.dataset import BONUSES, NO_LABEL, SCORINGS, SPLITS, Dataset, DatasetError
 from katachi.data.importing import import_games
 from katachi.data.kernels.ordering import permute
 from katachi.features.planes import PlaneKind, PlaneSet
@@ -30,6 +30,7 @@ from katachi.go.kernels import replay as kernels
 from katachi.go.kernels.board import new_boards
 from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, WHITE, Symmetry
+from katachi.go.rules import Rules, Scoring
 from katachi.sgf.files import Split
 from katachi.sgf.record import dans, rank_codes
 
@@ -104,8 +105,8 @@ class Batch(NamedTuple):
     # [B, n²], +1 the mover's point, −1 the opponent's, 0 neither, or NO_LABEL; [B, 0] unless asked
     owners: NDArray[np.int8]
     replies: NDArray[np.int64]  # [B], the point that the opponent played next, −1 if none
-    scores: Floats  # [B], the mover's points less the opponent's when it was counted, without komi; NaN if it was not
-    komi: Floats  # [B], as the mover sees it: positive for White
+    scores: Floats  # [B], the mover's area less the opponent's when it was counted; NaN if it was not
+    komi: Floats  # [B], what the opponent's area must exceed, less what the mover's must: positive for White
     servers: NDArray[np.int8]  # [B], the number of the server that a game is from
     games: NDArray[np.int64]  # [B], the number of a game in its set
 
@@ -207,7 +208,7 @@ class Batches:
         grades = np.where(white, games["white_grade"], games["black_grade"])
         planes = np.empty((games.size, self.planes.count, self.size, self.size), dtype=np.uint8)
         self.planes.fill(boards, dans(grades), planes)
-        komi = usual_komi(games)
+        komi = area_komi(self.dataset, numbers)
         return Batch(
             planes,
             moves=(codes & POINT_MASK).astype(np.int64),
@@ -249,11 +250,22 @@ _EVEN_KOMI: Final = 6.5
 _HANDICAP_KOMI: Final = 0.5
 
 
-def usual_komi(games: NDArray[Any]) -> Floats:
-    """The komi of games, and the usual one where the record does not tell."""
-    usual = np.where((games["handicap"] > 1) | (games["stones"] > 1), _HANDICAP_KOMI, _EVEN_KOMI)
-    komi: Floats = np.where(np.isnan(games["komi"]), usual, games["komi"]).astype(np.float32)
-    return komi
+def area_komi(dataset: Dataset, numbers: NDArray[np.int64]) -> Floats:
+    """What Black's area must exceed in games: komi, or a usual one, and what White gets for the handicap.
+
+    Where territory is counted White gets nothing, but the handicap stones are not points of Black's either.
+    """
+    games = dataset.games[numbers]
+    stones = np.where(games["handicap"] > 1, games["handicap"], 0).astype(np.float32)
+    usual = np.where((stones > 1) | (games["stones"] > 1), _HANDICAP_KOMI, _EVEN_KOMI)
+    if dataset.knows_endings:
+        endings = dataset.endings[numbers]
+        by_area = endings["scoring"] == SCORINGS.index(Scoring.AREA)
+        for number, bonus in enumerate(BONUSES):
+            counted = by_area & (endings["bonus"] == number)
+            rules = Rules(handicap_bonus=bonus)
+            stones[counted] = [rules.handicap_compensation(int(given)) for given in stones[counted]]
+    return np.where(np.isnan(games["komi"]), usual, games["komi"]).astype(np.float32) + stones
 
 
 # Batches of several sets: each has its share of every batch until the last part, which is of the first set alone.

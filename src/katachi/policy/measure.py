@@ -23,10 +23,10 @@ from katachi.features.planes import PlaneSet
 from katachi.go.points import WHITE, Symmetry
 from katachi.policy.config import TOP as RELEASED_TOP
 from katachi.policy.config import TRAINING, PolicyConfig, PolicyTraining
-from katachi.policy.evaluator import INT8, ONNX, OnnxNetwork, PolicyCard, PolicyOptions, save_policy
+from katachi.policy.evaluator import INT8, ONNX, OnnxNetwork, PolicyCard, PolicyOptions, name_inputs, save_policy
 from katachi.policy.planes import PLANES
 from katachi.sgf.files import Split
-from katachi.sgf.record import format_grade
+from katachi.sgf.record import format_grade, grade_of_code
 
 TOP: Final = 20  # places that are counted
 # When a phase starts, in moves for each point of the board: after 60 and 150 moves on 19×19.
@@ -43,7 +43,7 @@ class Predicted(NamedTuple):
 
     places: NDArray[np.int64]  # [N], how many moves were held more probable
     losses: Floats  # [N], −log p
-    ranks: NDArray[np.int8]  # [N], the mover's dan, 0 if unknown
+    ranks: NDArray[np.int8]  # [N], the code of the mover's rank, 0 if unknown
     plies: NDArray[np.int16]  # [N], how many moves were made before
     games: NDArray[np.int64]  # [N], which moves are of one game, and so alike
 
@@ -74,7 +74,8 @@ class Predicted(NamedTuple):
 
     def parts(self, size: int) -> dict[str, dict[str, Predicted]]:
         """Those of each rank, and of each phase of the game on boards of a size; what never came is left out."""
-        names = {rank: format_grade(rank) if rank else "unknown" for rank in np.unique(self.ranks).tolist()}
+        ranks = np.unique(self.ranks).tolist()
+        names = {rank: format_grade(grade_of_code(rank)) if rank else "unknown" for rank in ranks}
         phase = np.searchsorted(phase_starts(size), self.plies, side="right") - 1
         phases = {name: self.only(phase == number) for number, name in enumerate(PHASES)}
         return {
@@ -116,7 +117,8 @@ class Predictor:
         self, dataset: Dataset, split: Split, size: int, count: int, ranks: Collection[int] | None = None
     ) -> Iterator[Batch]:
         """So many positions of a split, or as many as there are, always the same; of movers of these ranks."""
-        batches = Batches(dataset, self.planes, _AT_ONCE, _SEED, split, symmetries=False, size=size)
+        kyu = self.config.kyu_ranks
+        batches = Batches(dataset, self.planes, _AT_ONCE, _SEED, split, symmetries=False, size=size, kyu_ranks=kyu)
         for number in range(-(-batches.epoch // _AT_ONCE)):
             batch = batches[number].only(slice(batches.epoch - number * _AT_ONCE))
             if ranks is not None:
@@ -163,7 +165,7 @@ class Predictor:
         planes, ranks = batch.planes, batch.ranks.astype(np.int64)
         if rank is not None:
             planes, ranks = describe_rank(planes, self.planes, rank), np.full_like(ranks, rank)
-        return {"planes": planes} | ({"rank": ranks} if self.config.rank_embedding else {})
+        return name_inputs(self.config, planes, ranks + self.config.rank_count * batch.servers, batch.komi)
 
 
 def describe_rank(planes: NDArray[np.uint8], kind: PlaneSet, rank: int) -> NDArray[np.uint8]:

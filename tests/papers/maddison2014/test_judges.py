@@ -10,10 +10,8 @@ from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.contracts import Evaluation, Judgment
 from katachi.core.models import find_model, load_model
 from katachi.data.dataset import Dataset
-from katachi.data.labeling import FinalGame
 from katachi.go.board import Board
 from katachi.go.points import BLACK, WHITE
-from katachi.go.rules import parse_rules
 from katachi.papers.documents import NOTHING, format_section, share
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.maddison2014 import figures
@@ -149,13 +147,6 @@ def test_models_are_asked_at_the_komi_of_each_game():
         found = ask(boards, komi)
         assert found.black_wins == pytest.approx(wanted.evaluate(boards).black_wins)
         assert found.black_lead == pytest.approx(wanted.ownership(boards).sum(axis=1) - komi, abs=1e-4)
-
-
-@pytest.mark.parametrize(("rules", "komi"), [("chinese", 4.5), ("aga", 3.5), ("new-zealand", 0.5), ("japanese", 4.5)])
-def test_what_blacks_area_must_exceed(rules, komi):
-    final = FinalGame(Board(9), np.zeros(81, dtype=np.int8), (parse_rules(rules, 0.5),), 4, 0.0)
-    assert figures.area_komi(final) == komi
-    assert figures.area_komi(final._replace(handicap=0)) == 0.5
 
 
 def test_one_position_of_each_phase():

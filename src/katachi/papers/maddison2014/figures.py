@@ -18,12 +18,11 @@ from katachi.core.contracts import Doubles, Evaluator, Floats, JudgingEvaluator,
 from katachi.core.evaluators import count_owners
 from katachi.core.models import open_model
 from katachi.core.training import METRICS
+from katachi.data.batches import area_komi
 from katachi.data.dataset import Dataset
-from katachi.data.labeling import FinalGame, final_game
 from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, EMPTY
-from katachi.go.rules import Scoring
 from katachi.papers.documents import (
     COLORS,
     NOTHING,
@@ -495,13 +494,8 @@ def open_ask(model: Path) -> Ask:
     return lambda boards, komi: ask_evaluator(at_komi(komi), boards, komi)
 
 
-def area_komi(final: FinalGame) -> float:
-    """What Black's area must exceed: komi, and what White gets for the handicap.
-
-    Where territory is counted White gets nothing, but the handicap stones are not points of Black's either.
-    """
-    rules, stones = final.rules[0], final.handicap
-    return rules.komi + (stones if rules.scoring is Scoring.TERRITORY else rules.handicap_compensation(stones))
+def _komi(dataset: Dataset, game: int) -> float:
+    return float(area_komi(dataset, np.array([game]))[0])
 
 
 def pick_plies(moves: int, size: int, rng: np.random.Generator) -> dict[str, int]:
@@ -548,9 +542,9 @@ def _ask_about_games(model: str, chosen: Sequence[int], ask: Ask, games: Games) 
     phases: dict[str, list[Doubles]] = {}
     seconds, positions = 0.0, 0
     for number, game in enumerate(chosen):
-        row, final = dataset.games[game], final_game(dataset, game)
+        row = dataset.games[game]
         plies = pick_plies(int(row["moves"]), games.size, np.random.default_rng((_SEED, game)))
-        boards, komi = [dataset.position(game, ply) for ply in plies.values()], area_komi(final)
+        boards, komi = [dataset.position(game, ply) for ply in plies.values()], _komi(dataset, game)
         start = time.process_time()
         answers = ask(boards, komi)
         if number or len(chosen) == 1:  # what is loaded and compiled for the first does not count
@@ -596,7 +590,7 @@ class Judges(Table):
 
     def _agrees(self, dataset: Dataset, game: int) -> bool:
         """Whether a game counted as area has the winner of its record."""
-        lead = int(dataset.labels[game].sum(dtype=np.int64)) - area_komi(final_game(dataset, game))
+        lead = int(dataset.labels[game].sum(dtype=np.int64)) - _komi(dataset, game)
         return bool(np.sign(lead) == dataset.games["winner"][game])
 
     def _ask(self, key: str, ask: Ask, chosen: list[int], games: Games, scope: Scope) -> Json:
