@@ -104,6 +104,8 @@ def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None
     if config.value:
         assert found.value is not None
         seen = pooled(boards) if config.pooling else boards.mean((2, 3))
+        if config.score:
+            seen = (seen - seen.mean(1, keepdim=True)) / torch.sqrt(seen.var(1, keepdim=True, correction=0) + 1e-5)
         seen = torch.cat([seen, komi[:, None] / 10], dim=1) if config.komi else seen
         hidden = torch.relu(seen @ weights["value.hidden"].T + weights["value.hidden_bias"])
         outputs = hidden @ weights["value.output"].T + weights["value.output_bias"]

@@ -52,9 +52,10 @@ from katachi.policy.planes import PLANES
 from katachi.sgf.record import count_ranks
 
 VALUE_UNITS: Final = 32
-JUDGING_UNITS: Final = 64  # of a value that is also a score
+OUTCOME_UNITS: Final = 96  # of a value that is also a score; what they are given is centered and scaled
 KOMI_SCALE: Final = 10.0  # points
 SCORE_SCALE: Final = 20.0  # points
+DEVIATION: Final = math.sqrt(math.pi / 2)  # standard deviations in a mean error, of normal errors
 VALUE, SCORE, SPREAD, DOUBT = range(4)  # rows of the value's outputs
 EPSILON: Final = 1e-5  # beside the variance in normalization
 Shape = tuple[int, ...]
@@ -176,7 +177,7 @@ class PolicyConfig(Strict):
         shapes["policy.weight"] = (self.outputs, self.filters, self.output_kernel, self.output_kernel)
         shapes["policy.bias"] = (self.outputs, *self._map(self.position_bias))
         if self.value:
-            units, outputs = (JUDGING_UNITS, 4) if self.score else (VALUE_UNITS, 1)
+            units, outputs = (OUTCOME_UNITS, 4) if self.score else (VALUE_UNITS, 1)
             seen = (1 + self.pooling) * self.filters + self.komi
             shapes |= {"value.hidden": (units, seen), "value.hidden_bias": (units,)}
             shapes |= {"value.output": (outputs, units), "value.output_bias": (outputs,)}

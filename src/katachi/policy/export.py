@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from katachi.core.contracts import Floats
-from katachi.policy.config import DOUBT, EPSILON, KOMI_SCALE, SCORE, SCORE_SCALE, SPREAD, VALUE, PolicyConfig
+from katachi.policy.config import DEVIATION, DOUBT, EPSILON, KOMI_SCALE, SCORE, SCORE_SCALE, SPREAD, VALUE, PolicyConfig
 
 _OPSET: Final = 17
 _IR_VERSION: Final = 8
@@ -163,6 +163,9 @@ class _Graph:
             seen = self._pool("value", boards)
         else:
             seen = self._node("Flatten", [self._node("GlobalAveragePool", [boards], "value.mean")], "value.pooled")
+        if self._config.score:
+            even = np.ones(len(self._weights["value.hidden"].T) - self._config.komi, np.float32)
+            seen = self._node("LayerNormalization", [seen, self._constant("value.even", even)], "value.normalized")
         if self._config.komi:
             seen = self._node("Concat", [seen, "komi.scaled"], "value.seen", axis=1)
         for part in ("hidden", "output"):
@@ -179,7 +182,8 @@ class _Graph:
         scale = self._constant("score.scale", np.array(SCORE_SCALE, np.float32))
         lead = self._node("Mul", [self._column(outputs, SCORE), scale], "score.lead")
         spread = self._node("Exp", [self._column(outputs, SPREAD)], "score.exp")
-        spread = self._node("Mul", [spread, scale], "score.spread")
+        deviation = self._constant("score.deviation", np.array(SCORE_SCALE * DEVIATION, np.float32))
+        spread = self._node("Mul", [spread, deviation], "score.spread")
         doubt = self._node(
             "Sqrt", [self._node("Sigmoid", [self._column(outputs, DOUBT)], "score.square")], "score.doubt"
         )

@@ -37,8 +37,6 @@ _MATRICES: Final = ("weight", "hidden", "output")  # which weights decay, by the
 _AT_ONCE: Final = 128  # held-out positions
 _LOSSES: Final = ("value", "ownership", "score", "reply")  # beside that of the moves
 _MEAN: Final = "mean/"
-_LEAST_SPREAD, _MOST_SPREAD = -4.0, 2.0  # logarithms
-_SPREAD_SHARE: Final = 0.25
 
 
 class Losses(NamedTuple):
@@ -197,9 +195,8 @@ class _Positions:
         known = ~self._scores.isnan()
         scores = torch.where(known, self._scores, 0.0)
         losses = smooth_l1_loss(prediction.score, scores, reduction="none", beta=0.5)
-        spread = prediction.spread.clamp(_LEAST_SPREAD, _MOST_SPREAD)
-        error = (scores - prediction.score).detach() / spread.exp()
-        losses = losses + _SPREAD_SHARE * (spread + error.square() / 2)
+        errors = (scores - prediction.score).abs().detach()
+        losses = losses + smooth_l1_loss(prediction.spread.exp(), errors, reduction="none", beta=0.5)
         wrong = (torch.sigmoid(prediction.value.detach()) - (self._won + 1) / 2).square()
         doubts = (torch.sigmoid(prediction.doubt) - wrong).square() * self._won.abs()
         return (losses * known).sum() + doubts.sum()

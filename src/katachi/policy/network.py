@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import conv2d, linear, relu
+from torch.nn.functional import conv2d, layer_norm, linear, relu
 
 from katachi.policy.config import DOUBT, KOMI_SCALE, SCORE, SPREAD, VALUE, PolicyConfig, is_learned
 from katachi.policy.convolutions import Statistics, convolve, normalize, normalize_batch
@@ -61,7 +61,7 @@ class Prediction(NamedTuple):
     policy: Tensor  # [B, outputs, n²]
     value: Tensor | None = None  # [B], the logit that the mover wins
     score: Tensor | None = None  # [B], the mover's lead without komi, in units of ``SCORE_SCALE``
-    spread: Tensor | None = None  # [B], the logarithm of its standard deviation in the same units
+    spread: Tensor | None = None  # [B], the logarithm of its mean error in the same units
     doubt: Tensor | None = None  # [B], the logit of the mean square by which the value differs from the outcome
     ownership: Tensor | None = None  # [B, n²], the logit that a point will be the mover's
     reply: Tensor | None = None  # [B, n²], logits of the opponent's next move
@@ -200,6 +200,8 @@ class PolicyNetwork:
     def _value(self, boards: Tensor, komi: Tensor) -> Tensor:
         """The rows of the value's outputs, [1 or 4, B]."""
         seen = pool(boards) if self.config.pooling else boards.mean((2, 3))
+        if self.config.score:
+            seen = layer_norm(seen, seen.shape[1:])
         if self.config.komi:
             seen = torch.cat([seen, komi[:, None] / KOMI_SCALE], dim=1)
         hidden = relu(linear(seen, self.weights["value.hidden"], self.weights["value.hidden_bias"]))

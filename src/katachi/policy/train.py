@@ -23,7 +23,7 @@ from katachi.data.batches import AnyBatches, Batch, Batches, JoinedBatches, Mixe
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
 from katachi.go.points import BLACK, format_color, format_vertex
-from katachi.policy.config import SCORE_SCALE, TOP, PolicyTraining
+from katachi.policy.config import DEVIATION, SCORE_SCALE, TOP, PolicyTraining
 from katachi.policy.evaluator import OnnxNetwork, name_inputs, save_policy
 from katachi.policy.export import export_onnx, quantize_onnx
 from katachi.policy.learner import Learner, Losses, broadcast, is_first, joined_processes, predict, told, validate
@@ -193,7 +193,7 @@ def name_heads(prediction: Prediction) -> dict[str, Floats]:
     if prediction.value is not None:
         said["value"] = prediction.value
     if prediction.score is not None and prediction.spread is not None and prediction.doubt is not None:
-        points = (SCORE_SCALE * prediction.score, SCORE_SCALE * torch.exp(prediction.spread))
+        points = (SCORE_SCALE * prediction.score, SCORE_SCALE * DEVIATION * torch.exp(prediction.spread))
         said["score"] = torch.stack([*points, torch.sqrt(torch.sigmoid(prediction.doubt))], dim=1)
     if prediction.ownership is not None:
         said["ownership"] = torch.tanh(prediction.ownership / 2)
