@@ -165,7 +165,7 @@ def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
     assert policies[9].describe(point) != policies[1].describe(point)
     for rank, place in ((9, 1.0), (1, 0.0)):
         slider.click(position={"x": place * (slider.bounding_box()["width"] - 1), "y": 12})
-        page.get_by_text(f"What {rank}-dan players would play").wait_for()
+        page.get_by_text(f"What {rank}d players would play").wait_for()
         point_at(page, point)
         page.get_by_test_id("hover-note").get_by_text(policies[rank].describe(point)).wait_for()
         keep(page, pictures / f"rank-{rank}.png")

@@ -121,10 +121,11 @@ def _complete(analysis: Analysis, evaluator: Evaluator, game: Game) -> Analysis:
 # What people would play: a move predictor asked about players of several ranks.
 
 MOVES_LISTED: Final = 3
+_BEGINNER: Final = -19  # 20 kyu
 
 
 class Prediction(NamedTuple):
-    """What players of a dan rank would play, [n²+1]; rank None where the evaluator knows no ranks."""
+    """What players of a grade would play, [n²+1]; rank None where the evaluator knows no ranks."""
 
     rank: int | None
     policy: Floats
@@ -136,10 +137,11 @@ class Prediction(NamedTuple):
 
 
 def predict_people(evaluator: RankedEvaluator, board: Board) -> list[Prediction]:
-    """What a first dan and a ninth dan would play, or people in general if the evaluator knows no ranks."""
-    if not evaluator.knows_ranks:
+    """What 1 dan and 9 dan would play, or 20 kyu and 1 dan, or people in general if the evaluator knows no ranks."""
+    lowest = evaluator.lowest_rank
+    if lowest is None:
         return [Prediction(None, evaluator.evaluate([board]).policy[0])]
-    asked = {rank: evaluator.at_rank(rank) for rank in (1, HIGHEST_RANK)}
+    asked = {rank: evaluator.at_rank(rank) for rank in ((1, HIGHEST_RANK) if lowest >= 1 else (_BEGINNER, 1))}
     return [Prediction(rank, people.evaluate([board]).policy[0]) for rank, people in asked.items()]
 
 

@@ -75,7 +75,7 @@ class TerritoryRecord(Record):
 
 
 class PeopleRecord(Record):
-    """What players of a dan rank would have played, and how likely they found what was played."""
+    """What players of a grade (1 is 1 dan, 0 is 1 kyu) would have played, and how likely they found what was played."""
 
     evaluator: str
     rank: int | None

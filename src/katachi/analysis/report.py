@@ -33,6 +33,7 @@ from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
 from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex
 from katachi.sgf import Node, SgfGame
+from katachi.sgf.record import format_grade
 from katachi.sgf.tree import escape as escape_sgf
 
 # In words: a few lines for each position, as comments, pages and the terminal show them.
@@ -129,7 +130,7 @@ def describe_people(people: Sequence[PeopleRecord]) -> list[str]:
     lines = []
     for evaluator, group in groupby(people, key=lambda one: one.evaluator):
         ranks = [
-            f"{'people' if one.rank is None else f'{one.rank}d'} would play "
+            f"{'people' if one.rank is None else format_grade(one.rank)} would play "
             + ", ".join(f"{move} ({100 * share:.0f} %)" for move, share in one.likely)
             + f", and this move with {100 * one.played:.1f} %"
             for one in group

@@ -130,10 +130,12 @@ class RankedEvaluator(Evaluator, Protocol):
     """Predicts what people would play: those of a rank, if it was trained with ranks, or else people in general."""
 
     @property
-    def knows_ranks(self) -> bool: ...
+    def lowest_rank(self) -> int | None:
+        """The grade of the weakest players that it knows, 1 for 1 dan, 0 for 1 kyu; None if it knows no ranks."""
+        ...
 
     def at_rank(self, rank: int) -> RankedEvaluator:
-        """The same evaluator asked about players of another dan rank; as it is if it knows no ranks."""
+        """The same evaluator asked about players of another grade; as it is if it knows no ranks."""
         ...
 
 

@@ -154,16 +154,17 @@ class PolicyEvaluator:
         return self.config.value
 
     @property
-    def knows_ranks(self) -> bool:
-        """Whether it is given the rank of the player to move."""
-        return knows_ranks(self.config)
+    def lowest_rank(self) -> int | None:
+        """The lowest rank that it is given of players to move; None if it is given none."""
+        if not knows_ranks(self.config):
+            return None
+        return 1 - MOST_KYU if self.config.kyu_ranks else 1
 
     def at_rank(self, rank: int) -> PolicyEvaluator:
         """The same network asked about players of another rank, the nearest that it knows; as it is without any."""
-        if not self.knows_ranks:
+        if self.lowest_rank is None:
             return self
-        lowest = 1 - MOST_KYU if self.config.kyu_ranks else 1
-        return self._with(rank=min(max(rank, lowest), HIGHEST_RANK))
+        return self._with(rank=min(max(rank, self.lowest_rank), HIGHEST_RANK))
 
     def at_komi(self, komi: float) -> PolicyEvaluator:
         """The same network for games with another komi; as it is if it is not told komi."""

@@ -199,11 +199,11 @@ class DecideJob:
 
 
 class Seen(NamedTuple):
-    """What is known of a position, and whether a network was asked that knows people of different ranks."""
+    """What is known of a position, and the lowest rank that a network knows people of, if one was asked."""
 
     analysis: Analysis
     layers: tuple[Layer, ...]
-    knows_ranks: bool
+    lowest_rank: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,18 +213,19 @@ class LayersJob:
     player: str
     position: Position
     limit: Limit
-    rank: int | None  # dan of the people whom a network is asked about
+    rank: int | None  # the grade of the people whom a network is asked about
 
     def run(self, report: Reporter, stop: Event) -> Seen:
         player = load_prepared(self.player, self.position.size)
         evaluators = _at_rank(find_evaluators(player, self.player, self.position.size), self.rank)
-        has_ranks = any(isinstance(one, RankedEvaluator) and one.knows_ranks for one in evaluators.values())
+        known = [one.lowest_rank for one in evaluators.values() if isinstance(one, RankedEvaluator)]
+        lowest = min((rank for rank in known if rank is not None), default=None)
         game = self.position.replay()
         analysis = Analysis(())
         for analysis in watch_analyses(player, game, self.limit, stop):
             if report.is_due:
-                report(Seen(analysis, tuple(layers_of(game, analysis, evaluators)), has_ranks))
-        return Seen(analysis, tuple(layers_of(game, analysis, evaluators)), has_ranks)
+                report(Seen(analysis, tuple(layers_of(game, analysis, evaluators)), lowest))
+        return Seen(analysis, tuple(layers_of(game, analysis, evaluators)), lowest)
 
 
 class Review(NamedTuple):

@@ -20,6 +20,7 @@ from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.core.drawing import Layer, Style
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
 from katachi.sgf import Node, SgfError, format_sgf
+from katachi.sgf.record import format_grade
 from katachi.web import table as editing
 from katachi.web import texts
 from katachi.web.engines import EngineError, LayersJob, Position, Review, ReviewJob, Seen
@@ -354,7 +355,7 @@ class LayerPanel:
                 self._high = ui.label()
         with ui.element("div").classes("k-stack") as self._ranks:
             self._rank_text = ui.label().classes("k-soft k-small")
-            self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK).props("snap markers label")
+            self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK).props("snap label")
             self._rank.on_value_change(self._refresh_all)
 
     def _switch(self, kind: LayerKind) -> None:
@@ -383,7 +384,9 @@ class LayerPanel:
         def take(seen: Seen) -> None:
             if self._asked is asked:  # what comes late is about another position
                 self._seen = seen
-                self._knows_ranks = seen.knows_ranks
+                self._knows_ranks = seen.lowest_rank is not None
+                if seen.lowest_rank is not None:
+                    self._rank.props(f"min={seen.lowest_rank}")
                 self._refresh_all()
 
         try:
@@ -429,7 +432,9 @@ class LayerPanel:
         self._details.set_visibility(self._kind is not None)
         self._scale.set_visibility(layer is not None)
         self._ranks.set_visibility(self._kind is not None and self._kind.by_rank and self._knows_ranks)
-        self._rank_text.set_text(texts.RANK.format(rank=int(self._rank.value)))
+        rank = format_grade(int(self._rank.value))
+        self._rank_text.set_text(texts.RANK.format(rank=rank))
+        self._rank.props(f'label-value="{rank}"')
         if layer is None:
             is_waiting = self._seen is None and bool(self._asked)
             self._legend.set_text(self._notice or (texts.LOOKING if is_waiting else texts.NOTHING_TO_SHOW))

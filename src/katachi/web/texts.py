@@ -149,7 +149,7 @@ COMMENT: Final = "Comment"
 # Layers and review
 LAYERS: Final = "Layers"
 ANALYST: Final = "Analysed by"
-RANK: Final = "What {rank}-dan players would play"
+RANK: Final = "What {rank} players would play"
 LOOKING: Final = "Looking …"
 NOTHING_TO_SHOW: Final = "Nothing to show here: whoever analyses has no opinion of that kind."
 REVIEW: Final = "Review the game"
