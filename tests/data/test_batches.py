@@ -184,6 +184,9 @@ def test_several_sizes_are_mixed_by_their_positions(dataset: Dataset) -> None:
         (part,) = (part for part in parts if part.size == sizes[number])
         again = MixedBatches([batches(dataset, 4, size=size) for size in (5, 7)], seed=1)[number]
         assert same(again, part[number])
+    shared = MixedBatches(parts, seed=1, shares=[0.75])
+    sizes = np.array([shared[number].planes.shape[-1] for number in range(300)])
+    assert (sizes == 7).mean() == pytest.approx(0.75, abs=0.09)
 
 
 def test_several_sets_share_batches_until_the_last_part(dataset: Dataset, labeled: Dataset) -> None:

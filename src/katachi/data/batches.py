@@ -299,23 +299,25 @@ class JoinedBatches:
         return compute_ahead(self.__getitem__, start, workers)
 
 
-# Batches of a set with boards of several sizes, for networks of any size: each batch has one size, drawn by chance.
+# Batches with boards of several sizes, for networks of any size: each batch has one size, drawn by chance.
 #
-# Sizes are drawn in proportion to their positions, so that all positions count alike. Batch ``k`` is the k-th of its
-# size, whatever the others before it were: so it still depends on the set, the settings and ``k`` alone.
+# Sizes are drawn in proportion to their positions, so that all positions count alike, or by given shares. Batch ``k`` is
+# the k-th of its size, whatever the others before it were: so it still depends on the sets, the settings and ``k`` alone.
 
 
 class MixedBatches:
     """The endless sequence of batches of several sizes; ``batches[k]`` is the k-th."""
 
-    def __init__(self, parts: Sequence[Batches], seed: int) -> None:
-        """Mix batches of one set, a part for each size."""
+    def __init__(self, parts: Sequence[Batches], seed: int, shares: Sequence[float] = ()) -> None:
+        """Mix batches of one size each; shares are those of all parts but the first."""
         self._parts = parts
         self._seed = seed
         self.dataset = parts[0].dataset
         self.games = sum(part.games for part in parts)
         self.epoch = sum(part.epoch for part in parts)
         self._shares = np.array([part.epoch for part in parts]) / self.epoch
+        if shares:
+            self._shares = np.array([1 - sum(shares), *shares])
 
     def __getitem__(self, number: int) -> Batch:
         """Batch ``number``, computed here and now."""

@@ -110,13 +110,17 @@ def open_batches(settings: PolicyTraining) -> AnyBatches:
     sizes = dataset.sizes if settings.size is None else [settings.size]
     sizes = [size for size in sizes if dataset.select(size, Split.TRAINING, settings.weakest).size]
     parts = [_open_set(settings, dataset, size) for size in sizes or [settings.size or dataset.only_size()]]
-    if settings.more_data:
-        if len(parts) > 1:
-            raise DatasetError(f"{settings.data} holds several sizes: with more_data say which by --size")
-        sets = (Dataset.open(path) for path in settings.more_data)
-        others = [_open_set(settings, other, parts[0].size, number) for number, other in enumerate(sets, 1)]
-        return JoinedBatches(parts[0], others, settings.more_shares, int(settings.more_until * settings.steps))
-    return parts[0] if len(parts) == 1 else MixedBatches(parts, settings.seed)
+    if not settings.more_data:
+        return parts[0] if len(parts) == 1 else MixedBatches(parts, settings.seed)
+    if len(parts) > 1:
+        raise DatasetError(f"{settings.data} holds several sizes: with more_data every set has one")
+    sets = [Dataset.open(path) for path in settings.more_data]
+    sizes = [settings.size or other.only_size("with more_data every set has one size") for other in sets]
+    numbered = enumerate(zip(sets, sizes, strict=True), 1)
+    others = [_open_set(settings, other, size, number) for number, (other, size) in numbered]
+    if len({parts[0].size, *sizes}) > 1:
+        return MixedBatches([*parts, *others], settings.seed, settings.more_shares)
+    return JoinedBatches(parts[0], others, settings.more_shares, int(settings.more_until * settings.steps))
 
 
 def _open_set(settings: PolicyTraining, dataset: Dataset, size: int, server: int = 0) -> Batches:
