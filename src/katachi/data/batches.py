@@ -301,8 +301,8 @@ class JoinedBatches:
 
 # Batches with boards of several sizes, for networks of any size: each batch has one size, drawn by chance.
 #
-# Sizes are drawn in proportion to their positions, so that all positions count alike, or by given shares. Batch ``k`` is
-# the k-th of its size, whatever the others before it were: so it still depends on the sets, the settings and ``k`` alone.
+# Sizes are drawn in proportion to their positions, so that all positions count alike, or by given shares. Batch ``k``
+# is the k-th of its size, whatever the others before it were: so it still depends on sets, settings and ``k`` alone.
 
 
 class MixedBatches:
