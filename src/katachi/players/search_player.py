@@ -166,6 +166,15 @@ class TreeSearch(DeepeningSearch, PreparingSearch, Protocol):
 
 
 @runtime_checkable
+class ResigningSearch(Search, Protocol):
+    """A search that looks twice before a game is given up."""
+
+    def is_lost(self, game: Game, below: float) -> bool:
+        """Whether the chance of winning is below this for good."""
+        ...
+
+
+@runtime_checkable
 class TunableSearch(Search, Protocol):
     """A search that says what it evaluates with and how; other settings build it anew."""
 
@@ -221,8 +230,13 @@ class SearchPlayer:
         if result.move == PASS:
             return Decision(PASS, analysis=analysis, comment="there is nothing better than a pass")
         wins = result.black_wins if game.to_play == BLACK else 1 - result.black_wins
-        resign = self._resign_below is not None and wins < self._resign_below
-        return Decision(result.move, resign=resign, analysis=analysis)
+        return Decision(result.move, resign=self._resigns(game, wins), analysis=analysis)
+
+    def _resigns(self, game: Game, wins: float) -> bool:
+        below = self._resign_below
+        if below is None or wins >= below:
+            return False
+        return not isinstance(self._search, ResigningSearch) or self._search.is_lost(game, below)
 
     def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
         """Ever deeper analyses; with no limit at all it continues until ``stop`` is set."""
@@ -371,7 +385,7 @@ def describe_result(result: SearchResult, to_play: int) -> Analysis:
     worth: list[float] = _worth(result, to_play).tolist()
     moves.sort(key=lambda move: -worth[move])
     candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
-    if isinstance(result, PlayoutResult):
+    if isinstance(result, PlayoutResult | PolicyResult):
         return Analysis(candidates, result.black_wins, result.black_lead, result.ownership)
     return Analysis(candidates, result.black_wins)
 
