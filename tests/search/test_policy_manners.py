@@ -138,6 +138,7 @@ def test_plays_on_where_the_pass_would_lose_something():
         after_pass = owners.copy()
         after_pass[:3] *= share
         assert choose(Knowing(owners, after_pass), game).move != PASS
+    assert choose(Knowing(owners, np.full(49, -0.9)), game).move != PASS, "all of Black's stones would die"
 
 
 @pytest.mark.parametrize(("komi", "share", "passes"), [(5.5, 0.7, True), (5.5, 0.5, False), (9.5, 0.7, False)])

@@ -7,7 +7,7 @@ sees boards, which know simple ko alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -353,23 +353,19 @@ class PolicySearch:
         return None if move == PASS and (to_capture or game.rules.friendly_pass_ok) else move
 
     def _find_dead(self, game: Game, ownership: Floats | None) -> tuple[int, ...] | None:
-        """The dead chains of a game that is settled, None if it is not."""
-        dead: tuple[int, ...] | None = None
-        for estimate, sure in self._estimate(game, ownership):
-            dead = is_settled_but_for(game, estimate, sure)
-            if dead is None:
-                return None
-        return dead
-
-    def _estimate(self, game: Game, ownership: Floats | None) -> Iterator[tuple[Floats, float]]:
-        """Who will own what, and how sure that must be: twice, because the first is cheaper."""
+        """The dead chains of a game that is settled, at a glance and at a second look; None if it is not."""
         evaluator = at_komi_of(self.evaluator, game)
-        if ownership is not None and isinstance(evaluator, JudgingEvaluator):
-            yield ownership, _SURE
-            yield evaluator.ownership([after(game.board, PASS)])[0], _SURE
+        if ownership is None:
+            dead = is_settled_but_for(game, estimate_status(game.board, _GLANCE).ownership, sure=0.5)
         else:
-            yield estimate_status(game.board, _GLANCE).ownership, 0.5
-            yield estimate_status(game.board).ownership, _SURE
+            dead = is_settled_but_for(game, ownership)
+        if dead is None:
+            return None
+        if isinstance(evaluator, JudgingEvaluator):
+            ownership = evaluator.ownership([after(game.board, PASS)])[0]
+        else:
+            ownership = estimate_status(game.board).ownership
+        return dead if is_settled_but_for(game, ownership) == dead else None
 
     def _sharpen(self, priors: Doubles) -> Doubles:
         """The probabilities by which to choose: priors to the power of 1 / temperature."""
