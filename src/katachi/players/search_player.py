@@ -46,11 +46,13 @@ from katachi.core.contracts import (
     Evaluator,
     Limit,
     Parameter,
+    RankedEvaluator,
     Search,
     SearchResult,
     ValuingEvaluator,
 )
 from katachi.core.evaluators import moves_of
+from katachi.features.planes import HIGHEST_RANK
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.search.one_ply import PlayoutResult, PolicyResult, SweepResult, TreeResult, is_won, opponent_has_passed
@@ -195,7 +197,10 @@ class SearchPlayer:
         limit: Limit | None = None,
         rng: np.random.Generator | None = None,
         resign_below: float | None = None,
+        rank: int | None = None,
     ) -> None:
+        """``rank`` is the dan rank that an evaluator of ranks was loaded with."""
+        self._rank = rank
         self._name = name
         self._search = search
         self._limit = limit or Limit()
@@ -280,6 +285,8 @@ class SearchPlayer:
     def parameters(self) -> Mapping[str, Parameter]:
         """Its limit, when it resigns, and the settings of its search, by the keys of its TOML file."""
         settings = list_parameters("search", self._search.settings) if isinstance(self._search, TunableSearch) else {}
+        if isinstance(self.evaluator, RankedEvaluator) and self.evaluator.knows_ranks:
+            settings["evaluator.rank"] = self._rank
         return {**list_parameters("limit", self._limit), "resign_below": self._resign_below, **settings}
 
     def set_parameter(self, name: str, text: str) -> None:
@@ -291,6 +298,9 @@ class SearchPlayer:
             self._limit = _check_limit(change_parameter(self._limit, key, text))
         elif isinstance(self._search, TunableSearch) and table == "search":
             self._search = change_parameter(self._search.settings, key, text).build(self._search.evaluator)
+        elif isinstance(self._search, TunableSearch) and isinstance(self.evaluator, RankedEvaluator) and key == "rank":
+            self._rank = _check_rank(text)
+            self._search = self._search.settings.build(self.evaluator.at_rank(self._rank))
         else:
             self._resign_below = _check_share(None if text == "none" else float(text))
 
@@ -364,6 +374,12 @@ def _check_share(resign_below: float | None) -> float | None:
     if resign_below is not None and not 0 <= resign_below < 1:
         raise ValueError(f"resign_below {resign_below} is not at least 0 and below 1")
     return resign_below
+
+
+def _check_rank(text: str) -> int:
+    if text not in map(str, range(1, HIGHEST_RANK + 1)):
+        raise ValueError(f"evaluator.rank cannot be {text!r}: it is a dan rank from 1 to {HIGHEST_RANK}")
+    return int(text)
 
 
 def _check_limit(limit: Limit) -> Limit:
