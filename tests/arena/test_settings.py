@@ -116,6 +116,18 @@ def test_the_order_of_players_matters_because_it_numbers_the_pairs() -> None:
     assert parse_settings(TWO).differences(parse_settings({"players": ["alp", "random"]}))
 
 
+def test_digests_tell_what_follows_a_player_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("kind = 'search'\n[search]\nkind = 'mcts'\n")
+    players = (str(file), f"{file} limit.simulations=5", f"{file} limit.simulations=6")
+    settings = [parse_settings({"players": {"mine": text, "alp": "alp"}}) for text in players]
+    assert len({each.digest() for each in settings}) == 3
+    assert [list(each.input_digests()) for each in settings] == [[text] for text in players]
+    (tmp_path / "copy.toml").write_bytes(file.read_bytes())
+    moved = f"{tmp_path / 'copy.toml'} limit.simulations=5"
+    assert parse_settings({"players": {"mine": moved, "alp": "alp"}}).digest() == settings[1].digest()
+
+
 def test_digests_tell_a_changed_player_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("kind = 'alp'")

@@ -15,6 +15,7 @@ from katachi.core.linear import LinearModel
 from katachi.go.game import Game
 from katachi.gtp.engine import GtpEngine
 from katachi.players.search_player import SearchPlayer, change_parameter, list_parameters
+from katachi.players.specs import load_player
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.one_ply import GreedySearch
 from katachi.search.settings import MctsSettings, PlayoutSettings
@@ -135,6 +136,22 @@ def test_what_it_refuses_stays_as_it_was(player, name, text):
     with pytest.raises(ValueError):  # noqa: PT011 - every sentence is another
         player.set_parameter(name, text)
     assert player.parameters == before
+
+
+def test_the_rank_of_a_network_is_a_parameter():
+    player = load_player("policy-9 evaluator.rank=1 search.temperature=0.5", seed=1)
+    assert (player.parameters["evaluator.rank"], player.parameters["search.temperature"]) == (1, 0.5)
+    boards = [Game(9).board]
+    for rank in (9, 1):
+        player.set_parameter("evaluator.rank", str(rank))
+        alike = load_player(f"policy-9 evaluator.rank={rank}").evaluator.evaluate(boards)
+        assert np.array_equal(player.evaluator.evaluate(boards).policy, alike.policy)
+    player.set_parameter("search.temperature", "0")
+    assert player.parameters["evaluator.rank"] == 1
+    for text in ("0", "10", "dan"):
+        with pytest.raises(ValueError, match="a dan rank from 1 to 9"):
+            player.set_parameter("evaluator.rank", text)
+    assert "evaluator.rank" not in load_player("shapes-9").parameters
 
 
 def test_thinking_ends_with_the_decision(player):

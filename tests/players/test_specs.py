@@ -19,6 +19,7 @@ from katachi.players.specs import (
     PlayerSpec,
     SpecError,
     bundled_players,
+    choose_size,
     default_player,
     find_model_of,
     find_spec,
@@ -226,6 +227,34 @@ def test_players_are_called_by_a_name_of_their_own(tmp_path: Path):
     assert load_player(str(file)).name == "deep"
     assert load_player("level-3").name == "level-3"
     assert load_player("gtp:/usr/games/gnugo --mode gtp").name == "gnugo"
+
+
+def test_settings_may_follow_a_player(tmp_path: Path):
+    file = tmp_path / "my player.toml"
+    file.write_text('kind = "search"\n[search]\nkind = "mcts"\n')
+    player = load_player(f"{file} limit.simulations=7 search.playouts.patterns=false search.priors=none")
+    assert player.name == "my player limit.simulations=7 search.playouts.patterns=false search.priors=none"
+    expected = {"limit.simulations": 7, "search.playouts.patterns": False, "search.priors": "none"}
+    assert {key: player.parameters[key] for key in expected} == expected
+    assert player_file(f"{file} limit.simulations=7") == file
+    assert choose_size(["policy-19 evaluator.rank=1", "alp"]) == 19
+    assert load_player("gtp:gnugo level=1").name == "gnugo"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("policy-9 evaluator.rnk=5", "did you mean 'rank'"),
+        ("policy-9 evaluator.rank=10", r"evaluator.rank = 10"),
+        ("policy-9 search.temperature=hot", "search.temperature = 'hot'"),
+        ("policy-9 kind.of=5", "'kind' is not a table"),
+        ("alp search.temperature=1", "unknown key 'search'"),
+        ("policy-9 search.temperature", "no player is called"),
+    ],
+)
+def test_settings_that_cannot_follow_it(text, message):
+    with pytest.raises(SpecError, match=message):
+        find_spec(text)
 
 
 def test_folders_without_a_player(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Play by a policy alone: the likeliest sensible move, drawing, ties, superko and passing."""
+"""Play by a policy alone: the likeliest sensible move, drawing, ties, superko and the answer to a pass."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ FINISHED = """
 
 
 def finished(komi: float, to_play: int = BLACK) -> Game:
-    game = Game(7, Rules(komi=komi))
+    game = Game(7, Rules(komi=komi, friendly_pass_ok=True))
     board = Board.parse(FINISHED)
     black, white = (np.flatnonzero(board.stones == color).tolist() for color in (BLACK, WHITE))
     game.setup(black=black, white=white, to_play=-to_play)
@@ -113,19 +113,15 @@ def finished(komi: float, to_play: int = BLACK) -> Game:
     return game
 
 
-@pytest.mark.parametrize(("komi", "to_play", "passes"), [(5.5, BLACK, True), (9.5, BLACK, False), (9.5, WHITE, True)])
-def test_answers_a_pass_by_a_pass_when_the_count_is_won(komi, to_play, passes):
+@pytest.mark.parametrize(("komi", "to_play", "wins"), [(5.5, BLACK, True), (9.5, BLACK, False), (9.5, WHITE, True)])
+def test_counts_without_dead_stones_where_the_rules_take_them_off(komi, to_play, wins):
     game = finished(komi, to_play)
-    assert is_won_without_dead_stones(game) is passes
-    search = PolicySearch(HashEvaluator())
-    assert (search.search(game, Limit(), np.random.default_rng(0)).move == PASS) is passes
+    assert is_won_without_dead_stones(game) is wins
+    game.rules = Rules(komi=komi)
+    assert is_won_without_dead_stones(game) is (to_play == WHITE)
 
 
-def test_plays_on_where_nobody_has_passed_or_much_is_open():
-    game = finished(5.5)
-    game.undo()
-    game.to_play = BLACK
-    assert choose(HashEvaluator(), game).move != PASS
+def test_plays_on_where_much_is_open():
     opening = Game(9, Rules(komi=-100.5))
     opening.play(40)
     opening.play(PASS)

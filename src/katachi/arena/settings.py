@@ -33,7 +33,7 @@ from katachi.core.models import PRETRAINED, find_model, open_model
 from katachi.core.registry import suggest
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
-from katachi.players.specs import place_model, player_file
+from katachi.players.specs import place_model, player_file, split_changes
 
 # What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
 
@@ -288,7 +288,8 @@ def identify_player(text: str) -> str:
         return digest_bytes(file)
     except (KeyError, TypeError, ModelError):
         pass
-    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()
+    content = " ".join([json.dumps(values, sort_keys=True, default=str), *split_changes(text)[1]])
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def digest_bytes(file: str | Path) -> str:
@@ -298,6 +299,7 @@ def digest_bytes(file: str | Path) -> str:
 
 def _is_path(text: str) -> bool:
     """Whether a player is given by a file, or by the folder of a run or model, which may be ``./name``."""
+    text, _ = split_changes(text)
     return not text.startswith(GTP_PREFIX) and (text.endswith(".toml") or Path(text).name != text)
 
 

@@ -77,6 +77,7 @@ def match(
       katachi match alp "gtp:gnugo --mode gtp --level 0 --chinese-rules --seed {seed}" --games 40 --jobs 2
       katachi match alp influence --games 200 --random-plies 4 --exclude-duplicates --json
       katachi match new.toml old.toml --games 5000 --sprt 0 30
+      katachi match "policy-19 evaluator.rank=9" "policy-19 evaluator.rank=1" --games 20
     """
     from katachi.arena.settings import parse_settings
     from katachi.players.specs import choose_size

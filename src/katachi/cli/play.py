@@ -289,6 +289,7 @@ def play(
       katachi play
       katachi play shapes-alphabeta-9 --seconds 2
       katachi play influence --size 13 --color white
+      katachi play "policy-19 evaluator.rank=1 search.temperature=0.5" --komi 6.5
       katachi play "gtp:gnugo --mode gtp --level 5" --size 19 --handicap 4 --komi 0.5
     """
     size = choose_size([player] if player else [], size)

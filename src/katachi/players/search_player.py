@@ -46,11 +46,13 @@ from katachi.core.contracts import (
     Evaluator,
     Limit,
     Parameter,
+    RankedEvaluator,
     Search,
     SearchResult,
     ValuingEvaluator,
 )
 from katachi.core.evaluators import moves_of
+from katachi.features.planes import HIGHEST_RANK
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.search.one_ply import PlayoutResult, PolicyResult, SweepResult, TreeResult, is_won, opponent_has_passed
@@ -166,6 +168,15 @@ class TreeSearch(DeepeningSearch, PreparingSearch, Protocol):
 
 
 @runtime_checkable
+class ResigningSearch(Search, Protocol):
+    """A search that looks twice before a game is given up."""
+
+    def is_lost(self, game: Game, below: float) -> bool:
+        """Whether the chance of winning is below this for good."""
+        ...
+
+
+@runtime_checkable
 class TunableSearch(Search, Protocol):
     """A search that says what it evaluates with and how; other settings build it anew."""
 
@@ -186,7 +197,10 @@ class SearchPlayer:
         limit: Limit | None = None,
         rng: np.random.Generator | None = None,
         resign_below: float | None = None,
+        rank: int | None = None,
     ) -> None:
+        """``rank`` is the dan rank that an evaluator of ranks was loaded with."""
+        self._rank = rank
         self._name = name
         self._search = search
         self._limit = limit or Limit()
@@ -221,8 +235,13 @@ class SearchPlayer:
         if result.move == PASS:
             return Decision(PASS, analysis=analysis, comment="there is nothing better than a pass")
         wins = result.black_wins if game.to_play == BLACK else 1 - result.black_wins
-        resign = self._resign_below is not None and wins < self._resign_below
-        return Decision(result.move, resign=resign, analysis=analysis)
+        return Decision(result.move, resign=self._resigns(game, wins), analysis=analysis)
+
+    def _resigns(self, game: Game, wins: float) -> bool:
+        below = self._resign_below
+        if below is None or wins >= below:
+            return False
+        return not isinstance(self._search, ResigningSearch) or self._search.is_lost(game, below)
 
     def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
         """Ever deeper analyses; with no limit at all it continues until ``stop`` is set."""
@@ -266,6 +285,8 @@ class SearchPlayer:
     def parameters(self) -> Mapping[str, Parameter]:
         """Its limit, when it resigns, and the settings of its search, by the keys of its TOML file."""
         settings = list_parameters("search", self._search.settings) if isinstance(self._search, TunableSearch) else {}
+        if isinstance(self.evaluator, RankedEvaluator) and self.evaluator.knows_ranks:
+            settings["evaluator.rank"] = self._rank
         return {**list_parameters("limit", self._limit), "resign_below": self._resign_below, **settings}
 
     def set_parameter(self, name: str, text: str) -> None:
@@ -277,6 +298,9 @@ class SearchPlayer:
             self._limit = _check_limit(change_parameter(self._limit, key, text))
         elif isinstance(self._search, TunableSearch) and table == "search":
             self._search = change_parameter(self._search.settings, key, text).build(self._search.evaluator)
+        elif isinstance(self._search, TunableSearch) and isinstance(self.evaluator, RankedEvaluator) and key == "rank":
+            self._rank = _check_rank(text)
+            self._search = self._search.settings.build(self.evaluator.at_rank(self._rank))
         else:
             self._resign_below = _check_share(None if text == "none" else float(text))
 
@@ -352,6 +376,12 @@ def _check_share(resign_below: float | None) -> float | None:
     return resign_below
 
 
+def _check_rank(text: str) -> int:
+    if text not in map(str, range(1, HIGHEST_RANK + 1)):
+        raise ValueError(f"evaluator.rank cannot be {text!r}: it is a dan rank from 1 to {HIGHEST_RANK}")
+    return int(text)
+
+
 def _check_limit(limit: Limit) -> Limit:
     for name, value in list_parameters("limit", limit).items():
         if isinstance(value, int | float) and not value > 0:
@@ -371,7 +401,7 @@ def describe_result(result: SearchResult, to_play: int) -> Analysis:
     worth: list[float] = _worth(result, to_play).tolist()
     moves.sort(key=lambda move: -worth[move])
     candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
-    if isinstance(result, PlayoutResult):
+    if isinstance(result, PlayoutResult | PolicyResult):
         return Analysis(candidates, result.black_wins, result.black_lead, result.ownership)
     return Analysis(candidates, result.black_wins)
 

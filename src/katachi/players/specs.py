@@ -25,6 +25,8 @@ patterns = false
 [limit]
 seconds = 5.0
 
+What follows a name or a file changes it: ``policy-9 evaluator.rank=5 search.temperature=0.5``.
+
 A new kind of player is a ``PlayerSpec`` with its own fields and ``build``, named in ``PLAYER_KINDS`` of a package of
 katachi, or handed to ``register_kind``.
 """
@@ -65,6 +67,7 @@ DEFAULT_SIZE: Final = 9  # of boards, for players of all sizes
 MAX_SPEC_BYTES: Final = 1_000_000
 _GTP_PREFIX: Final = "gtp:"
 _BUNDLED_NAME: Final = re.compile(r"[\w-]+")
+_CHANGED: Final = re.compile(r"(.*?)((?:\s+[a-z_.]+=\S+)*)", re.DOTALL)  # a player, and settings of its own
 _RUN_PLAYER: Final = re.compile(r"player(?:-(\d{1,9}))?\.toml")  # as training runs have them
 
 
@@ -221,7 +224,8 @@ class SearchSpec(PlayerSpec):
             raise SpecError(str(error)) from None
         name = self.name or (self.search.kind if self.evaluator is None else Path(self.evaluator.model).name)
         limit = Limit(**self.limit.model_dump())
-        return SearchPlayer(name, search, limit, np.random.default_rng(seed), self.resign_below)
+        rank = getattr(self.evaluator, "rank", None)
+        return SearchPlayer(name, search, limit, np.random.default_rng(seed), self.resign_below, rank)
 
     @property
     def board_size(self) -> int | None:
@@ -251,13 +255,18 @@ def register_kind(kind: str, spec_class: SpecClass) -> None:
 # Reading
 
 
-def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
-    """Read a spec; raises SpecError, which begins with ``source``, if anything about it is wrong."""
+def parse_spec(text: str, source: str = "spec", changes: Sequence[str] = ()) -> PlayerSpec:
+    """Read a spec; raises SpecError, which begins with ``source``, if anything about it is wrong.
+
+    Changes are dotted keys with their values: ``search.temperature=0.5``.
+    """
     try:
         values = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SpecError(f"{source}: no TOML: {error}") from None
     place_model(values, source)
+    for change in changes:
+        _change(values, change, source)
     kind = values.get("kind")
     kinds = player_kinds()
     if not isinstance(kind, str):
@@ -269,6 +278,25 @@ def parse_spec(text: str, source: str = "spec") -> PlayerSpec:
         return spec_class.model_validate(values)
     except ValidationError as error:
         raise SpecError(f"{source}: {_explain(error.errors()[0], spec_class, values)}") from None
+
+
+def _change(values: Any, change: str, source: str) -> None:
+    key, _, text = change.partition("=")
+    *tables, last = key.split(".")
+    for table in tables:
+        values = values.setdefault(table, {})
+        if not isinstance(values, dict):
+            raise SpecError(f"{source}: {table!r} is not a table, so there is no {key!r}")
+    try:
+        values[last] = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        values[last] = text
+
+
+def split_changes(text: str) -> tuple[str, list[str]]:
+    """A player without the settings that follow it, and these: ``key=value`` each. A program has none."""
+    found = _CHANGED.fullmatch(text)
+    return (text, []) if found is None or text.startswith(_GTP_PREFIX) else (found[1], found[2].split())
 
 
 def place_model(values: dict[str, Any], source: str) -> None:
@@ -289,15 +317,17 @@ def load_player(text: str, seed: int | None = None) -> Player:
 def find_spec(text: str) -> PlayerSpec:
     """The spec of a bundled name, a TOML file, a training run, a model's folder or ``gtp:COMMAND``; raises SpecError.
 
-    It has a name, but for a program, which has its own: that in the spec, or of the file, the run or the model.
+    All but programs may be followed by settings, ``key=value``. It has a name, but for a program, which has its own:
+    that in the spec, or of the file, the run or the model, with these settings.
     """
     if text.startswith(_GTP_PREFIX):
         command = text.removeprefix(_GTP_PREFIX).strip()
         if not command:
             raise SpecError("gtp: must be followed by a command, as in gtp:gnugo --mode gtp")
         return player_kinds()["gtp"]().model_validate({"kind": "gtp", "command": command})
-    spec = parse_spec(*read_spec(text))
-    return spec.model_copy(update={"name": _choose_name(text, spec.name)})
+    text, changes = split_changes(text)
+    spec = parse_spec(*read_spec(text), changes)
+    return spec.model_copy(update={"name": " ".join([_choose_name(text, spec.name), *changes])})
 
 
 def read_spec(text: str) -> tuple[str, str]:
@@ -328,6 +358,7 @@ def player_file(text: str) -> Path:
     """
     from katachi.core.models import CARD, find_model
 
+    text, _ = split_changes(text)
     path = Path(text)
     if not path.is_dir():
         return path

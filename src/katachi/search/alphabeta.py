@@ -29,7 +29,15 @@ from katachi.go.kernels.values import SWEEP, VALUE
 from katachi.go.points import PASS
 from katachi.go.scoring import area_score
 from katachi.search.kernels import alphabeta as kernels
-from katachi.search.one_ply import komi_of, passes_before, playable, root_moves, sensible_captures, sensible_moves
+from katachi.search.one_ply import (
+    at_komi_of,
+    komi_of,
+    passes_before,
+    playable,
+    root_moves,
+    sensible_captures,
+    sensible_moves,
+)
 from katachi.search.settings import MAX_DEPTH, AlphaBetaSettings
 
 ShouldStop = Callable[[], bool]
@@ -378,7 +386,7 @@ class AlphaBetaSearch:
                 compile_for(self.evaluator)
                 self._is_compiled = True
             return CompiledTree(self.evaluator, game, rng, self.settings)
-        return PythonTree(self.evaluator, game, rng, self.settings)
+        return PythonTree(at_komi_of(self.evaluator, game), game, rng, self.settings)
 
     def _last_depth(self, limit: Limit) -> int:
         if limit.depth is not None:

@@ -37,7 +37,7 @@ from katachi.go.kernels.values import VALUE
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
-from katachi.search.one_ply import TreeResult, is_won, komi_of, playable
+from katachi.search.one_ply import TreeResult, at_komi_of, is_won, komi_of, playable
 from katachi.search.playouts import new_playouts, window_values_of
 from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdSearch
@@ -76,6 +76,7 @@ class PriorSource:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
+        self._asked = evaluator
         self._lock = Lock()
         self._report = PriorReport()  # lags are sums here
 
@@ -83,8 +84,9 @@ class PriorSource:
     def failed(self) -> bool:
         return bool(self._report.error)
 
-    def begin(self) -> None:
-        """Count from here on; an evaluator that failed gets another chance."""
+    def begin(self, game: Game) -> None:
+        """Count from here on, and ask at the komi of a game; an evaluator that failed gets another chance."""
+        self._asked = at_komi_of(self._evaluator, game)
         self._report = PriorReport()
 
     def evaluate(self, tree: MctsTree, most: int) -> int:
@@ -102,7 +104,7 @@ class PriorSource:
         with self._lock:
             self._report.sent += nodes.size
         try:
-            evaluation = self._evaluator.evaluate(tree.boards(nodes))
+            evaluation = self._asked.evaluate(tree.boards(nodes))
         except Exception as error:  # noqa: BLE001 (whatever goes wrong there must not end the game here)
             self._report.error = f"the evaluator failed, its priors are left out: {type(error).__name__}: {error}"
             _log.error(self._report.error)
@@ -438,7 +440,7 @@ class MctsSearch:
         self._workers.begin(rng)
         tree.begin(game, self._workers.playouts, settings.reuse, bans, goes_on=goes_on)
         if self._source is not None:
-            self._source.begin()
+            self._source.begin(game)
             if self._feeder is None:
                 self._serve()
         if is_won(game):

@@ -16,6 +16,7 @@ from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import SIZES, Session, read_color, read_float, read_int, read_move, read_point
 from katachi.search.clock import KINDS, TimeControl
+from katachi.search.one_ply import capturing_move
 
 # Time settings in the words of GTP, of KGS and of KataGo. New settings put the full time on both clocks.
 
@@ -194,7 +195,10 @@ def genmove_cleanup(session: Session, color: str) -> str:
     player_color = read_color(color)
     decision = session.decide(player_color)
     gives_up = decision.resign or decision.move == PASS
-    move = _move_that_cleans_up(session, player_color) if gives_up else decision.move
+    move = decision.move
+    if gives_up:
+        dead = [chain[0] for chain in estimate_status(session.game.board).dead]
+        move = capturing_move(session.game, player_color, dead)
     return play_own_move(session, player_color, move)
 
 
@@ -208,22 +212,6 @@ def check_own_move(session: Session, color: int, move: int) -> None:
     reason = session.game.why_illegal(move, color)
     if reason is not None:
         raise GtpError(f"{session.player.name} wants to play {IllegalMove(move, reason, session.game.size)}")
-
-
-def _move_that_cleans_up(session: Session, color: int) -> int:
-    """A liberty of the dead opponent chain nearest to capture, best one that is safe to play on; else a pass."""
-    game = session.game
-    dead = [chain[0] for chain in estimate_status(game.board).dead if game.board[chain[0]] == -color]
-    legal = game.legal_moves(color)
-    dead.sort(key=game.board.liberty_count)
-    moves = [move for point in dead for move in game.board.liberties(point) if legal[move]]
-    return max(moves, key=lambda move: _liberties_after(session, move, color) > 1, default=PASS)
-
-
-def _liberties_after(session: Session, move: int, color: int) -> int:
-    board = session.game.board.copy()
-    board.play(move, color, suicide=session.game.rules.suicide)
-    return 0 if board[move] == EMPTY else board.liberty_count(move)
 
 
 # The rules of the game, in the words of KGS and of KataGo. A change leaves the position and the komi as they are.
