@@ -27,7 +27,7 @@ SCANNED = (
 GAP = r"""(?:[ "']*\n[ #"']*| +)"""  # between the words of a phrase: it may be wrapped, in comments and strings, too
 UNITS = "bytes|candidates|evaluations|games|moves|ms|nodes|playouts|positions|(?<!')s|seconds|simulations|steps|visits"
 COMPARED = "better|bigger|different|fewer|further|larger|later|less|longer|lower|more|smaller|stronger|weaker|worse"
-CODE_IN_PROSE = r"`+[^`\n]*`+|\{[^{}\n]*\}|[\"']judges?[\"']|analysis[./]judges|--table judges"
+CODE_IN_PROSE = r"`+[^`\n]*`+|\{[^{}\n]*\}|[\"']judges?[\"']|analysis[./]judges"
 
 
 class Word(NamedTuple):

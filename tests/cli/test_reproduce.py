@@ -42,7 +42,7 @@ def test_bad_input_gets_one_sentence(run_katachi, tmp_path, monkeypatch):
         (("maddison2014", "--table", "table1"), "this table learns from games: give --data SET"),
         (("maddison2014", "--table", "table1", "--data", str(tmp_path / "none")), "none does not exist"),
         (("maddison2014", "--table", "sets"), "this table asks about test games: give --data SET"),
-        (("maddison2014", "--table", "judges"), "this table asks about labeled test games: give --data SET"),
+        (("maddison2014", "--table", "outcomes"), "this table asks about labeled test games: give --data SET"),
         (("silver2007", "--write-docs", str(tmp_path / "docs")), "there are no results of silver2007"),
     ]:
         ran = run_katachi("reproduce", *arguments, *where)

@@ -17,16 +17,16 @@ from katachi.core.conformance import (
     check_afterstate_evaluator,
     check_evaluator,
     check_feature_set,
-    check_judging_evaluator,
     check_learner,
     check_log_odds_evaluator,
     check_model,
+    check_outcome_evaluator,
     check_ownership_evaluator,
     check_player,
     check_search,
     sample_games,
 )
-from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Judgment, Limit, Metrics, SearchResult
+from katachi.core.contracts import Analysis, Candidate, Decision, Evaluation, Limit, Metrics, Outcome, SearchResult
 from katachi.core.evaluators import after, moves_of
 from katachi.core.linear import FeatureCard
 from katachi.core.models import WEIGHTS, save_model
@@ -273,13 +273,13 @@ class Uniform:
         judge.komi = komi + self.komi * (self.flaw == "komi")
         return judge
 
-    def judge(self, boards: list[Board]) -> Judgment:
+    def predict_outcome(self, boards: list[Board]) -> Outcome:
         half, one = np.full(len(boards), 0.5, dtype=np.float32), np.ones(len(boards), dtype=np.float32)
         lead = one * (4 - self.komi)
         wins = half + 0.1 * (self.flaw == "other wins")
         doubt, spread = half * (3 if self.flaw == "doubt" else 1), one * (-1 if self.flaw == "spread" else 1)
         ownership = Uniform(self.flaw if self.flaw in ("value", "plays") else "").ownership(boards)
-        return Judgment(wins, doubt, lead[:-1] if self.flaw == "lead" else lead, spread, ownership)
+        return Outcome(wins, doubt, lead[:-1] if self.flaw == "lead" else lead, spread, ownership)
 
 
 def test_right_evaluator():
@@ -287,7 +287,7 @@ def test_right_evaluator():
     check_afterstate_evaluator(Uniform(), games=games())
     check_log_odds_evaluator(Uniform(), games=games())
     check_ownership_evaluator(Uniform(), games=games())
-    check_judging_evaluator(Uniform(), games=games())
+    check_outcome_evaluator(Uniform(), games=games())
     check_evaluator(Uniform("batch"), games=games(), deterministic=False)
 
 
@@ -348,18 +348,18 @@ def test_wrong_ownership(flaw, sentence):
         ("value", "not between"),
         ("plays", "it changed a board"),
         ("lead", "black_lead has the shape"),
-        ("other wins", "it evaluates otherwise than it judges"),
+        ("other wins", "its black_wins of an outcome is another"),
         ("doubt", "a doubt is not a share"),
         ("spread", "a spread is negative"),
         ("komi", "another komi before changes the lead"),
     ],
 )
-def test_wrong_judgments(flaw, sentence):
-    expect(sentence, lambda: check_judging_evaluator(Uniform(flaw), games=games()))
+def test_wrong_outcomes(flaw, sentence):
+    expect(sentence, lambda: check_outcome_evaluator(Uniform(flaw), games=games()))
 
 
 def test_things_that_are_none():
-    checks = (check_evaluator, check_afterstate_evaluator, check_ownership_evaluator, check_judging_evaluator)
+    checks = (check_evaluator, check_afterstate_evaluator, check_ownership_evaluator, check_outcome_evaluator)
     for check in (*checks, check_search):
         expect("has no", lambda check=check: check(object()))
     expect("lacks", lambda: check_feature_set(object()))

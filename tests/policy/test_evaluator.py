@@ -12,7 +12,7 @@ from helpers.networks import reference_logits, tiny_config, tiny_onnx
 from katachi.core.cards import ModelError
 from katachi.core.conformance import (
     check_evaluator,
-    check_judging_evaluator,
+    check_outcome_evaluator,
     check_ownership_evaluator,
     sample_games,
 )
@@ -22,7 +22,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.policy.config import PolicyConfig
-from katachi.policy.evaluator import PolicyJudge, PolicyOptions, open_policy
+from katachi.policy.evaluator import PolicyOptions, PolicyOutcomeEvaluator, open_policy
 from katachi.policy.export import export_onnx
 from katachi.policy.planes import PLANES
 from policy.test_network import shaken
@@ -143,7 +143,7 @@ def test_rank_by_embedding_and_by_plane():
 
 
 def test_the_last_moves_are_seen():
-    """Networks see what boards remember: the same stones after another order of moves are judged otherwise."""
+    """Networks see what boards remember: the same stones after another order of moves are evaluated otherwise."""
     config = tiny_config(5)
     evaluator = open_policy(config, tiny_onnx(config))
     first, second = Game(5), Game(5)
@@ -230,7 +230,7 @@ def test_impossible_options(option, value):
         PolicyOptions(**{option: value})
 
 
-def judge(**options: object) -> PolicyJudge:
+def outcome_net(**options: object) -> PolicyOutcomeEvaluator:
     """A network that says all there is, with random weights."""
     everything = dict.fromkeys(("pooling", "komi", "value", "score", "ownership", "kyu_ranks"), True)
     config = PolicyConfig(size=5, layers=5, filters=16, servers="kgs tom", **everything)
@@ -238,38 +238,40 @@ def judge(**options: object) -> PolicyJudge:
     for head in ("value.output", "policy.weight"):
         weights[head] = weights[head] / 50
     found = open_policy(config, export_onnx(config, weights), PolicyOptions(**options))
-    assert isinstance(found, PolicyJudge)
+    assert isinstance(found, PolicyOutcomeEvaluator)
     return found
 
 
 @pytest.mark.parametrize("symmetries", [False, True])
-def test_a_judge_keeps_its_contract(symmetries):
-    check_judging_evaluator(judge(symmetries=symmetries), games=sample_games(sizes=[5]))
+def test_a_network_of_outcomes_keeps_its_contract(symmetries):
+    check_outcome_evaluator(outcome_net(symmetries=symmetries), games=sample_games(sizes=[5]))
 
 
-def test_komi_is_told_to_the_network():
+def test_komi_is_given_to_the_network():
     board = boards_of(5)[1]
-    one = judge()
-    wins = [one.at_komi(komi).judge([board]).black_wins[0] for komi in (0.5, 7.5)]
+    one = outcome_net()
+    wins = [one.at_komi(komi).predict_outcome([board]).black_wins[0] for komi in (0.5, 7.5)]
     assert wins[0] != wins[1]
-    assert one.judge([board]).black_wins[0] == one.at_komi(7.5).judge([board]).black_wins[0] == wins[1]
+    assert (
+        one.predict_outcome([board]).black_wins[0] == one.at_komi(7.5).predict_outcome([board]).black_wins[0] == wins[1]
+    )
     assert one.at_komi(0.5) is one.at_komi(0.5)
     assert one.at_komi(one.options.komi) is one
 
 
-def test_kyu_ranks_and_servers_are_told_to_the_network():
+def test_kyu_ranks_and_servers_are_given_to_the_network():
     board = boards_of(5)[1]
-    one = judge()
-    policies = [judge(rank=rank).evaluate([board]).policy[0] for rank in ("9d", 9, None)]
+    one = outcome_net()
+    policies = [outcome_net(rank=rank).evaluate([board]).policy[0] for rank in ("9d", 9, None)]
     assert (policies[0] == policies[1]).all()
     assert (policies[0] == policies[2]).all()
     ranks = [one.at_rank(grade).evaluate([board]).policy[0] for grade in (9, 1, 0, -14, -29)]
     assert all((first != second).any() for first, second in pairwise(ranks))
-    assert (judge(rank="15k").evaluate([board]).policy[0] == ranks[3]).all()
+    assert (outcome_net(rank="15k").evaluate([board]).policy[0] == ranks[3]).all()
     assert (one.at_rank(-100).evaluate([board]).policy[0] == ranks[4]).all(), "there is nobody weaker than 30k"
-    assert (judge(server="tom").evaluate([board]).policy[0] != policies[0]).any()
+    assert (outcome_net(server="tom").evaluate([board]).policy[0] != policies[0]).any()
     with pytest.raises(ModelError, match="knows kgs, tom, not 'fox'"):
-        judge(server="fox")
+        outcome_net(server="fox")
     config = tiny_config(5, rank_embedding=True)
     with pytest.raises(ModelError, match="from 1d to 9d, not 3k"):
         open_policy(config, tiny_onnx(config), PolicyOptions(rank="3k"))

@@ -9,13 +9,20 @@ import torch
 from katachi.policy.config import PolicyConfig
 from katachi.policy.evaluator import OnnxNetwork, name_inputs, open_policy
 from katachi.policy.export import export_onnx, quantize_onnx
-from katachi.policy.network import Told
+from katachi.policy.network import GlobalInputs
 from katachi.policy.train import name_heads
 from policy.test_network import shaken, some_planes
 
 RANKS = np.array([0, 3, 9, 1, 5])
 KOMI = np.array([6.5, -6.5, 0.5, -7.5, 0], dtype=np.float32)
-JUDGE: dict[str, Any] = {"pooling": True, "value": True, "komi": True, "score": True, "ownership": True, "reply": True}
+OUTCOME: dict[str, Any] = {
+    "pooling": True,
+    "value": True,
+    "komi": True,
+    "score": True,
+    "ownership": True,
+    "reply": True,
+}
 
 
 def ask(onnx: bytes, config: PolicyConfig, planes: Any) -> list[Any]:
@@ -33,8 +40,8 @@ def ask(onnx: bytes, config: PolicyConfig, planes: Any) -> list[Any]:
         {"size": None, "position_bias": False, "value": True},
         {"ownership": True, "output_kernel": 3},
         {"pooling": True, "value": True, "komi": True},
-        JUDGE,
-        {**JUDGE, "size": None, "position_bias": False, "servers": "kgs tom"},
+        OUTCOME,
+        {**OUTCOME, "size": None, "position_bias": False, "servers": "kgs tom"},
     ],
 )
 def test_the_exported_network_says_what_the_trained_one_says(changes: dict[str, Any]) -> None:
@@ -45,14 +52,14 @@ def test_the_exported_network_says_what_the_trained_one_says(changes: dict[str, 
     for size in (9,) if config.size else (9, 5):
         planes = some_planes(config, 5, size)
         with torch.no_grad():
-            wanted = net.predict(planes, Told(torch.from_numpy(RANKS), torch.from_numpy(KOMI)))
+            wanted = net.predict(planes, GlobalInputs(torch.from_numpy(RANKS), torch.from_numpy(KOMI)))
         said = name_heads(wanted)
         for head, found in zip(said, ask(onnx, config, planes.numpy()), strict=True):
             assert np.abs(found - said[head]).max() < 1e-4 * max(1, float(np.abs(said[head]).max())), head
 
 
 def test_eight_bits_say_nearly_the_same(caplog: pytest.LogCaptureFixture) -> None:
-    config = PolicyConfig(size=9, layers=5, filters=16, **{**JUDGE, "servers": ""})
+    config = PolicyConfig(size=9, layers=5, filters=16, **{**OUTCOME, "servers": ""})
     onnx = export_onnx(config, shaken(config).arrays())
     planes = some_planes(config, 5, 9).numpy()
     int8 = quantize_onnx(onnx, name_inputs(config, planes, RANKS, KOMI))

@@ -12,7 +12,7 @@ from katachi.go.board import Board
 from katachi.go.points import Symmetry
 from katachi.policy import network as cnn
 from katachi.policy.config import PolicyConfig
-from katachi.policy.network import PolicyNetwork, Told
+from katachi.policy.network import GlobalInputs, PolicyNetwork
 from katachi.policy.planes import PLANES
 
 
@@ -43,7 +43,7 @@ def shaken(config: PolicyConfig, seed: int = 0) -> PolicyNetwork:
 )
 def test_a_new_network_knows_nothing(config: PolicyConfig) -> None:
     planes = some_planes(config, 4, 19)
-    policy = PolicyNetwork.new(config, seed=3).predict(planes, Told(torch.full((4,), 5))).policy
+    policy = PolicyNetwork.new(config, seed=3).predict(planes, GlobalInputs(torch.full((4,), 5))).policy
     assert policy.shape == (4, config.outputs, 361)
     loss = cross_entropy(policy[:, 0], torch.tensor([0, 100, 180, 360]))
     assert float(loss.detach()) == pytest.approx(math.log(361), abs=0.2)
@@ -99,7 +99,7 @@ def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None
         boards = torch.relu(boards + layer(2 * block + 2, torch.relu(layer(2 * block + 1, boards))))
     policy = conv2d(boards, weights["policy.weight"]) + weights["policy.bias"]
     with torch.no_grad():
-        found = net.predict(planes, Told(ranks + 10 * servers, komi))
+        found = net.predict(planes, GlobalInputs(ranks + 10 * servers, komi))
     assert torch.allclose(found.policy, policy.flatten(2), atol=1e-4)
     if config.value:
         assert found.value is not None
@@ -123,10 +123,10 @@ def test_statistics_follow_the_batches() -> None:
     net = PolicyNetwork.new(config, seed=0)
     before = net.arrays()["layers.0.mean"]
     planes = some_planes(config, 3, 5)
-    net.predict(planes, Told(torch.zeros(3, dtype=torch.int64)))
+    net.predict(planes, GlobalInputs(torch.zeros(3, dtype=torch.int64)))
     assert (net.arrays()["layers.0.mean"] == before).all()
     sums = conv2d(planes.float(), net.weights["layers.0.weight"].detach(), padding=1)
-    net.predict(planes, Told(torch.zeros(3, dtype=torch.int64)), training=True)
+    net.predict(planes, GlobalInputs(torch.zeros(3, dtype=torch.int64)), training=True)
     assert net.arrays()["layers.0.mean"] == pytest.approx(0.05 * sums.mean((0, 2, 3)).numpy(), abs=1e-6)
 
 
@@ -138,8 +138,8 @@ def test_a_symmetric_network_turns_with_the_board(symmetry: Symmetry) -> None:
     ranks = torch.zeros(2, dtype=torch.int64)
     turned = torch.from_numpy(np.ascontiguousarray(symmetry.transform(planes.numpy())))
     with torch.no_grad():
-        policy = net.predict(planes, Told(ranks)).policy.view(2, 2, 7, 7).numpy()
-        found = net.predict(turned, Told(ranks)).policy.view(2, 2, 7, 7).numpy()
+        policy = net.predict(planes, GlobalInputs(ranks)).policy.view(2, 2, 7, 7).numpy()
+        found = net.predict(turned, GlobalInputs(ranks)).policy.view(2, 2, 7, 7).numpy()
     assert found == pytest.approx(symmetry.transform(policy), abs=1e-4)
 
 
@@ -147,7 +147,7 @@ def test_one_network_for_all_sizes() -> None:
     config = PolicyConfig(size=None, position_bias=False, layers=3, filters=16)
     net = shaken(config)
     for size in (5, 9, 13):
-        policy = net.predict(some_planes(config, 2, size), Told(torch.tensor([1, 2]))).policy
+        policy = net.predict(some_planes(config, 2, size), GlobalInputs(torch.tensor([1, 2]))).policy
         assert policy.shape == (2, 1, size * size)
 
 
@@ -157,7 +157,7 @@ def test_gradients_are_those_of_torchs_own_layers(monkeypatch: pytest.MonkeyPatc
 
     def gradients() -> dict[str, torch.Tensor]:
         net = shaken(config)
-        prediction = net.predict(planes, Told(ranks), training=True)
+        prediction = net.predict(planes, GlobalInputs(ranks), training=True)
         assert prediction.value is not None
         (cross_entropy(prediction.policy[:, 0], torch.tensor([3, 4, 5, 80])) + prediction.value.sum()).backward()
         return {name: tensor.grad for name, tensor in net.learned.items() if tensor.grad is not None}

@@ -12,7 +12,7 @@ from katachi.data.dataset import NO_LABEL
 from katachi.go.points import BLACK, WHITE
 from katachi.policy.config import PolicyTraining
 from katachi.policy.learner import Learner, Muon, orthogonalize, predict, validate
-from katachi.policy.network import Told
+from katachi.policy.network import GlobalInputs
 
 SIZE = 5
 
@@ -107,7 +107,9 @@ def test_a_step_of_plain_descent_is_the_mean_gradient() -> None:
     learner = Learner(training)
     batch = random_batch(8)
     before = learner.net.arrays()
-    shares = torch.softmax(learner.net.predict(torch.from_numpy(batch.planes), Told(torch.zeros(8).long())).policy, 2)
+    shares = torch.softmax(
+        learner.net.predict(torch.from_numpy(batch.planes), GlobalInputs(torch.zeros(8).long())).policy, 2
+    )
     gradient = np.zeros((2, SIZE * SIZE))
     for number, (move, color) in enumerate(zip(batch.moves, batch.colors, strict=True)):
         output = 0 if color == BLACK else 1

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.cards import ModelError
-from katachi.core.contracts import JudgingEvaluator, OwnershipEvaluator
+from katachi.core.contracts import OutcomeEvaluator, OwnershipEvaluator
 from katachi.core.models import load_model, load_weights, open_model
 from katachi.core.training import Machine, MetricLine, TrainingError, load_first_weights
 from katachi.go.board import Board
@@ -158,7 +158,7 @@ def test_a_new_schedule_begins_with_the_weights_of_a_run_or_a_model(games: Path,
         train_policy(settings(games, filters=24, first_model=str(trained)), tmp_path / "other", machine=HERE)
 
 
-JUDGE: dict[str, Any] = {
+OUTCOME: dict[str, Any] = {
     "pooling": True,
     "komi": True,
     "value": True,
@@ -180,7 +180,7 @@ def labeled_games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_replicas_resume_to_the_same_bytes(labeled_games: Path, tmp_path: Path, products: str) -> None:
     training = settings(
         labeled_games,
-        **JUDGE,
+        **OUTCOME,
         optimizer="muon",
         products=products,
         mean_decay=0.9,
@@ -203,8 +203,8 @@ def test_replicas_resume_to_the_same_bytes(labeled_games: Path, tmp_path: Path, 
     for name in ("checkpoint.safetensors", "model/model.onnx", "model/weights.safetensors", "examples.txt"):
         straight, killed = ((tmp_path / run / name).read_bytes() for run in ("straight", "killed"))
         assert straight == killed, name
-    judge = load_model(str(tmp_path / "killed" / "model"))
-    assert isinstance(judge, JudgingEvaluator)
+    found = load_model(str(tmp_path / "killed" / "model"))
+    assert isinstance(found, OutcomeEvaluator)
 
 
 def test_replicas_that_meet_after_every_batch_of_plain_descent_learn_their_mean(games: Path) -> None:
@@ -249,20 +249,20 @@ def test_the_running_mean_of_weights_is_measured_and_saved(games: Path, tmp_path
 
 
 def test_heads_are_added_to_a_trained_trunk(labeled_games: Path, trained: Path, tmp_path: Path) -> None:
-    """And at first, what was told and pooled changes nothing in the policy."""
-    training = settings(labeled_games, **{**JUDGE, "layers": 3}, first_model=str(trained))
+    """And at first, what is given beside planes, and pooled, changes nothing in the policy."""
+    training = settings(labeled_games, **{**OUTCOME, "layers": 3}, first_model=str(trained))
     first = load_first_weights(str(trained), load_weights)
     assert first is not None
     old, new = Learner(settings(labeled_games, value=True), first), Learner(training, first)
     batch = open_batches(training)[0]
     assert (predict(old, batch) == predict(new, batch)).all()
     train_policy(training, tmp_path / "run", machine=HERE)
-    assert isinstance(load_model(str(tmp_path / "run" / "model")), JudgingEvaluator)
+    assert isinstance(load_model(str(tmp_path / "run" / "model")), OutcomeEvaluator)
 
 
 def test_several_servers(labeled_games: Path, games: Path, tmp_path: Path) -> None:
     more = {"more_data": [str(games)], "more_shares": [0.25], "more_until": 0.5}
-    training = settings(labeled_games, **JUDGE, servers="kgs tom", **more)
+    training = settings(labeled_games, **OUTCOME, servers="kgs tom", **more)
     train_policy(training, tmp_path / "run", machine=HERE)
     kgs, tom = (load_model(str(tmp_path / "run" / "model"), {"server": server}) for server in ("kgs", "tom"))
     board = Board(5)

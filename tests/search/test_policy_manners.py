@@ -8,7 +8,7 @@ import pytest
 from helpers.boardfiles import read_boards
 from helpers.doubles import HashEvaluator
 from katachi.arena.match import Conditions, Ending, EstimateReferee, play_game
-from katachi.core.contracts import Evaluation, JudgingEvaluator, Judgment, Limit
+from katachi.core.contracts import Evaluation, Limit, Outcome, OutcomeEvaluator
 from katachi.core.evaluators import PolicyEvaluator, after
 from katachi.go.board import Board
 from katachi.go.game import Game
@@ -73,14 +73,14 @@ class Knowing:
     def ownership(self, boards):
         return np.stack([self.owners[board.to_play] for board in boards])
 
-    def judge(self, boards):
+    def predict_outcome(self, boards):
         owners = self.ownership(boards)
         leads = owners.sum(axis=1) - np.float32(self.komi)
         spread = np.full(len(boards), self.spread, dtype=np.float32)
-        return Judgment(np.float32(leads > 0), 0 * spread, leads, spread, owners)
+        return Outcome(np.float32(leads > 0), 0 * spread, leads, spread, owners)
 
     def evaluate(self, boards):
-        return Evaluation(self.judge(boards).black_wins, HashEvaluator().evaluate(boards).policy)
+        return Evaluation(self.predict_outcome(boards).black_wins, HashEvaluator().evaluate(boards).policy)
 
 
 def knowing(picture: str, dead=(), **options) -> Knowing:
@@ -195,7 +195,7 @@ def test_what_playouts_would_take_for_alive_is_captured_first():
 
 def test_reports_the_komi_of_the_game():
     evaluator = knowing(FINISHED, [DEAD_STONE])
-    assert isinstance(evaluator, JudgingEvaluator)
+    assert isinstance(evaluator, OutcomeEvaluator)
     for komi, wins in ((5.5, 1), (9.5, 0)):
         game = set_up(FINISHED, KATACHI, komi)
         analysis = SearchPlayer("policy", PolicySearch(evaluator)).decide(game, Limit()).analysis
@@ -249,9 +249,9 @@ def test_resigns_after_three_hopeless_turns(ago):
         def at_komi(self, komi):
             return self
 
-        def judge(self, boards):
+        def predict_outcome(self, boards):
             wins = np.float32([0.04 + 0.5 * (board.hash == hope) for board in boards])
-            return super().judge(boards)._replace(black_wins=wins)
+            return super().predict_outcome(boards)._replace(black_wins=wins)
 
     player = SearchPlayer("policy", PolicySearch(Hoping(np.full(81, -0.5))), resign_below=0.05)
     assert player.decide(game, Limit()).resign is (ago == 6)

@@ -6,7 +6,7 @@ import pytest
 from katachi.core.conformance import (
     check_afterstate_evaluator,
     check_evaluator,
-    check_judging_evaluator,
+    check_outcome_evaluator,
     check_search,
     sample_games,
 )
@@ -40,7 +40,7 @@ def test_it_keeps_its_contracts(policy: bool) -> None:
     evaluator = TerritoryEvaluator(territory(policy=policy))
     check_evaluator(evaluator, games=sample_games(sizes=SIZES))
     check_afterstate_evaluator(evaluator, games=sample_games(sizes=SIZES))
-    check_judging_evaluator(evaluator, games=sample_games(sizes=SIZES))
+    check_outcome_evaluator(evaluator, games=sample_games(sizes=SIZES))
 
 
 def test_searches_over_it_keep_theirs(plain: TerritoryEvaluator) -> None:

@@ -20,6 +20,8 @@ from katachi.core.contracts import (
     Evaluator,
     Floats,
     Limit,
+    Outcome,
+    OutcomeEvaluator,
     OwnershipEvaluator,
     Player,
     RankedEvaluator,
@@ -32,6 +34,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game, Play
 from katachi.go.points import PASS
 from katachi.players.asking import find_evaluator, watch_analyses
+from katachi.search.one_ply import at_komi_of
 from katachi.sgf import SgfGame
 
 CANDIDATES: Final = 10
@@ -87,6 +90,7 @@ def has_value(evaluator: Evaluator) -> bool:
 
 def analyze_by(evaluator: Evaluator, game: Game) -> Analysis:
     """What an evaluator says of a position without looking ahead: the most probable moves, and what they are worth."""
+    evaluator = at_komi_of(evaluator, game)
     black_wins, policies = evaluator.evaluate([game.board])
     policy = np.where(game.legal_moves(), policies[0], 0)
     moves = sorted(moves_of(policy > 0), key=lambda move: -policy[move])[:CANDIDATES] or [PASS]
@@ -108,6 +112,9 @@ def _mean_value(analysis: Analysis) -> float | None:
 
 def _complete(analysis: Analysis, evaluator: Evaluator, game: Game) -> Analysis:
     """The analysis with what it lacks and an evaluator knows."""
+    evaluator = at_komi_of(evaluator, game)
+    if isinstance(evaluator, OutcomeEvaluator) and None in (analysis.black_wins, analysis.black_lead):
+        analysis = _add_outcome(analysis, evaluator.predict_outcome([game.board]))
     if analysis.black_wins is None and has_value(evaluator):
         analysis = replace(analysis, black_wins=float(evaluator.evaluate([game.board]).black_wins[0]))
     if analysis.ownership is None and isinstance(evaluator, OwnershipEvaluator):
@@ -116,6 +123,17 @@ def _complete(analysis: Analysis, evaluator: Evaluator, game: Game) -> Analysis:
         lead = float(analysis.ownership.sum(dtype=np.float64)) - game.komi
         analysis = replace(analysis, black_lead=lead)
     return analysis
+
+
+def _add_outcome(analysis: Analysis, outcome: Outcome) -> Analysis:
+    """The analysis with the first of an outcome where it has nothing of its own."""
+    wins, lead, ownership = analysis.black_wins, analysis.black_lead, analysis.ownership
+    return replace(
+        analysis,
+        black_wins=float(outcome.black_wins[0]) if wins is None else wins,
+        black_lead=float(outcome.black_lead[0]) if lead is None else lead,
+        ownership=outcome.ownership[0] if ownership is None else ownership,
+    )
 
 
 # What people would play: a move predictor asked about players of several ranks.

@@ -110,7 +110,7 @@ def _run_onnx(network: OnnxNetwork, config: PolicyConfig, planes: Planes, part: 
 def _torch_evaluator(config: PolicyConfig, planes: Planes) -> Evaluate:
     import torch  # takes seconds
 
-    from katachi.policy.network import PolicyNetwork, Told
+    from katachi.policy.network import GlobalInputs, PolicyNetwork
 
     torch.set_num_threads(1)
     network, tensors = PolicyNetwork.new(config, seed=0), torch.from_numpy(planes)
@@ -118,7 +118,7 @@ def _torch_evaluator(config: PolicyConfig, planes: Planes) -> Evaluate:
 
     def evaluate(part: slice) -> None:
         with torch.inference_mode():
-            network.predict(tensors[part], Told(ranks[part], komi[part]))
+            network.predict(tensors[part], GlobalInputs(ranks[part], komi[part]))
 
     return evaluate
 

@@ -64,7 +64,7 @@ def reproduce(
       katachi reproduce silver2007 --run runs/silver2007 --write-docs docs
       katachi reproduce search --table doubling --budget hour --jobs 2
       katachi reproduce maddison2014 --data runs/games --budget hour
-      katachi reproduce maddison2014 --data runs/labeled19 --table judges --model runs/policy --model playouts
+      katachi reproduce maddison2014 --data runs/labeled19 --table outcomes --model runs/policy --model playouts
       katachi reproduce largman2010 --data runs/games --table play --budget hour
       katachi reproduce wu2006 --data runs/labeled9 --data runs/games19 --budget hour
       katachi reproduce search --run runs/search --write-cards src/katachi/players/shipped

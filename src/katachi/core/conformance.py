@@ -29,12 +29,12 @@ from katachi.core.contracts import (
     Evaluation,
     Evaluator,
     FeatureSet,
-    JudgingEvaluator,
     Learner,
     Limit,
     LinearEvaluator,
     LogOddsEvaluator,
     Metrics,
+    OutcomeEvaluator,
     OwnershipEvaluator,
     Player,
     Search,
@@ -254,23 +254,23 @@ def check_ownership_evaluator(evaluator: OwnershipEvaluator, *, games: Iterable[
         _check_ownership(ownership, (len(boards), boards[0].size ** 2), boards[0])
 
 
-def check_judging_evaluator(evaluator: JudgingEvaluator, *, games: Iterable[Game] | None = None) -> None:
-    """Check that a judgment agrees with what is said elsewhere, and depends on the last komi alone."""
-    _require(isinstance(evaluator, JudgingEvaluator), f"{evaluator!r} has no judge, or no at_komi")
+def check_outcome_evaluator(evaluator: OutcomeEvaluator, *, games: Iterable[Game] | None = None) -> None:
+    """Check that a outcome agrees with what is said elsewhere, and depends on the last komi alone."""
+    _require(isinstance(evaluator, OutcomeEvaluator), f"{evaluator!r} has no predict_outcome, or no at_komi")
     for boards in _batches(games):
         before = [_state(board) for board in boards]
-        judgment = evaluator.at_komi(_KOMI).judge(boards)
+        outcome = evaluator.at_komi(_KOMI).predict_outcome(boards)
         _require_same_boards(before, boards)
-        _check_ownership(judgment.ownership, (len(boards), boards[0].size ** 2), boards[0])
+        _check_ownership(outcome.ownership, (len(boards), boards[0].size ** 2), boards[0])
         for name in ("black_wins", "doubt", "black_lead", "lead_spread"):
-            _require_shape(getattr(judgment, name), (len(boards),), name, boards[0])
-        wins, same = judgment.black_wins, evaluator.at_komi(_KOMI).evaluate(boards).black_wins
+            _require_shape(getattr(outcome, name), (len(boards),), name, boards[0])
+        wins, same = outcome.black_wins, evaluator.at_komi(_KOMI).evaluate(boards).black_wins
         _require(bool(((wins >= 0) & (wins <= 1)).all()), "black_wins is not between 0 and 1", boards[0])
-        _require(bool(np.allclose(wins, same, atol=_TOLERANCE)), "it evaluates otherwise than it judges", boards[0])
-        _require(bool(((judgment.doubt >= 0) & (judgment.doubt <= 1)).all()), "a doubt is not a share", boards[0])
-        _require(bool((judgment.lead_spread >= 0).all()), "a spread is negative", boards[0])
-        again = evaluator.at_komi(_KOMI + 1).at_komi(_KOMI).judge(boards)
-        same_lead = np.allclose(judgment.black_lead, again.black_lead, atol=_TOLERANCE)
+        _require(bool(np.allclose(wins, same, atol=_TOLERANCE)), "its black_wins of an outcome is another", boards[0])
+        _require(bool(((outcome.doubt >= 0) & (outcome.doubt <= 1)).all()), "a doubt is not a share", boards[0])
+        _require(bool((outcome.lead_spread >= 0).all()), "a spread is negative", boards[0])
+        again = evaluator.at_komi(_KOMI + 1).at_komi(_KOMI).predict_outcome(boards)
+        same_lead = np.allclose(outcome.black_lead, again.black_lead, atol=_TOLERANCE)
         _require(bool(same_lead), "another komi before changes the lead", boards[0])
 
 
@@ -405,8 +405,8 @@ def check_model(path: Path | str, *, games: Iterable[Game] | None = None) -> Non
         check_log_odds_evaluator(evaluator, games=boards)
     if isinstance(evaluator, OwnershipEvaluator):
         check_ownership_evaluator(evaluator, games=boards)
-    if isinstance(evaluator, JudgingEvaluator):
-        check_judging_evaluator(evaluator, games=boards)
+    if isinstance(evaluator, OutcomeEvaluator):
+        check_outcome_evaluator(evaluator, games=boards)
     if isinstance(evaluator, LinearEvaluator):
         check_feature_set(evaluator.features, games=boards)
 

@@ -93,8 +93,8 @@ class OwnershipEvaluator(Evaluator, Protocol):
         ...
 
 
-class Judgment(NamedTuple):
-    """What a judging evaluator says about B boards, beside what to play there."""
+class Outcome(NamedTuple):
+    """What is expected to become of B boards."""
 
     black_wins: Floats  # [B]
     doubt: Floats  # [B], the root of the mean square by which the outcome, 0 or 1, is expected to differ from it
@@ -104,14 +104,14 @@ class Judgment(NamedTuple):
 
 
 @runtime_checkable
-class JudgingEvaluator(OwnershipEvaluator, Protocol):
+class OutcomeEvaluator(OwnershipEvaluator, Protocol):
     """Says who wins, by how much, and who owns what, for any komi; on its own it takes a usual one."""
 
-    def at_komi(self, komi: float) -> JudgingEvaluator:
+    def at_komi(self, komi: float) -> OutcomeEvaluator:
         """The same evaluator for games with another komi: what Black's area must exceed."""
         ...
 
-    def judge(self, boards: Sequence[Board]) -> Judgment: ...
+    def predict_outcome(self, boards: Sequence[Board]) -> Outcome: ...
 
 
 @runtime_checkable

@@ -57,6 +57,7 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.search.one_ply import PlayoutResult, PolicyResult, SweepResult, TreeResult, is_won, opponent_has_passed
 from katachi.search.settings import MctsSettings, SearchSettings
+from katachi.sgf.record import format_grade, parse_grade
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -197,9 +198,9 @@ class SearchPlayer:
         limit: Limit | None = None,
         rng: np.random.Generator | None = None,
         resign_below: float | None = None,
-        rank: int | None = None,
+        rank: int | str | None = None,
     ) -> None:
-        """``rank`` is the dan rank that an evaluator of ranks was loaded with."""
+        """``rank`` is that which an evaluator of ranks was loaded with."""
         self._rank = rank
         self._name = name
         self._search = search
@@ -285,7 +286,7 @@ class SearchPlayer:
     def parameters(self) -> Mapping[str, Parameter]:
         """Its limit, when it resigns, and the settings of its search, by the keys of its TOML file."""
         settings = list_parameters("search", self._search.settings) if isinstance(self._search, TunableSearch) else {}
-        if isinstance(self.evaluator, RankedEvaluator) and self.evaluator.knows_ranks:
+        if isinstance(self.evaluator, RankedEvaluator) and self.evaluator.lowest_rank is not None:
             settings["evaluator.rank"] = self._rank
         return {**list_parameters("limit", self._limit), "resign_below": self._resign_below, **settings}
 
@@ -299,8 +300,8 @@ class SearchPlayer:
         elif isinstance(self._search, TunableSearch) and table == "search":
             self._search = change_parameter(self._search.settings, key, text).build(self._search.evaluator)
         elif isinstance(self._search, TunableSearch) and isinstance(self.evaluator, RankedEvaluator) and key == "rank":
-            self._rank = _check_rank(text)
-            self._search = self._search.settings.build(self.evaluator.at_rank(self._rank))
+            self._search = self._search.settings.build(self.evaluator.at_rank(_parse_rank(text, self.evaluator)))
+            self._rank = text
         else:
             self._resign_below = _check_share(None if text == "none" else float(text))
 
@@ -376,10 +377,13 @@ def _check_share(resign_below: float | None) -> float | None:
     return resign_below
 
 
-def _check_rank(text: str) -> int:
-    if text not in map(str, range(1, HIGHEST_RANK + 1)):
-        raise ValueError(f"evaluator.rank cannot be {text!r}: it is a dan rank from 1 to {HIGHEST_RANK}")
-    return int(text)
+def _parse_rank(text: str, evaluator: RankedEvaluator) -> int:
+    """The grade of a rank such as 5, 5d or 15k; raises ValueError if the evaluator does not know it."""
+    grade, lowest = parse_grade(text), evaluator.lowest_rank
+    if lowest is None or not lowest <= grade <= HIGHEST_RANK:
+        known = f"from {format_grade(lowest or 1)} to {format_grade(HIGHEST_RANK)}"
+        raise ValueError(f"evaluator.rank cannot be {text!r}: it is a rank {known}")
+    return grade
 
 
 def _check_limit(limit: Limit) -> Limit:

@@ -11,7 +11,7 @@ planes → layer 0 → … → layer L−1 → policy: logits of n² points, for
                                  → reply:  logits of n² points for the opponent's next move, in training only
 ```
 
-The first layer may be told the mover's rank and server, and komi. With *pooling* every second block of a residual net
+The first layer may be given the mover's rank and server, and komi. With *pooling* every second block of a residual net
 and the value see the mean and the maximum of each filter over the whole board (Wu 2019).
 
 >>> paper = PolicyConfig.maddison(layers=12, filters=128)
@@ -80,7 +80,7 @@ class PolicyConfig(Strict):
     rank_embedding: bool = True  # whether the first layer has a bias for every filter and rank of the mover
     kyu_ranks: bool = False  # whether ranks go down to 30k, or end with 1d
     servers: str = ""  # names of servers that games are from, whose ranks differ: a bias for every filter and server
-    komi: bool = False  # whether the first layer and the value are told komi
+    komi: bool = False  # whether the first layer and the value are given komi
     pooling: bool = False
     value: bool = False
     score: bool = False  # whether the value comes with the expected score, its spread and the doubt in the value
@@ -145,7 +145,7 @@ class PolicyConfig(Strict):
         return self.servers.split()
 
     def has_pooling(self, layer: int) -> bool:
-        """Whether the second layer of a block is told of the whole board."""
+        """Whether the second layer of a block is given the whole board."""
         return self.pooling and layer > 0 and layer % 4 == 0
 
     def has_position_bias(self, layer: int) -> bool:

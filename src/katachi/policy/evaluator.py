@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
-from katachi.core.contracts import Evaluation, Floats, Judgment
+from katachi.core.contracts import Evaluation, Floats, Outcome
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import WEIGHTS, format_tensors, save_model
 from katachi.features.planes import HIGHEST_RANK
@@ -28,7 +28,7 @@ from katachi.go.points import BLACK, Symmetry
 from katachi.go.rules import DEFAULT_KOMI
 from katachi.policy.config import PolicyConfig
 from katachi.policy.planes import PLANES
-from katachi.sgf.record import MOST_KYU, format_grade, grade_of, rank_codes
+from katachi.sgf.record import MOST_KYU, format_grade, parse_grade, rank_codes
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -102,7 +102,7 @@ _ON_POINTS: Final = ("policy", "ownership")  # what turns with the board
 
 def _read_grade(rank: object) -> object:
     """The grade of a rank that is written, such as 15k; anything else as it is."""
-    return grade_of(rank.strip()) if isinstance(rank, str) and rank.strip()[-1:] in ("k", "d") else rank
+    return parse_grade(rank) if isinstance(rank, str) else rank
 
 
 Grade = Annotated[int, BeforeValidator(_read_grade), Field(ge=1 - MOST_KYU, le=HIGHEST_RANK)]
@@ -167,7 +167,7 @@ class PolicyEvaluator:
         return self._with(rank=min(max(rank, self.lowest_rank), HIGHEST_RANK))
 
     def at_komi(self, komi: float) -> PolicyEvaluator:
-        """The same network for games with another komi; as it is if it is not told komi."""
+        """The same network for games with another komi; as it is if it is not given komi."""
         if komi == self.options.komi or not (self.config.komi or self.config.score):
             return self
         if self._made_at_komi is None or self._made_at_komi.options.komi != komi:
@@ -236,10 +236,10 @@ class PolicyOwnershipEvaluator(PolicyEvaluator):
         return black
 
 
-class PolicyJudge(PolicyOwnershipEvaluator):
-    """A network that also says by how much who wins. Meets ``JudgingEvaluator``."""
+class PolicyOutcomeEvaluator(PolicyOwnershipEvaluator):
+    """A network that also says by how much who wins. Meets ``OutcomeEvaluator``."""
 
-    def judge(self, boards: Sequence[Board]) -> Judgment:
+    def predict_outcome(self, boards: Sequence[Board]) -> Outcome:
         """Who wins, by how much, how sure that is, and who owns what."""
         self._check_size(boards)
         colors = np.array([board.to_play for board in boards], dtype=np.float32)
@@ -249,7 +249,7 @@ class PolicyJudge(PolicyOwnershipEvaluator):
         owners = np.mean([owners for _, _, owners in said], axis=0, dtype=np.float32)
         black_wins = np.where(colors == BLACK, wins, 1 - wins).astype(np.float32)
         black_lead = (lead * colors - self.options.komi).astype(np.float32)
-        return Judgment(black_wins, doubt, black_lead, spread, np.clip(owners * colors[:, None], -1, 1))
+        return Outcome(black_wins, doubt, black_lead, spread, np.clip(owners * colors[:, None], -1, 1))
 
 
 def name_inputs(
@@ -274,7 +274,7 @@ def open_policy(config: PolicyConfig, onnx: bytes, options: PolicyOptions | None
     options = options or PolicyOptions()
     evaluator = PolicyOwnershipEvaluator if config.ownership else PolicyEvaluator
     if config.ownership and config.score:
-        evaluator = PolicyJudge
+        evaluator = PolicyOutcomeEvaluator
     return evaluator(config, OnnxNetwork(onnx, options.threads), options)
 
 

@@ -1,9 +1,9 @@
 """A trained network as an ONNX file, built from its configuration and its weights alone, in floats or in eight bits.
 
 Normalization is folded into the filters and biases before it, and symmetric filters are written out: what is left is
-convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) and, where the network is told, ``rank`` (int64
-[B], the code of a rank, and the number of ranks more for each server after the first) and ``komi`` (float [B], as the
-mover sees it). Outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value`` ([B], a
+convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) and, where the network takes them, ``rank``
+(int64 [B], the code of a rank, and the number of ranks more for each server after the first) and ``komi`` (float
+[B], as the mover sees it). Outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value`` ([B], a
 logit), ``score`` ([B, 3]: the mover's lead without komi, its standard deviation, and by how much the value is expected
 to differ from the outcome) and ``ownership`` ([B, n²], +1 the mover's). What learns the reply is left out.
 """
@@ -43,7 +43,7 @@ def export_onnx(config: PolicyConfig, weights: Mapping[str, Floats]) -> bytes:
 def fold_weights(config: PolicyConfig, weights: Mapping[str, Floats]) -> dict[str, Floats]:
     """The weights of the same network without normalization and with symmetric filters written out.
 
-    Every layer has a ``weight`` and a ``bias``; what the network is told is added to that of layer 0.
+    Every layer has a ``weight`` and a ``bias``; what the network is given beside planes is added to that of layer 0.
     """
     folded = {name: _symmetrize(array) if config.symmetric else array for name, array in weights.items()}
     for layer in range(config.layers if config.normalized else 0):
@@ -106,7 +106,7 @@ class _Graph:
         boards = self._convolve(name, boards)
         if pooled is not None:
             weight = self._constant(f"{name}.pooling", self._weights[f"{name}.pooling"])
-            boards = self._add_to_board(name, boards, self._node("Gemm", [pooled, weight], f"{name}.told", transB=1))
+            boards = self._add_to_board(name, boards, self._node("Gemm", [pooled, weight], f"{name}.pool", transB=1))
         if layer == 0 and self._config.rank_embedding:
             of_rank = self._node("Gather", [self._constant("ranks", self._of_ranks()), "rank"], "of_rank")
             boards = self._add_to_board(f"{name}.rank", boards, of_rank)

@@ -29,7 +29,7 @@ from katachi.data.dataset import NO_LABEL
 from katachi.go.points import WHITE
 from katachi.policy.config import SCORE_SCALE, TOP, PolicyConfig, PolicyTraining
 from katachi.policy.convolutions import products_type
-from katachi.policy.network import PolicyNetwork, Prediction, Told
+from katachi.policy.network import GlobalInputs, PolicyNetwork, Prediction
 from katachi.policy.planes import PLANES
 
 _BETAS: Final = (0.9, 0.98)
@@ -92,7 +92,7 @@ class Learner:
                 group["lr"] = self.settings.step_size_at(self.step)
             optimizer.zero_grad()
         positions = _Positions(self.settings, own_share(batch))
-        prediction = self.net.predict(positions.planes, positions.told, training=True)
+        prediction = self.net.predict(positions.planes, positions.global_inputs, training=True)
         logits = positions.mover_logits(prediction)
         moves = cross_entropy(logits, positions.moves, reduction="sum")
         others = [getattr(positions, f"{head}_loss")(prediction) for head in _LOSSES]
@@ -158,7 +158,7 @@ class _Positions:
     def __init__(self, settings: PolicyTraining, batch: Batch) -> None:
         self.planes = torch.from_numpy(batch.planes)
         self.moves = torch.from_numpy(batch.moves)
-        self.told = told(settings.config, batch)
+        self.global_inputs = global_inputs(settings.config, batch)
         self._replies = torch.from_numpy(batch.replies)
         self._scores = torch.from_numpy(batch.scores) / SCORE_SCALE
         self._won = torch.from_numpy(batch.won.astype(np.float32))
@@ -230,17 +230,17 @@ class _Positions:
         return int(((prediction.ownership * self._owners > 0) & owned).sum()), int(owned.sum())
 
 
-def told(config: PolicyConfig, batch: Batch) -> Told:
-    """What a network is told of the positions of a batch."""
+def global_inputs(config: PolicyConfig, batch: Batch) -> GlobalInputs:
+    """What a network is given of the positions of a batch beside planes."""
     ranks = batch.ranks.astype(np.int64) + config.rank_count * batch.servers.astype(np.int64)
-    return Told(torch.from_numpy(ranks), torch.from_numpy(batch.komi))
+    return GlobalInputs(torch.from_numpy(ranks), torch.from_numpy(batch.komi))
 
 
 def predict(learner: Learner, batch: Batch) -> Tensor:
     """The logits of what would be played, [B, n²]; illegal points are −∞ if they are masked."""
     positions = _Positions(learner.settings, batch)
     with torch.no_grad():
-        return positions.mover_logits(learner.result.predict(positions.planes, positions.told))
+        return positions.mover_logits(learner.result.predict(positions.planes, positions.global_inputs))
 
 
 def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
@@ -252,7 +252,7 @@ def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
     for first in range(0, len(held_out.moves), _AT_ONCE):
         positions = _Positions(learner.settings, held_out.only(slice(first, first + _AT_ONCE)))
         with torch.no_grad():
-            prediction = learner.result.predict(positions.planes, positions.told)
+            prediction = learner.result.predict(positions.planes, positions.global_inputs)
             logits = positions.mover_logits(prediction)
         losses.append(cross_entropy(logits, positions.moves, reduction="none"))
         places.append((logits > logits.gather(1, positions.moves[:, None])).sum(1))

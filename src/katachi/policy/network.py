@@ -67,8 +67,8 @@ class Prediction(NamedTuple):
     reply: Tensor | None = None  # [B, n²], logits of the opponent's next move
 
 
-class Told(NamedTuple):
-    """What a network is told of B boards beside their planes; it does not look at what it was not made for."""
+class GlobalInputs(NamedTuple):
+    """What a network is given of B boards beside their planes; it does not look at what it was not made for."""
 
     ranks: Tensor  # [B], the mover's rank as a code, and ``rank_count`` more for each server after the first
     komi: Tensor = torch.zeros(1)  # [B], as the mover sees it: positive for White
@@ -98,7 +98,8 @@ class PolicyNetwork:
     def continued(cls, config: PolicyConfig, seed: int, weights: Mapping[str, NDArray[np.float32]]) -> Self:
         """A network that has the layers of another, and its own heads and inputs where the other has none or others.
 
-        What is told and pooled begins as nothing. Raises ValueError if its layers are not those of the other.
+        What is given beside planes, and pooled, begins as nothing. Raises ValueError if its layers are not those of
+        the other.
         """
         fresh = cls.new(config, seed).arrays()
         fits = {name: array for name, array in weights.items() if fresh.get(name, _NOTHING).shape == array.shape}
@@ -116,13 +117,13 @@ class PolicyNetwork:
         """A copy of all weights."""
         return {name: tensor.detach().numpy().copy() for name, tensor in self.weights.items()}
 
-    def predict(self, planes: Tensor, told: Told, *, training: bool = False) -> Prediction:
-        """What the network says of planes [B, C, n, n] and what it is told beside.
+    def predict(self, planes: Tensor, global_inputs: GlobalInputs, *, training: bool = False) -> Prediction:
+        """What the network says of planes [B, C, n, n] and what it is given beside.
 
         In training layers are normalized by the batch, whose statistics are followed.
         """
         boards = planes.to(torch.float32, memory_format=torch.channels_last)
-        boards = self._layer(0, boards, told=told, training=training)
+        boards = self._layer(0, boards, global_inputs=global_inputs, training=training)
         if self.config.kind == "plain":
             for layer in range(1, self.config.layers):
                 boards = self._layer(layer, boards, training=training)
@@ -131,7 +132,7 @@ class PolicyNetwork:
             boards = self._layer(2 * block + 2, inner, added=boards, training=training)
         policy, heads = self._maps(boards)
         if self.config.value:
-            rows = self._value(boards, told.komi)
+            rows = self._value(boards, global_inputs.komi)
             heads["value"] = rows[VALUE]
             if self.config.score:
                 heads |= {"score": rows[SCORE], "spread": rows[SPREAD], "doubt": rows[DOUBT]}
@@ -146,7 +147,13 @@ class PolicyNetwork:
         return maps[:, :first], {name: maps[:, first + number] for number, name in enumerate(names[1:])}
 
     def _layer(
-        self, layer: int, boards: Tensor, *, training: bool, told: Told | None = None, added: Tensor | None = None
+        self,
+        layer: int,
+        boards: Tensor,
+        *,
+        training: bool,
+        global_inputs: GlobalInputs | None = None,
+        added: Tensor | None = None,
     ) -> Tensor:
         """A convolution, its biases, what a block adds, and ReLU."""
         name = f"layers.{layer}"
@@ -154,22 +161,22 @@ class PolicyNetwork:
         boards = self._convolve(self.weights[f"{name}.weight"], boards, self.products if training else torch.float32)
         if self.config.has_bias(layer):
             boards = boards + self._bias(name)
-        of_board = pooled if told is None else self._tell(told)
+        of_board = pooled if global_inputs is None else self._embed(global_inputs)
         if of_board is not None:
             boards = boards + of_board[:, :, None, None]
         if self.config.normalized:
             return self._normalize(name, boards, added, training=training)
         return relu(boards if added is None else boards + added)
 
-    def _tell(self, told: Told) -> Tensor | None:
-        """What the first layer is told of each board, [B, filters]."""
+    def _embed(self, global_inputs: GlobalInputs) -> Tensor | None:
+        """What is added to the first layer for each board, [B, filters]."""
         config, parts = self.config, []
         if config.rank_embedding:
-            parts.append(self.weights["ranks"][told.ranks % config.rank_count])
+            parts.append(self.weights["ranks"][global_inputs.ranks % config.rank_count])
         if config.servers:
-            parts.append(self.weights["servers"][told.ranks // config.rank_count])
+            parts.append(self.weights["servers"][global_inputs.ranks // config.rank_count])
         if config.komi:
-            parts.append(told.komi[:, None] / KOMI_SCALE * self.weights["komi"])
+            parts.append(global_inputs.komi[:, None] / KOMI_SCALE * self.weights["komi"])
         return sum(parts[1:], start=parts[0]) if parts else None
 
     def _normalize(self, name: str, boards: Tensor, added: Tensor | None, *, training: bool) -> Tensor:

@@ -26,7 +26,16 @@ from katachi.go.points import BLACK, format_color, format_vertex
 from katachi.policy.config import DEVIATION, SCORE_SCALE, TOP, PolicyTraining
 from katachi.policy.evaluator import OnnxNetwork, name_inputs, save_policy
 from katachi.policy.export import export_onnx, quantize_onnx
-from katachi.policy.learner import Learner, Losses, broadcast, is_first, joined_processes, predict, told, validate
+from katachi.policy.learner import (
+    Learner,
+    Losses,
+    broadcast,
+    global_inputs,
+    is_first,
+    joined_processes,
+    predict,
+    validate,
+)
 from katachi.policy.network import Prediction
 from katachi.policy.planes import PLANES
 from katachi.policy.replicas import Replicas
@@ -177,13 +186,15 @@ def _save(run: TrainingRun, learner: Learner, batches: AnyBatches) -> None:
 
 def _inputs(settings: PolicyTraining, batch: Batch) -> dict[str, NDArray[Any]]:
     """A batch as the ONNX file of a network takes it."""
-    beside = told(settings.config, batch)
+    beside = global_inputs(settings.config, batch)
     return name_inputs(settings.config, batch.planes, beside.ranks.numpy(), beside.komi.numpy())
 
 
 def _check(learner: Learner, onnx: bytes, batch: Batch) -> None:
     with torch.no_grad():
-        prediction = learner.result.predict(torch.from_numpy(batch.planes), told(learner.settings.config, batch))
+        prediction = learner.result.predict(
+            torch.from_numpy(batch.planes), global_inputs(learner.settings.config, batch)
+        )
     wanted, inputs = name_heads(prediction), _inputs(learner.settings, batch)
     for (head, said), found in zip(wanted.items(), OnnxNetwork(onnx).run(inputs, list(wanted)), strict=True):
         error = float(np.abs(found - said).max())

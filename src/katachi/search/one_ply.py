@@ -18,9 +18,9 @@ from katachi.core.contracts import (
     Doubles,
     Evaluator,
     Floats,
-    JudgingEvaluator,
     Limit,
     LogOddsEvaluator,
+    OutcomeEvaluator,
     SearchResult,
 )
 from katachi.core.evaluators import after, softmax_policy, sweep_afterstates
@@ -105,7 +105,7 @@ def komi_of(game: Game) -> float:
 
 def at_komi_of(evaluator: Evaluator, game: Game) -> Evaluator:
     """An evaluator for this game: at its komi, if it can be asked about any."""
-    return evaluator.at_komi(komi_of(game)) if isinstance(evaluator, JudgingEvaluator) else evaluator
+    return evaluator.at_komi(komi_of(game)) if isinstance(evaluator, OutcomeEvaluator) else evaluator
 
 
 def playable(game: Game, line: list[int]) -> tuple[int, ...]:
@@ -287,8 +287,8 @@ class PolicySearch:
         evaluator = at_komi_of(self.evaluator, game)
         black_wins, policy = evaluator.evaluate([game.board])
         wins, lead, ownership = float(black_wins[0]), None, None
-        if isinstance(evaluator, JudgingEvaluator):
-            found = evaluator.judge([game.board])
+        if isinstance(evaluator, OutcomeEvaluator):
+            found = evaluator.predict_outcome([game.board])
             wins, lead, ownership = float(found.black_wins[0]), float(found.black_lead[0]), found.ownership[0]
         considered = self._consider(game, policy[0], ownership)
         shares = np.where(considered, policy[0].astype(np.float64), 0)
@@ -305,7 +305,7 @@ class PolicySearch:
         If it knows the score, that must be hopeless, too, at three turns in succession after a third of the board.
         """
         evaluator = at_komi_of(self.evaluator, game)
-        if not isinstance(evaluator, JudgingEvaluator):
+        if not isinstance(evaluator, OutcomeEvaluator):
             return True
         past, boards = game.copy(), [game.board]
         while len(boards) < _OWN_TURNS and len(past.steps) > 1:
@@ -314,7 +314,7 @@ class PolicySearch:
             boards.append(past.board.copy())
         if len(boards) < _OWN_TURNS or _is_early(game):
             return False
-        found = evaluator.judge(boards)
+        found = evaluator.predict_outcome(boards)
         wins = found.black_wins if game.to_play == BLACK else 1 - found.black_wins
         best = game.to_play * found.black_lead + _HOPELESS * found.lead_spread
         return bool(((wins < below) & (best < 0)).all())
@@ -361,7 +361,7 @@ class PolicySearch:
             dead = is_settled_but_for(game, ownership)
         if dead is None:
             return None
-        if isinstance(evaluator, JudgingEvaluator):
+        if isinstance(evaluator, OutcomeEvaluator):
             ownership = evaluator.ownership([after(game.board, PASS)])[0]
         else:
             ownership = estimate_status(game.board).ownership

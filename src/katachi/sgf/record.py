@@ -44,6 +44,7 @@ UNKNOWN: Final = -128
 MOST_DAN: Final = 9
 MOST_KYU: Final = 30
 
+_WRITTEN: Final = re.compile(r"([1-9][0-9]?)([kd]?)")
 _MOST_GRADE: Final = 127  # grades are kept in a byte
 
 
@@ -54,6 +55,14 @@ def grade_of(rank: str | None) -> int:
     number = int(rank[:-1])
     grade = 1 - number if rank.endswith("k") else number + (MOST_DAN if rank.endswith("p") else 0)
     return min(grade, _MOST_GRADE)
+
+
+def parse_grade(text: str) -> int:
+    """The grade of a rank that somebody wrote: 5 or 5d, 15k; raises ValueError with a sentence if it is none."""
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not a rank: say 5d or 15k")
+    return grade_of(found[1] + (found[2] or "d"))
 
 
 def format_grade(grade: int) -> str:

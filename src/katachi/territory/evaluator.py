@@ -26,7 +26,7 @@ import numpy as np
 from pydantic import Field
 
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
-from katachi.core.contracts import Doubles, Evaluation, Floats, Judgment
+from katachi.core.contracts import Doubles, Evaluation, Floats, Outcome
 from katachi.core.evaluators import after, check_temperature, moves_of, softmax_policy
 from katachi.core.models import WEIGHTS, blaming, format_tensors, open_model, parse_tensors, save_model
 from katachi.go.board import Board
@@ -68,7 +68,7 @@ class Territory:
 
 
 class TerritoryEvaluator:
-    """Meets ``JudgingEvaluator`` and ``AfterstateEvaluator``, on boards of any size."""
+    """Meets ``OutcomeEvaluator`` and ``AfterstateEvaluator``, on boards of any size."""
 
     def __init__(
         self,
@@ -114,14 +114,14 @@ class TerritoryEvaluator:
         """The same network for games with another komi."""
         return TerritoryEvaluator(self.territory, komi, self._points, self._temperature)
 
-    def judge(self, boards: Sequence[Board]) -> Judgment:
+    def predict_outcome(self, boards: Sequence[Board]) -> Outcome:
         """What follows from who will own what; the spread of the lead is that of the logistic that makes it a value."""
         owners = self.ownership(boards)
         lead = owners.sum(axis=1, dtype=np.float64) - self._komi
         wins = self._wins_by(lead)
         spread = np.full(len(boards), self._points * np.pi / np.sqrt(3))
         wins, doubt, lead, spread = np.stack([wins, np.sqrt(wins * (1 - wins)), lead, spread]).astype(np.float32)
-        return Judgment(wins, doubt, lead, spread, owners)
+        return Outcome(wins, doubt, lead, spread, owners)
 
     def _wins(self, areas: Doubles, size: int) -> Doubles:
         return self._wins_by(2 * areas - size * size - self._komi)

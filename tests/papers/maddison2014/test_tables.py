@@ -23,7 +23,7 @@ NET = {"title": "3×16", "positions": 1_000_000, "tested": TESTED | PARTS}
 
 
 def test_the_paper_has_these_tables():
-    names = ["counts", "table1", "table2", "trend", "figure1", "sets", "curve", "table3", "table5", "judges"]
+    names = ["counts", "table1", "table2", "trend", "figure1", "sets", "curve", "table3", "table5", "outcomes"]
     assert [table.name for table in EXPERIMENT.tables] == names
     assert [table.name for table in EXPERIMENT.find("all")] == names[:-1]
     assert "Measured here: {measured}." in EXPERIMENT.head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from katachi.papers.experiment import Experiment
-from katachi.papers.maddison2014.figures import Counts, Curve, Figure1, Judges, Sets, Trend
+from katachi.papers.maddison2014.figures import Counts, Curve, Figure1, Outcomes, Sets, Trend
 from katachi.papers.maddison2014.tables import Table1, Table2, Table3, Table5
 
 _HEAD: Final = """
@@ -22,11 +22,11 @@ katachi reproduce maddison2014 --data runs/games --budget smoke
 katachi reproduce maddison2014 --data runs/games --table table2 --budget full --jobs 2
 katachi reproduce maddison2014 --data runs/games --data runs/others --table sets --model runs/policy
 katachi data label runs/games
-katachi reproduce maddison2014 --data runs/games --table judges --model runs/policy --model playouts
+katachi reproduce maddison2014 --data runs/games --table outcomes --model runs/policy --model playouts
 ```
 
 Any dataset will do; the size with the most games is taken. The table `sets` asks networks about test games of several
-sets, `judges` any models, and playouts, about winners, scores and owners in labeled games; without `--model` the
+sets, `outcomes` any models, and playouts, about winners, scores and owners in labeled games; without `--model` the
 bundled ones are asked. An interrupted command resumes when it is given again, in
 the middle of a training too. Intervals are those of 95 %, Wilson's for shares. Those of moves are over games,
 because positions of one game are alike; a table that does not say of how many games its positions are was measured
@@ -38,6 +38,6 @@ Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="maddison2014",
     title="Move prediction by deep networks",
-    tables=(Counts(), Table1(), Table2(), Trend(), Figure1(), Sets(), Curve(), Table3(), Table5(), Judges()),
+    tables=(Counts(), Table1(), Table2(), Trend(), Figure1(), Sets(), Curve(), Table3(), Table5(), Outcomes()),
     head=_HEAD,
 )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from katachi.analysis.judges import has_value
 from katachi.core.cards import mean_interval
-from katachi.core.contracts import Doubles, Evaluator, Floats, JudgingEvaluator, OwnershipEvaluator
+from katachi.core.contracts import Doubles, Evaluator, Floats, OutcomeEvaluator, OwnershipEvaluator
 from katachi.core.evaluators import count_owners
 from katachi.core.models import open_model
 from katachi.core.training import METRICS
@@ -441,7 +441,7 @@ it says of the eight symmetries of a position (*averaged*). Both are asked about
 # One position of each phase of a game is asked about, so that those of a phase are independent. Games are counted as
 # area, whatever their rules.
 
-JUDGES_GAMES: Final = {Budget.SMOKE: 8, Budget.HOUR: 500, Budget.FULL: 5_000}
+OUTCOME_GAMES: Final = {Budget.SMOKE: 8, Budget.HOUR: 500, Budget.FULL: 5_000}
 LAST: Final = "last position"
 PLAYOUTS: Final = "playouts"  # asked like a model
 PLAYOUTS_RUN: Final = 1000
@@ -474,8 +474,8 @@ def run_all_playouts(boards: Sequence[Board], komi: float) -> Answers:
 
 def ask_evaluator(evaluator: Evaluator, boards: Sequence[Board], komi: float) -> Answers:
     """What an evaluator says; one that knows owners and no score expects the score of these."""
-    if isinstance(evaluator, JudgingEvaluator):
-        found = evaluator.at_komi(komi).judge(boards)
+    if isinstance(evaluator, OutcomeEvaluator):
+        found = evaluator.at_komi(komi).predict_outcome(boards)
         return Answers(found.black_wins, found.black_lead, found.ownership)
     wins = evaluator.evaluate(boards).black_wins if has_value(evaluator) else None
     if not isinstance(evaluator, OwnershipEvaluator):
@@ -488,7 +488,7 @@ def open_ask(model: Path) -> Ask:
     """A model that is asked, at the komi of each game if it takes one."""
     saved = open_model(model)
     evaluator = saved.load()
-    if isinstance(evaluator, JudgingEvaluator) or "komi" not in saved.card.options.model_fields:
+    if isinstance(evaluator, OutcomeEvaluator) or "komi" not in saved.card.options.model_fields:
         return partial(ask_evaluator, evaluator)
     at_komi = cache(lambda komi: saved.load({"komi": komi}))
     return lambda boards, komi: ask_evaluator(at_komi(komi), boards, komi)
@@ -556,8 +556,8 @@ def _ask_about_games(model: str, chosen: Sequence[int], ask: Ask, games: Games) 
     return {"seconds": seconds / positions, "phases": found}
 
 
-class Judges(Table):
-    name = "judges"
+class Outcomes(Table):
+    name = "outcomes"
     title = "Winners, scores and owners"
     own_differences = ("The paper predicts moves alone: all of this is ours.",)
     only_by_name = True
@@ -585,7 +585,7 @@ class Judges(Table):
         labeled = labeled[~np.isnan(games.dataset.games["komi"][labeled])]
         if not labeled.size:
             raise ExperimentError(f"{scope.data} has no labeled test games: katachi data label {scope.data} finds more")
-        wanted = scope.runs or JUDGES_GAMES[scope.budget]
+        wanted = scope.runs or OUTCOME_GAMES[scope.budget]
         return sorted(np.random.default_rng(_SEED).permutation(labeled)[:wanted].tolist())
 
     def _agrees(self, dataset: Dataset, game: int) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
 from helpers.small_sets import label_small_set, make_small_set
-from katachi.core.contracts import Evaluation, Judgment
+from katachi.core.contracts import Evaluation, Outcome
 from katachi.core.models import find_model, load_model
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
@@ -15,7 +15,7 @@ from katachi.go.points import BLACK, WHITE
 from katachi.papers.documents import NOTHING, format_section, share
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.maddison2014 import figures
-from katachi.papers.maddison2014.figures import LAST, PLAYOUTS, Answers, Judges, Sets
+from katachi.papers.maddison2014.figures import LAST, PLAYOUTS, Answers, Outcomes, Sets
 from katachi.papers.maddison2014.nets import accuracy, model_key
 from katachi.policy.evaluator import save_policy
 from katachi.policy.measure import PHASES
@@ -104,10 +104,10 @@ class Speaker:
     def at_komi(self, komi):
         return Speaker(komi)
 
-    def judge(self, boards):
+    def predict_outcome(self, boards):
         owners = self.ownership(boards)
         same = np.full(len(boards), 0.75, dtype=np.float32)
-        return Judgment(same, same, owners.sum(axis=1) - np.float32(self.komi), same, owners)
+        return Outcome(same, same, owners.sum(axis=1) - np.float32(self.komi), same, owners)
 
 
 class Valuer:
@@ -173,7 +173,7 @@ def test_all_are_asked_about_the_same_positions(make_scope, models, labeled, mon
     ask_about_games = figures._ask_about_games
     monkeypatch.setattr(figures, "_ask_about_games", watch)
     names = (*models.values(), PLAYOUTS)
-    results = Judges().measure(make_scope("judges", data=labeled, models=names, runs=5))
+    results = Outcomes().measure(make_scope("outcomes", data=labeled, models=names, runs=5))
     assert results["games"] == 5
     assert list(results["models"]) == ["moves", "winner", "owners", PLAYOUTS]
     first, *others = asked.values()
@@ -184,11 +184,11 @@ def test_all_are_asked_about_the_same_positions(make_scope, models, labeled, mon
         last = results["models"][name]["phases"][LAST]
         assert last["positions"] == 5
         assert [measure for measure in figures.MEASURES if last[measure]] == known.split()
-    rows = {row.id: row for row in Judges().rows(results)}
-    assert rows["judges/winner/last-position/owners"].ours is None
-    low, high = rows["judges/owners/last-position/owners"].interval
-    assert 0 <= low <= rows["judges/owners/last-position/owners"].ours <= high <= 100
-    text = format_section(Judges(), results, tmp_path)
+    rows = {row.id: row for row in Outcomes().rows(results)}
+    assert rows["outcomes/winner/last-position/owners"].ours is None
+    low, high = rows["outcomes/owners/last-position/owners"].interval
+    assert 0 <= low <= rows["outcomes/owners/last-position/owners"].ours <= high <= 100
+    text = format_section(Outcomes(), results, tmp_path)
     assert "5 labeled test games of `set` on 5×5" in " ".join(text.split())
     assert "\n| last position, 5 positions | winner right, % |" in text
     assert f"\n| `moves` | {NOTHING} | {NOTHING} | {NOTHING} | {NOTHING} |" in text
@@ -216,11 +216,11 @@ def test_stones_that_own_their_points_are_right_in_the_end(labeled):
 
 def test_only_labeled_games_can_be_asked_about(make_scope, games, labeled, models, tmp_path):
     with pytest.raises(ValueError, match="has no labels: katachi data label"):
-        Judges().measure(make_scope("judges", models=(models["winner"],)))
+        Outcomes().measure(make_scope("outcomes", models=(models["winner"],)))
     unknown = make_small_set(tmp_path, training=0, validation=0, test=2)
     label_small_set(unknown, unknown=2)
     with pytest.raises(ExperimentError, match="has no labeled test games: katachi data label"):
-        Judges().measure(make_scope("judges", data=unknown, models=(models["winner"],)))
+        Outcomes().measure(make_scope("outcomes", data=unknown, models=(models["winner"],)))
 
 
 def test_a_model_that_learned_more_is_another(models, tmp_path):
