@@ -19,7 +19,7 @@ from katachi.players.search_player import SearchPlayer
 from katachi.players.specs import load_player
 from katachi.search.alphabeta import AlphaBetaSearch
 from katachi.search.mcts import MctsSearch
-from katachi.search.one_ply import GreedySearch, PolicySearch, is_settled_but_for
+from katachi.search.one_ply import GreedySearch, PolicySearch, dead_when_settled
 from katachi.search.settings import MctsSettings
 
 CHINESE = NAMED_RULES["chinese-ogs"]  # dead stones are taken off
@@ -152,9 +152,9 @@ def test_plays_on_where_a_chain_is_in_atari():
     game = set_up(".XO.O/XXOO./.XXOO/XXXO./.XXXO", CHINESE, 0.5)
     owners = area(game.board).astype(np.float32)
     assert np.abs(owners).min() == 1
-    assert is_settled_but_for(game, owners) is None
+    assert dead_when_settled(game, owners) is None
     game.play(19, WHITE)
-    assert is_settled_but_for(game, owners) == ()
+    assert dead_when_settled(game, owners) == ()
 
 
 ENDS = [file for file in read_boards("status") if file.name.startswith(("game_9", "game_13", "seki", "settled"))]
@@ -176,6 +176,25 @@ def test_a_move_that_the_policy_is_sure_of_comes_before_a_pass():
     assert choose(likes_c4, set_up(FINISHED, CHINESE, 5.5, passed=True)).move == PASS
 
 
+@pytest.mark.parametrize(("last", "share", "passes"), [(30, 0.3, False), (30, 0.2, True), (13, 0.3, True)])
+def test_an_answer_comes_before_a_pass_too(last, share, passes):
+    """White has played beside C4, which the policy likes a little, or far from it."""
+    policy = np.full(50, (1 - share) / 49, dtype=np.float32)
+    policy[23] = share
+
+    class Liking(Knowing):
+        def at_komi(self, komi):
+            return self
+
+        def evaluate(self, boards):
+            return Evaluation(self.judge(boards).black_wins, policy[None])
+
+    game = set_up(FINISHED, CHINESE, 5.5, WHITE)
+    game.play(last)
+    evaluator = Liking(EVALUATORS["ownership"].owners[BLACK])
+    assert choose(evaluator, game).move == (PASS if passes else 23)
+
+
 def test_where_it_is_behind_playouts_must_find_nothing_left_either():
     """A wide side that is Black's by what the evaluator says: White need not believe it."""
     picture = "......O/......O/......O/XXXXXXX/OOOOOOO/O.OO.OO/.OO.OO."
@@ -188,7 +207,7 @@ def test_what_playouts_would_take_for_alive_is_captured_first():
     picture = ".O.O.XX/OOOOOX./XXXXXX./.....XX/X.X.XX./.X.X.X./X.X.XX."
     owners = np.full(49, 0.9, dtype=np.float32)
     game = set_up(picture, CHINESE, 30.5)
-    assert is_settled_but_for(game, owners) == (1,)
+    assert dead_when_settled(game, owners) == (1,)
     assert game.score([1]) > 0 > game.score()
     assert choose(Knowing(owners), game).move != PASS
 

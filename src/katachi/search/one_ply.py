@@ -221,7 +221,7 @@ class GreedySearch:
 # and a point that is nobody's once dead stones are off could only be taken by putting oneself in atari, as in a seki.
 
 
-def is_settled_but_for(game: Game, ownership: Floats, sure: float = _SURE) -> tuple[int, ...] | None:
+def dead_when_settled(game: Game, ownership: Floats, sure: float = _SURE) -> tuple[int, ...] | None:
     """The dead chains by their first stones if the game is settled, None if it is not.
 
     ``ownership`` [n²] says who will own what, and ``sure`` how near to 1 or −1 it must be; who is ahead may be
@@ -266,6 +266,7 @@ def liberties_after(game: Game, move: int, color: int) -> int:
 
 _MOVES_PER_POINT: Final = 3  # of a long game
 _URGENT: Final = 0.5  # the share in the policy of a move that comes before a pass, unless the opponent has passed
+_ANSWER: Final = 0.25  # the same of a move near the last one of the opponent: a territory must be defended
 _GLANCE: Final = 50  # playouts that show whether it is worth to ask for more
 _OWN_TURNS: Final = 3  # in succession, at which a game must be lost
 _HOPELESS: Final = 2.0  # standard deviations of the score that a lead is away
@@ -341,7 +342,7 @@ class PolicySearch:
             return None
         status = estimate_status(game.board)
         is_ahead = game.score(dead) * game.to_play > 0
-        if not is_ahead and is_settled_but_for(game, status.ownership) is None:
+        if not is_ahead and dead_when_settled(game, status.ownership) is None:
             return None
         to_capture = [point for point in dead if game.board[point] == -game.to_play]
         if game.rules.friendly_pass_ok:
@@ -356,16 +357,16 @@ class PolicySearch:
         """The dead chains of a game that is settled, at a glance and at a second look; None if it is not."""
         evaluator = at_komi_of(self.evaluator, game)
         if ownership is None:
-            dead = is_settled_but_for(game, estimate_status(game.board, _GLANCE).ownership, sure=0.5)
+            dead = dead_when_settled(game, estimate_status(game.board, _GLANCE).ownership, sure=0.5)
         else:
-            dead = is_settled_but_for(game, ownership)
+            dead = dead_when_settled(game, ownership)
         if dead is None:
             return None
         if isinstance(evaluator, OutcomeEvaluator):
             ownership = evaluator.ownership([after(game.board, PASS)])[0]
         else:
             ownership = estimate_status(game.board).ownership
-        return dead if is_settled_but_for(game, ownership) == dead else None
+        return dead if dead_when_settled(game, ownership) == dead else None
 
     def _sharpen(self, priors: Doubles) -> Doubles:
         """The probabilities by which to choose: priors to the power of 1 / temperature."""
@@ -385,9 +386,13 @@ def _is_early(game: Game) -> bool:
 
 
 def _is_urgent(game: Game, policy: Floats) -> bool:
-    """Whether a policy is sure of a move, and that does not put itself in atari."""
-    best = int(policy.argmax())
-    return bool(policy[best] >= _URGENT) and liberties_after(game, best, game.to_play) > 1
+    """Whether a policy is sure of a move that is not in atari then; of an answer to the last move less is enough."""
+    best, last = int(policy.argmax()), game.last_move
+    is_near = False
+    if last is not None and last != PASS:
+        row, col = np.subtract(divmod(best, game.size), divmod(last, game.size)).tolist()
+        is_near = max(abs(row), abs(col)) <= 2
+    return bool(policy[best] >= (_ANSWER if is_near else _URGENT)) and liberties_after(game, best, game.to_play) > 1
 
 
 def _without_repetitions(game: Game, moves: NDArray[np.bool_]) -> NDArray[np.bool_]:
