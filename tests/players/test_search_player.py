@@ -285,7 +285,7 @@ def test_a_network_in_any_search(network_path, search):
     ("text", "wrong", "reason"),
     [
         ("rank = 3", "rank = 12", "evaluator.rank = 12: Input should be less than or equal to 9"),
-        ("rank = 3", 'rank = "dan"', "evaluator.rank = 'dan': Input should be a valid integer"),
+        ("rank = 3", 'rank = "dan"', "evaluator.rank = 'dan': 'dan' is not a rank: say 5d or 15k"),
         ("rank = 3", "rnak = 3", "unknown key 'evaluator.rnak'; did you mean 'rank'?"),
         ('precision = "int8"', 'precision = "fp16"', "evaluator.precision = 'fp16'"),
         ("temperature = 0.5", "temprature = 0.5", "unknown key 'search.temprature'; did you mean 'temperature'?"),

@@ -187,7 +187,7 @@ def test_an_answer_comes_before_a_pass_too(last, share, passes):
             return self
 
         def evaluate(self, boards):
-            return Evaluation(self.judge(boards).black_wins, policy[None])
+            return Evaluation(self.predict_outcome(boards).black_wins, policy[None])
 
     game = set_up(FINISHED, CHINESE, 5.5, WHITE)
     game.play(last)

@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
-from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OwnershipEvaluator, RankedEvaluator
+from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OutcomeEvaluator, RankedEvaluator
 from katachi.core.disk import sync_folder, write_atomically
 from katachi.core.registry import UnknownName, find_card, suggest
 
@@ -251,7 +251,7 @@ RankedName = Literal["policy-9", "policy-19"]
 
 
 @overload
-def load_model(name: OwningName, options: Mapping[str, Any] | None = None) -> OwnershipEvaluator: ...
+def load_model(name: OwningName, options: Mapping[str, Any] | None = None) -> OutcomeEvaluator: ...
 
 
 @overload

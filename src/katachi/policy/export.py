@@ -3,9 +3,9 @@
 Normalization is folded into the filters and biases before it, and symmetric filters are written out: what is left is
 convolutions, sums and ReLU. Inputs are ``planes`` (uint8 [B, C, n, n]) and, where the network takes them, ``rank``
 (int64 [B], the code of a rank, and the number of ranks more for each server after the first) and ``komi`` (float
-[B], as the mover sees it). Outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value`` ([B], a
-logit), ``score`` ([B, 3]: the mover's lead without komi, its standard deviation, and by how much the value is expected
-to differ from the outcome) and ``ownership`` ([B, n²], +1 the mover's). What learns the reply is left out.
+[B], as the mover sees it). Outputs are ``policy`` ([B, outputs, n²], logits) and, where the network has them, ``value``
+([B], a logit), ``score`` ([B, 3]: the mover's lead without komi, its standard deviation, and by how much the value is
+expected to differ from the outcome) and ``ownership`` ([B, n²], +1 the mover's). What learns the reply is left out.
 """
 
 from __future__ import annotations
