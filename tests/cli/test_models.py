@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -113,6 +114,17 @@ def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path
     metrics = (tmp_path / "shipped" / "again" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["positions"] for line in (metrics[0], metrics[-1])] == [16, 128]
     assert str(tmp_path) not in again.model_dump_json()
+
+    shutil.rmtree(tmp_path / "runs" / "again" / "model")  # as if it had not finished
+    (recipes / "policy" / "third.toml").write_text(f'{first}seed = 2\nfirst_model = "runs/again"\n')
+    assert run_katachi(*("third" if word == "net" else word for word in arguments)).code == 0
+    third = open_model(tmp_path / "shipped" / "third").card
+    assert third.training.all_positions == 192
+    assert third.training.first.settings["seed"] == 1
+    assert third.training.first.first.positions == 64
+    assert str(tmp_path) not in third.model_dump_json()
+    metrics = (tmp_path / "shipped" / "third" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["positions"] for line in (metrics[0], metrics[-1])] == [16, 192]
 
     (recipes / "policy" / "net.toml").write_text("size = 5\nlayers = 3\nfilters = 8\npositions = 64\nbatch = 16\n")
     ran = run_katachi(*arguments, "--trained", "runs/net")

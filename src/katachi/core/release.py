@@ -21,7 +21,7 @@ from katachi.core.cards import Metric, ModelCard, ModelError, Training
 from katachi.core.disk import write_atomically
 from katachi.core.models import PRETRAINED, SavedModel, find_model, open_model
 from katachi.core.registry import find, require, suggest
-from katachi.core.training import METRICS, RUNS, Machine, TrainingCommand, read_values
+from katachi.core.training import CONFIG, METRICS, RUNS, Machine, TrainingCommand, describe_run, read_values
 
 RECIPES: Final = PRETRAINED / "recipes"
 PLAYERS: Final = PRETRAINED.parent / "players" / "shipped"
@@ -144,32 +144,47 @@ def describe_network(name: str, training: Training) -> Training:
     first = training.settings.get("first_model")
     here = _without_folders(training)
     command = f"katachi models make {name} --data {here.settings['data']}"
-    before = _without_folders(open_model(find_model(str(first))).card.training) if first else None
-    return here.model_copy(update={"command": command, "first": before})
+    return here.model_copy(update={"command": command, "first": _trained(str(first)).training if first else None})
 
 
 def _without_folders(training: Training) -> Training:
-    settings = {**training.settings, "data": Path(str(training.settings["data"])).name}
+    settings = dict(training.settings)
+    if "data" in settings:
+        settings["data"] = Path(str(settings["data"])).name
     return training.model_copy(update={"command": re.sub(r"\S*/", "", training.command), "settings": settings})
+
+
+class _Trained(NamedTuple):
+    """How something was trained, and what was measured on the way; what it started from included."""
+
+    training: Training
+    lines: list[dict[str, Any]]
+
+
+def _trained(name: str) -> _Trained:
+    """The training of a model, or of a run that has not come to an end."""
+    run = Path(name)
+    if (run / CONFIG).is_file() and not (run / "model").exists():
+        training, folder = describe_run(run), run
+    else:
+        model = find_model(name)
+        training, folder = open_model(model).card.training, model if (model / METRICS).is_file() else model.parent
+    metrics = folder / METRICS
+    lines = [json.loads(line) for line in metrics.read_text("utf-8").splitlines()] if metrics.is_file() else []
+    training, first = _without_folders(training), training.settings.get("first_model")
+    if not first or not lines:
+        return _Trained(training, lines)
+    before = _trained(str(first))
+    seen = {name: before.lines[-1].get(name, 0) for name in _COUNTED} if before.lines else {}
+    later = ({**line, **{name: line[name] + seen[name] for name in seen if name in line}} for line in lines)
+    return _Trained(training.model_copy(update={"first": before.training}), [*before.lines, *later])
 
 
 def _keep_curves(source: Path, path: Path) -> None:
     """Let a released model take along the metrics of its run, if that is where it comes from."""
-    lines = _metrics(source)
+    lines = _trained(str(source)).lines
     if lines:
         write_atomically(path / METRICS, "".join(f"{json.dumps(line)}\n" for line in lines))
-
-
-def _metrics(model: Path) -> list[dict[str, Any]]:
-    """What was measured in the run of a model, after what was measured in the one that it started from, if any."""
-    metrics = next((path for path in (model / METRICS, model.parent / METRICS) if path.is_file()), None)
-    if metrics is None:
-        return []
-    lines: list[dict[str, Any]] = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
-    first = open_model(model).card.training.settings.get("first_model")
-    before = _metrics(find_model(str(first))) if first else []
-    seen = {name: before[-1].get(name, 0) for name in _COUNTED} if before else {}
-    return [*before, *({**line, **{name: line[name] + seen[name] for name in seen if name in line}} for line in lines)]
 
 
 def _release_player(name: str, description: str, search: str | None) -> None:

@@ -410,6 +410,25 @@ class TrainingRun:
         self._lock.release()
 
 
+def describe_run(path: Path) -> Training:
+    """How far a run has come that has no model yet, for the card of one that starts from it; raises TrainingError."""
+    settings = read_values(path / CONFIG)
+    try:
+        status = json.loads((path / _RUN).read_bytes())
+        last = json.loads((path / METRICS).read_text(encoding="utf-8").splitlines()[-1])
+    except (OSError, ValueError, IndexError) as error:
+        raise TrainingError(f"{path} does not say how far it has come: {error}") from None
+    return Training(
+        command=status["command"],
+        commit=status["program"]["commit"],
+        seed=settings["seed"],
+        positions=last["positions"],
+        hours=round(last["seconds"] / 3600, 2),
+        data=Path(settings["data"]).name,
+        settings=settings,
+    )
+
+
 def _format_toml(settings: BaseModel) -> str:
     """Flat settings as TOML; what JSON writes of numbers, texts and lists of them is TOML too."""
     values = settings.model_dump(mode="json")
