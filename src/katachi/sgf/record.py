@@ -90,6 +90,11 @@ def count_ranks(*, kyu: bool) -> int:
     return 1 + MOST_DAN + kyu * MOST_KYU
 
 
+def code_of(grade: int) -> int:
+    """The code of a grade, among kyu ranks too."""
+    return int(rank_codes(np.array([grade], dtype=np.int8), kyu=True)[0])
+
+
 def grade_of_code(code: int) -> int:
     """The grade of a rank that ``rank_codes`` made a code of."""
     return (code or UNKNOWN) if code <= MOST_DAN else MOST_DAN + 1 - code

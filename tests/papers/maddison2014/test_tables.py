@@ -4,7 +4,7 @@ import pytest
 
 from katachi.core.cards import provenance
 from katachi.papers.documents import WIDTH, format_document, format_section, share
-from katachi.papers.experiment import Budget
+from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.maddison2014 import EXPERIMENT
 from katachi.papers.maddison2014 import figures as curve
 from katachi.papers.maddison2014 import figures as figure1
@@ -15,6 +15,9 @@ from katachi.papers.maddison2014 import tables as table3
 from katachi.papers.maddison2014 import tables as table5
 from katachi.papers.maddison2014.nets import MAIN, Net, accuracy
 from katachi.policy.config import PolicyConfig
+from katachi.policy.evaluator import save_policy
+from katachi.policy.export import export_onnx
+from policy.test_network import shaken
 
 TESTED = {"positions": 1000, "loss": 2.5, "top": [400 + 20 * place for place in range(20)]}
 PARTS = {"phases": {"opening": TESTED}, "ranks": {"6d": TESTED, "unknown": TESTED}}
@@ -23,9 +26,9 @@ NET = {"title": "3×16", "positions": 1_000_000, "tested": TESTED | PARTS}
 
 
 def test_the_paper_has_these_tables():
-    names = ["counts", "table1", "table2", "trend", "figure1", "sets", "curve", "table3", "table5", "outcomes"]
+    names = ["counts", "table1", "table2", "trend", "figure1", "sets", "curve", "table3", "table5", "ranks", "outcomes"]
     assert [table.name for table in EXPERIMENT.tables] == names
-    assert [table.name for table in EXPERIMENT.find("all")] == names[:-1]
+    assert [table.name for table in EXPERIMENT.find("all")] == names[:-2]
     assert "Measured here: {measured}." in EXPERIMENT.head
 
 
@@ -245,6 +248,24 @@ def test_table3_beside_the_paper(tmp_path):
     assert "| −2.090 | −2.010 | −80 (−90 … −70) |" in text
     assert "| 9 dan | 1 dan | 70 (60.4 … 78.1) of 100 | 68.6 |" in text
     assert "| 5 dan | 60.1 ± 1.6 |" in text
+
+
+def test_kyu_ranks_are_given(make_scope, run, tmp_path):
+    with pytest.raises(ExperimentError, match="knows kyu ranks: give --model"):
+        table3.KyuRanks().measure(make_scope("ranks"))
+    config = PolicyConfig(planes="maddison-9", size=5, layers=3, filters=8, kyu_ranks=True)
+    save_policy(tmp_path / "kyu", config, export_onnx(config, shaken(config).arrays()))
+    results = table3.KyuRanks().measure(make_scope("ranks", models=(str(tmp_path / "kyu"),)))
+    weak = results["groups"]["25k–15k"]
+    assert weak["positions"] == 0 or set(weak["told"]) == {"-24", "-19", "-14", "-9", "-4", "1"}
+    assert results["groups"]["5k–1d"]["positions"] > 0
+    firsts = [pair["first"] for pair in results["pairs"]]
+    assert firsts == ["20 kyu", "15 kyu", "10 kyu", "5 kyu", "1 dan"]
+    assert {pair["second"] for pair in results["pairs"]} == {"25 kyu"}
+    assert "rank = -19" in (run / "ranks" / "players" / "20-kyu.toml").read_text()
+    text = format_section(table3.KyuRanks(), results, tmp_path)
+    assert "*gained* what\n1d adds to 25k" in text
+    assert "paper: by the scores" not in text
 
 
 # Table 5

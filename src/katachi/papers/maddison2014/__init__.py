@@ -6,7 +6,7 @@ from typing import Final
 
 from katachi.papers.experiment import Experiment
 from katachi.papers.maddison2014.figures import Counts, Curve, Figure1, Outcomes, Sets, Trend
-from katachi.papers.maddison2014.tables import Table1, Table2, Table3, Table5
+from katachi.papers.maddison2014.tables import KyuRanks, Table1, Table2, Table3, Table5
 
 _HEAD: Final = """
 Chris Maddison, Aja Huang, Ilya Sutskever and David Silver, *Move evaluation in Go using deep convolutional neural
@@ -26,11 +26,11 @@ katachi reproduce maddison2014 --data runs/games --table outcomes --model runs/p
 ```
 
 Any dataset will do; the size with the most games is taken. The table `sets` asks networks about test games of several
-sets, `outcomes` any models, and playouts, about winners, scores and owners in labeled games; without `--model` the
-bundled ones are asked. An interrupted command resumes when it is given again, in
-the middle of a training too. Intervals are those of 95 %, Wilson's for shares. Those of moves are over games,
-because positions of one game are alike; a table that does not say of how many games its positions are was measured
-earlier, and takes positions for independent. Each table lists its differences from the paper.
+sets, `ranks` one that knows kyu ranks about players of all ranks, `outcomes` any models, and playouts, about winners,
+scores and owners in labeled games; without `--model` the bundled ones are asked. An interrupted command resumes when it
+is given again, in the middle of a training too. Intervals are those of 95 %, Wilson's for shares. Those of moves are
+over games, because positions of one game are alike; a table that does not say of how many games its positions are was
+measured earlier, and takes positions for independent. Each table lists its differences from the paper.
 Measured here: {measured}.
 """
 
@@ -38,6 +38,18 @@ Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="maddison2014",
     title="Move prediction by deep networks",
-    tables=(Counts(), Table1(), Table2(), Trend(), Figure1(), Sets(), Curve(), Table3(), Table5(), Outcomes()),
+    tables=(
+        Counts(),
+        Table1(),
+        Table2(),
+        Trend(),
+        Figure1(),
+        Sets(),
+        Curve(),
+        Table3(),
+        Table5(),
+        KyuRanks(),
+        Outcomes(),
+    ),
     head=_HEAD,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from katachi.papers.maddison2014.nets import (
     ask_pretrained,
     describe_tested,
     learn,
+    name_models,
     pretrained_networks,
 )
 from katachi.papers.tournaments import (
@@ -48,6 +49,7 @@ from katachi.papers.tournaments import (
 from katachi.policy.evaluator import PolicyCard, knows_ranks
 from katachi.policy.measure import Predictor
 from katachi.sgf.files import Split
+from katachi.sgf.record import code_of, format_grade
 
 # How learning differs from the paper's, whatever is measured.
 
@@ -360,18 +362,22 @@ TABLE3_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}
 WEAKEST: Final = 1
 
 
-def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Games, threads: int) -> Json:
-    """The mean log-likelihood of what players of these ranks played, by the rank that the network is given.
+def _ask_with_ranks(
+    ranks: Sequence[int], asked: Sequence[int], positions: int, model: Path, games: Games, threads: int
+) -> Json:
+    """The mean log-likelihood of what players of these grades played, by the one of those asked that is given.
 
     ``gained`` is what the highest rank adds to that with the lowest, move by move: mean, low and high.
     """
     network = Predictor.open(model, threads)
-    batches = list(network.held_out(games.dataset, Split.TEST, games.size, positions, ranks))
+    batches = list(
+        network.held_out(games.dataset, Split.TEST, games.size, positions, [code_of(rank) for rank in ranks])
+    )
     if not batches:
         return {"positions": 0}
-    given = {rank: -network.predict(batches, rank).losses for rank in range(WEAKEST, HIGHEST_RANK + 1)}
+    given = {rank: -network.predict(batches, code_of(rank)).losses for rank in asked}
     own = network.predict(batches)
-    gained, bounds = mean_of_many(given[HIGHEST_RANK] - given[WEAKEST], own.games)
+    gained, bounds = mean_of_many(given[asked[-1]] - given[asked[0]], own.games)
     return {
         "positions": own.games.size,
         "games": np.unique(own.games).size,
@@ -383,7 +389,7 @@ def _ask_with_ranks(ranks: Sequence[int], positions: int, model: Path, games: Ga
 
 def player_name_table3(rank: int) -> str:
     """What the network is called when it is given a rank."""
-    return f"{rank} dan"
+    return f"{rank} dan" if rank > 0 else f"{1 - rank} kyu"
 
 
 def implied(rank: int) -> float:
@@ -407,12 +413,16 @@ class Table3(LearnedTable):
         f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
         "The paper does not say how likely it held the moves of weaker and stronger players.",
     )
+    grades: ClassVar[Sequence[int]] = tuple(TABLE3_PUBLISHED)  # that play, the weakest first
+    asked: ClassVar[Sequence[int]] = range(WEAKEST, HIGHEST_RANK + 1)  # about moves
+    groups: ClassVar[Mapping[str, Sequence[int]]] = GROUPS
+    beside: ClassVar[str] = " (paper: by the scores of both)"
 
     def measure(self, scope: Scope) -> Json:
         """Ask one network with every rank, and let it play itself; ``--runs`` is the number of games of each pair."""
         games = require_games(scope)
         net = self._choose(games, scope)
-        groups = {name: self._ask(name, net, games, scope) for name in GROUPS}
+        groups = {name: self._ask(name, net, games, scope) for name in self.groups}
         results = {"data": games.describe(), "net": net.to_json(), "groups": groups}
         scope.keep(results | count_games([], []))
         return self._play(net, results, scope)
@@ -426,15 +436,19 @@ class Table3(LearnedTable):
         main = MAIN[scope.budget]
         return learn([main], games, scope)[main]
 
+    def _implied(self, player: str) -> float | None:
+        return implied(int(player.split()[0]))
+
     def _ask(self, group: str, net: Learned, games: Games, scope: Scope) -> Json:
-        arguments = {"ranks": list(GROUPS[group]), "positions": POSITIONS[scope.budget]}
+        asked = {"ranks": list(self.groups[group]), "asked": list(self.asked)}
+        arguments = {**asked, "positions": POSITIONS[scope.budget]}
         work = partial(_ask_with_ranks, model=net.model, games=games, threads=scope.workers.jobs)
         name = f"{net.key} {group} {arguments['positions']}"
         return do_runs([Run(name, work, arguments, 1)], scope.folder, Workers(), lambda _: None)[0]
 
     def _play(self, net: Learned, results: Json, scope: Scope) -> Json:
         """The results so far, and games."""
-        players = {player_name_table3(rank): policy_player(net.model, rank=rank) for rank in TABLE3_PUBLISHED}
+        players = {player_name_table3(rank): policy_player(net.model, rank=rank) for rank in self.grades}
         template = tournament(players, results["data"]["size"], scope)
         weakest, *stronger = players
 
@@ -451,52 +465,83 @@ class Table3(LearnedTable):
 
     def _likelihood_rows(self, results: Json) -> Iterator[Row]:
         for group, found in results["groups"].items():
-            what = f"moves of {group}: log-likelihood given {HIGHEST_RANK}d less that given {WEAKEST}d, thousandths"
+            high, low = format_grade(self.asked[-1]), format_grade(self.asked[0])
+            what = f"moves of {group}: log-likelihood given {high} less that given {low}, thousandths"
             gained = thousandths(found) if found["positions"] else None
             ours, interval = (None, None) if gained is None else gained
             yield Row(f"{self.name}/{group}/gained", what, None, ours, interval)
 
     def _game_rows(self, results: Json) -> Iterator[Row]:
         for (first, second), pair in scores(results).items():
-            what = f"given {first} against given {second}: won, % (paper: by the scores of both)"
-            paper = implied(int(first.split()[0]))
-            yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, paper, pair.won)
+            what = f"given {first} against given {second}: won, %{self.beside}"
+            yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, self._implied(first), pair.won)
 
     def section(self, results: Json) -> str:
         """The likelihoods by rank, the games, the paper's, and the differences."""
         net, size = results["net"], results["data"]["size"]
-        paper = [(player_name_table3(rank), f"{score} ± {error}") for rank, (score, error) in TABLE3_PUBLISHED.items()]
         return f"""
 {describe_set(results["data"])} The network is {net["title"]}, which learned from {net["positions"]:,} positions and
 knows the ranks of their players. Moves of weaker and stronger players in test games are predicted with every rank;
-the table has the mean log-likelihood of what was played. *Own* is with each player's own rank, *gained* what 9d adds to
-1d, move by move.
+the table has the mean log-likelihood of what was played. *Own* is with each player's own rank, *gained* what
+{format_grade(self.asked[-1])} adds to {format_grade(self.asked[0])}, move by move.
 
 {self._likelihoods(results)}
 
 In {results["games"]:,} games on {size}×{size} it played itself without search, given one rank on one side and another
 on the other; {results["distinct"]:,} of them differ and count.
 
-{table(("given", "against", "won, %", "paper: by the scores of both"), self._games(results))}
+{table(("given", "against", "won, %", *["paper: by the scores of both"] * bool(self.beside)), self._games(results))}
+{self._paper()}"""
 
+    def _paper(self) -> str:
+        paper = [(player_name_table3(rank), f"{score} ± {error}") for rank, (score, error) in TABLE3_PUBLISHED.items()]
+        return f"""
 The paper's network, given a rank, against a network of ten layers without ranks:
 
 {table(("given", "won, %"), paper)}
 """
 
     def _likelihoods(self, results: Json) -> str:
-        ranks = [str(rank) for rank in range(WEAKEST, HIGHEST_RANK + 1)]
+        ranks = [str(rank) for rank in self.asked]
         lines = []
         for group, found in results["groups"].items():
             if found["positions"]:
                 means = (f"{value:.3f}".replace("-", "−") for value in (*map(found["told"].get, ranks), found["own"]))
                 lines.append((group, describe_tested(found), *means, format_rounded(thousandths(found))))
-        header = ("moves of", "tested with", *(f"{rank}d" for rank in ranks), "own", "gained, thousandths (95 %)")
+        header = ("moves of", "tested with", *map(format_grade, self.asked), "own", "gained, thousandths (95 %)")
         return table(header, lines)
 
     def _games(self, results: Json) -> Iterator[tuple[str, ...]]:
         for (first, second), pair in scores(results).items():
-            yield first, second, format_won(pair), format_value(implied(int(first.split()[0])))
+            yield first, second, format_won(pair), *[format_value(self._implied(first))] * bool(self.beside)
+
+
+class KyuRanks(Table3):
+    """The same with a network that knows kyu ranks, which are not in the paper."""
+
+    name = "ranks"
+    title = "Ranks from 25 kyu to 1 dan"
+    only_by_name = True
+    grades = (-24, -19, -14, -9, -4, 1)
+    asked = grades
+    groups = {"25k–15k": range(-24, -13), "5k–1d": range(-4, 2)}  # noqa: RUF012 (as in the class above)
+    beside = ""
+
+    def differences(self, results: Json) -> tuple[str, ...]:  # noqa: ARG002
+        return ("The paper knows dan ranks alone: all of this is ours.",)
+
+    def _choose(self, games: Games, scope: Scope) -> Learned:
+        for name, path in name_models(scope.models or pretrained_networks(games.size)).items():
+            card = open_model(path).card
+            if isinstance(card, PolicyCard) and card.config.kyu_ranks:
+                return Learned(f"`{name}`", path, card.training.all_positions, {})
+        raise ExperimentError("none of the networks knows kyu ranks: give --model with one that does")
+
+    def _implied(self, player: str) -> float | None:  # noqa: ARG002
+        return None
+
+    def _paper(self) -> str:
+        return ""
 
 
 # Table 5: tree search with a network against the network alone, and against the same search without it.
