@@ -6,10 +6,10 @@ this process alone writes, and the tables come out the same.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy as np
 from katachi.arena.match import (
     Conditions,
     EstimateReferee,
-    OpeningBook,
     Openings,
     PlayedGame,
     RandomOpenings,
@@ -42,7 +41,7 @@ from katachi.arena.records import (
 from katachi.arena.report import format_html, format_score
 from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings, parse_settings
 from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Limit, Player
-from katachi.core.disk import end_with_parent
+from katachi.core.disk import in_processes
 from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
 from katachi.go.game import Game
@@ -286,7 +285,11 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
     with RunDirectory(directory, settings) as run:
         for record in run.records.values():
             watch(record)
-        for finished in _play(settings, _undecided(settings, openings, run.records)):
+        # A sequential test hands out no more games as soon as those before have decided it.
+        games = takewhile(
+            lambda _: sprt_outcome(settings, run.records) is None, schedule(settings, openings, set(run.records))
+        )
+        for finished in in_processes(play_scheduled, ((settings, game) for game in games), settings.jobs):
             run.add(finished.record, finished.sgf)
             watch(finished.record)
         standings = count_standings(settings, run.records.values(), programs=run.programs)
@@ -294,38 +297,12 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
     return standings
 
 
-def _undecided(
-    settings: TournamentSettings, openings: Openings, records: Mapping[str, GameRecord]
-) -> Iterator[ScheduledGame]:
-    """The games to play; a sequential test hands out no more as soon as those before have decided it."""
-    for game in schedule(settings, openings, played=set(records)):
-        if sprt_outcome(settings, records) is not None:
-            return
-        yield game
-
-
-def _play(settings: TournamentSettings, games: Iterable[ScheduledGame]) -> Iterator[FinishedGame]:
-    if settings.jobs == 1:
-        yield from (play_scheduled(settings, game) for game in games)
-        return
-    from joblib import Parallel, delayed  # loads multiprocessing, which a single process does without
-
-    parallel = Parallel(n_jobs=settings.jobs, return_as="generator_unordered")
-    yield from parallel(delayed(_play_in_worker)(settings, game, os.getpid()) for game in games)
-
-
-def _play_in_worker(settings: TournamentSettings, game: ScheduledGame, parent: int) -> FinishedGame:
-    end_with_parent(parent)
-    return play_scheduled(settings, game)
-
-
 def make_openings(settings: TournamentSettings) -> Openings:
     """The openings that the settings ask for; raises OpeningError if a book has none."""
     wanted, rules = settings.openings, settings.game_rules
     if wanted.book is None:
         return RandomOpenings(settings.size, rules, wanted.random_plies, settings.seed)
-    book: OpeningBook = read_opening_book(Path(wanted.book), settings.size, rules, wanted.book_plies)
-    return book
+    return read_opening_book(Path(wanted.book), settings.size, rules, wanted.book_plies)
 
 
 def check_players(settings: TournamentSettings) -> None:

@@ -41,7 +41,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, current_thread, main_thread
-from types import TracebackType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -51,7 +50,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, load_file, save
 
 from katachi.core.cards import Training, provenance
-from katachi.core.disk import DirectoryLock, write_atomically
+from katachi.core.disk import DirectoryLock, format_toml, write_atomically
 from katachi.core.drawing import Figure
 from katachi.core.registry import require
 
@@ -236,7 +235,7 @@ class TrainingRun:
         if any(file.name[0] != "." and file.name != _RUN for file in self.path.iterdir()):
             raise TrainingError(f"{self.path} holds other files: give a new folder")
         self._write_status("running")
-        write_atomically(self.path / CONFIG, _format_toml(settings))
+        write_atomically(self.path / CONFIG, format_toml(settings.model_dump(mode="json")))
 
     def _resume(self, settings: BaseModel) -> None:
         content = self._read(CONFIG)
@@ -244,8 +243,9 @@ class TrainingRun:
             there = tomllib.loads(content.decode())
         except ValueError as error:  # no TOML, or no text
             raise TrainingError(f"{self.path / CONFIG} is damaged: give a new folder ({error})") from None
-        here = tomllib.loads(_format_toml(settings))
-        usual = tomllib.loads(_format_toml(settings.model_construct()))  # for settings that are younger than the run
+        here = tomllib.loads(format_toml(settings.model_dump(mode="json")))
+        # Settings may be younger than the run.
+        usual = tomllib.loads(format_toml(settings.model_construct().model_dump(mode="json")))
         changed = [key for key in {**there, **here} if there.get(key, usual.get(key)) != here.get(key)]
         started = self._read_status()
         changed = [key for key in changed if not self._moved_along(there.get(key), here.get(key), started)]
@@ -404,18 +404,8 @@ class TrainingRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._lock.release()
-
-
-def _format_toml(settings: BaseModel) -> str:
-    """Flat settings as TOML; what JSON writes of numbers, texts and lists of them is TOML too."""
-    values = settings.model_dump(mode="json")
-    return "".join(
-        f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items() if value is not None
-    )
 
 
 def add_up(found: Sequence[Found | Sequence[float]]) -> Found:

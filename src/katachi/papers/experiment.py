@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Final, Self
 
 from katachi import papers
 from katachi.core.cards import provenance
-from katachi.core.disk import DirectoryLock, end_with_parent, write_atomically
+from katachi.core.disk import DirectoryLock, in_processes, write_atomically
 
 
 class ExperimentError(ValueError):
@@ -208,20 +208,11 @@ def _keep(run: Run, result: Json, folder: Path) -> None:
 def _do(runs: Sequence[Run], workers: Workers) -> Iterator[tuple[Run, Json]]:
     """Do runs in their order and yield each as it is through."""
     if workers.backend is Backend.RAY:
-        yield from _do_on_ray(runs, workers.jobs)
-    elif workers.jobs == 1:
-        yield from ((run, run.work(**run.arguments)) for run in runs)
-    else:
-        from joblib import Parallel, delayed
-
-        parallel = Parallel(
-            n_jobs=workers.jobs, batch_size=1, pre_dispatch=workers.jobs, return_as="generator_unordered"
-        )
-        yield from parallel(delayed(_do_in_worker)(run, os.getpid()) for run in runs)
+        return _do_on_ray(runs, workers.jobs)
+    return in_processes(_work, ((run,) for run in runs), workers.jobs)
 
 
-def _do_in_worker(run: Run, parent: int) -> tuple[Run, Json]:
-    end_with_parent(parent)
+def _work(run: Run) -> tuple[Run, Json]:
     return run, run.work(**run.arguments)
 
 

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from katachi.core.disk import end_with_parent
+from katachi.core.disk import in_processes
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
@@ -383,26 +383,16 @@ def summarize_files(paths: Iterable[PathLike], processes: int, watch: Callable[[
 
     ``watch`` hears how many bytes of a file are done with.
     """
-    from joblib import Parallel, delayed
 
     def batches() -> Iterator[list[Piece]]:
         for batch in batch_pieces(iter_pieces(paths), _BATCH_BYTES):
             yield batch
             watch(batch[-1].file, batch[-1].read)
 
-    counts: Iterable[Summary] = map(summarize, batches())
-    if processes > 1:
-        run = Parallel(n_jobs=processes, return_as="generator_unordered")
-        counts = run(delayed(_summarize_with)(os.getpid(), batch) for batch in batches())
     total = Summary()
-    for count in counts:
+    for count in in_processes(summarize, ((batch,) for batch in batches()), processes):
         total.merge(count)
     return total
-
-
-def _summarize_with(parent: int, batch: list[Piece]) -> Summary:
-    end_with_parent(parent)
-    return summarize(batch)
 
 
 def _in_order(counts: Counter[str]) -> dict[str, int]:
