@@ -269,13 +269,7 @@ class Opening:
 
     def start(self, size: int, rules: Rules) -> Game:
         """A new game in the starting position; raises IllegalMove if the rules forbid a step."""
-        game = Game(size, rules)
-        for step in self.steps:
-            if isinstance(step, Play):
-                game.play(step.move, step.color)
-            else:
-                game.setup(*step)
-        return game
+        return Game.of_steps(size, rules, self.steps)
 
 
 class Openings(Protocol):
