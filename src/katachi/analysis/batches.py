@@ -25,7 +25,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from katachi.analysis.explaining import evaluate_turn, link_turns
 from katachi.analysis.judges import Judges, count_turns, turns_of
@@ -40,7 +40,7 @@ from katachi.analysis.records import (
     parse_line,
 )
 from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
-from katachi.core.cards import provenance
+from katachi.core.cards import Strict, provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import DirectoryLock, append, in_processes, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
@@ -136,10 +136,8 @@ DEFAULT_PLAYER: Final = "level-8"
 _THREADS: Final = "search.threads"
 
 
-class JudgeSettings(BaseModel):
+class JudgeSettings(Strict):
     """Names as ``load_player`` and ``find_model_of`` take them; without any, those for the size of a board."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     player: str | None = None
     models: tuple[str, ...] = ()

@@ -272,12 +272,6 @@ class Opening:
         return Game.of_steps(size, rules, self.steps)
 
 
-class Openings(Protocol):
-    """A numbered supply of openings."""
-
-    def opening(self, number: int) -> Opening: ...
-
-
 @dataclass(frozen=True, slots=True)
 class RandomOpenings:
     """Openings of some random legal moves that fill no eyes of their own; no plies is the empty board."""
@@ -315,6 +309,9 @@ class OpeningBook:
 
     def opening(self, number: int) -> Opening:
         return self.openings[number % len(self.openings)]
+
+
+Openings = RandomOpenings | OpeningBook  # a numbered supply
 
 
 def read_opening_book(path: Path, size: int, rules: Rules, plies: int | None = None) -> OpeningBook:

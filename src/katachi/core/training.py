@@ -45,11 +45,11 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, T
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, load_file, save
 
-from katachi.core.cards import Training, provenance
+from katachi.core.cards import Strict, Training, provenance
 from katachi.core.disk import DirectoryLock, format_toml, write_atomically
 from katachi.core.drawing import Figure
 from katachi.core.registry import require
@@ -516,10 +516,8 @@ Count = Annotated[int, Field(ge=1, le=10**12)]
 Batch = Annotated[int, Field(ge=1, le=10**6)]  # what is in memory at a time
 
 
-class DatasetTraining(BaseModel):
+class DatasetTraining(Strict):
     """What all trainings on the positions of recorded games have."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     data: str  # the folder of a dataset
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d

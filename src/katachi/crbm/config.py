@@ -25,9 +25,10 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from katachi.core import training as core
+from katachi.core.cards import Strict
 from katachi.core.contracts import Floats
 from katachi.crbm.features import point_states
 from katachi.features.planes import PlaneSet
@@ -61,10 +62,8 @@ class LayerShape(NamedTuple):
         return self.kernels if self.pooled else self.kernels * self.orientations
 
 
-class CrbmConfig(BaseModel):
+class CrbmConfig(Strict):
     """A convolutional RBM without its weights; the defaults are the paper's."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     size: int = Field(default=9, ge=2, le=MAX_SIZE)
     visible: Literal["multinomial", "real"] = "multinomial"

@@ -15,10 +15,10 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from katachi.core import training as core
-from katachi.core.cards import Metric, ModelCard, ModelError, Training
+from katachi.core.cards import Metric, ModelCard, ModelError, Strict, Training
 from katachi.core.contracts import Evaluator, FeatureSet, Floats, Limit, Metrics
 from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.core.models import SavedModel, find_model, load_model
@@ -48,10 +48,8 @@ from katachi.sgf.files import Split
 # gradient, whatever the features are. So feature sets with 64 ones and with 5,145 dense numbers learn at the same rate.
 
 
-class LinearTdSettings(BaseModel):
+class LinearTdSettings(Strict):
     """How to learn."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     step_size: float = Field(default=0.1, gt=0, le=10, allow_inf_nan=False)
     gradient: Literal["squared", "logistic"] = "squared"

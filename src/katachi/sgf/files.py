@@ -99,11 +99,6 @@ class _MeteredReader:
         return data
 
 
-def open_gzip(file: IO[bytes], limits: Limits) -> Reader:
-    """The content of a gzip file."""
-    return _MeteredReader(gzip.GzipFile(fileobj=file, mode="rb"), _Meter(file.tell, limits))
-
-
 def open_zip(file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[], Reader]]]:
     """The names of the records in a zip archive and how to open each; archives inside it are left alone."""
     _check_directory(file, limits)
@@ -265,7 +260,7 @@ def _contents(path: Path, file: IO[bytes], limits: Limits) -> Iterator[tuple[str
         for name, open_entry in open_zip(file, limits):
             yield f"{path}:{name}", open_entry
     elif start.startswith(GZIP_MAGIC):
-        yield str(path), lambda: open_gzip(file, limits)
+        yield str(path), lambda: _MeteredReader(gzip.GzipFile(fileobj=file, mode="rb"), _Meter(file.tell, limits))
     else:
         yield str(path), lambda: file
 

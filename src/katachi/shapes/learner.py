@@ -24,8 +24,9 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from katachi.core.cards import Strict
 from katachi.core.contracts import FeatureSet, Floats, Metrics
 from katachi.core.linear import load_linear
 from katachi.core.models import find_model
@@ -56,10 +57,8 @@ _SLICE: Final = 100  # games between two ticks, at which Ctrl-C is noticed
 Ticker = Callable[[int], None]
 
 
-class TdSettings(BaseModel):
+class TdSettings(Strict):
     """How to learn. The defaults are the paper's, but for the form of learning."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     size: int = Field(default=9, ge=MIN_SIZE, le=MAX_SIZE)
     komi: float = Field(default=7.5, ge=-MAX_KOMI, le=MAX_KOMI)
