@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -122,7 +123,7 @@ def show_rows(experiment: experiments.Experiment, results: Mapping[str, Any], *,
 
     rows = experiment.rows(results)
     if as_json:
-        print_json({"paper": experiment.name, "rows": [row.to_json() for row in rows]})
+        print_json({"paper": experiment.name, "rows": [asdict(row) for row in rows]})
         return
     shown = Table("what", experiment.baseline, "ours (95 %)", title=experiment.title)
     for row in rows:

@@ -13,7 +13,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from itertools import islice
@@ -52,10 +52,6 @@ class Row:
     ) -> Self:
         """A row of an estimate, rounded to one digit; None if there is none."""
         return cls(name, what, published, *((None, None) if found is None else (round(found[0], 1), found[1])))
-
-    def to_json(self) -> dict[str, Any]:
-        """The row as ``katachi reproduce --json`` prints it."""
-        return asdict(self)
 
 
 # Many runs side by side, each kept on disk as soon as it is through, so that an interrupted experiment resumes.
@@ -279,7 +275,7 @@ class Table(ABC):
         """Do the runs, or those that are missing."""
 
     @abstractmethod
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterable[Row]:
         """What was measured, beside what was published."""
 
     @abstractmethod

@@ -169,13 +169,8 @@ class Pair:
         return self.wins + self.draws / 2
 
     @property
-    def percent(self) -> float:
-        """What the first won, draws counted as half."""
-        return 100 * self.points / self.games
-
-    @property
     def won(self) -> Estimate:
-        """What the first won, in percent."""
+        """What the first won, in percent; draws are counted as half."""
         return share(self.points, self.games)
 
 
