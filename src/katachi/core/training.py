@@ -606,10 +606,6 @@ class Observer:
         """See what happens before that."""
 
 
-def _values_by_unit(line: MetricLine) -> Mapping[str, float]:
-    return line.values
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingCommand:
     """A training: its settings, how it runs, and how it is shown. Makes one command of ``katachi train``."""
@@ -629,6 +625,6 @@ class TrainingCommand:
     takes_workers: bool = False
     can_repeat: bool = False  # with other seeds, by the options --runs and --jobs
     then: tuple[str, ...] = ("play against it: katachi play {run}", "see it: katachi show {run}")  # when it is through
-    scalars: Callable[[MetricLine], Mapping[str, float]] = _values_by_unit  # for TensorBoard
+    scalars: Callable[[MetricLine], Mapping[str, float]] = lambda line: line.values  # for TensorBoard
     warn: Callable[[Any, Sequence[MetricLine]], list[str]] = lambda *_: []
     draw: Callable[[Sequence[Sequence[MetricLine]], Path], object] = ignore  # all runs, into their common folder

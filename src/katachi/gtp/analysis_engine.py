@@ -78,21 +78,20 @@ class Perspective(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query that can be answered."""
+    """A query that can be answered: what was asked, and what follows from it."""
 
-    id: str
+    form: _QueryForm
     start: Game
     plays: tuple[tuple[int, int], ...]  # color and move
     turns: Mapping[int, int]  # with the priority of each
     limit: Limit
     perspective: Perspective
-    ownership: bool = False
-    ownership_spread: bool = False
-    policy: bool = False
-    variation_visits: bool = False
-    report_every: float | None = None
     bans: Sequence[Ban] = ()
-    warnings: Sequence[tuple[str, str]] = field(default=())  # a sentence, and the field that it is about
+    warnings: Sequence[tuple[str, str]] = ()  # a sentence, and the field that it is about
+
+    @property
+    def id(self) -> str:
+        return self.form.id
 
     def position(self, turn: int) -> Game:
         """The game after so many of its moves."""
@@ -194,24 +193,9 @@ def _build(form: _QueryForm, given: Mapping[str, Any], defaults: Defaults) -> Qu
     plays = tuple((color, _move(text, size, "moves")) for color, text in form.moves)
     _check_legal(start, plays, form)
     limit, perspective, unused = _settings(form, defaults)
-    return Query(
-        form.id,
-        start,
-        plays,
-        _turns(form),
-        limit,
-        perspective,
-        form.includeOwnership,
-        form.includeOwnershipStdev,
-        form.includePolicy,
-        form.includePVVisits,
-        form.reportDuringSearchEvery,
-        _bans(form, size),
-        [
-            *(("Unexpected or unused field", name) for name in given if name not in _QueryForm.model_fields),
-            *(("Unknown setting: " + name, "overrideSettings") for name in unused),
-        ],
-    )
+    warnings = [("Unexpected or unused field", name) for name in given if name not in _QueryForm.model_fields]
+    warnings += [("Unknown setting: " + name, "overrideSettings") for name in unused]
+    return Query(form, start, plays, _turns(form), limit, perspective, _bans(form, size), warnings)
 
 
 def _size(form: _QueryForm) -> int:
@@ -363,17 +347,17 @@ def describe_analysis(
         "turnNumber": turn,
         "isDuringSearch": is_during_search,
         "moveInfos": [
-            _describe_candidate(candidate, game.size, order, variation_visits=query.variation_visits)
+            _describe_candidate(candidate, game.size, order, variation_visits=query.form.includePVVisits)
             | _values(analysis, candidate, visits, game.to_play, view)
             for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True))
         ],
         "rootInfo": _describe_root(analysis, game, view),
     }
     if analysis.ownership is not None:
-        owners = {"ownership": _plain(view * analysis.ownership)} if query.ownership else {}
-        spread = {"ownershipStdev": _plain(spread_of(analysis.ownership))} if query.ownership_spread else {}
+        owners = {"ownership": _plain(view * analysis.ownership)} if query.form.includeOwnership else {}
+        spread = {"ownershipStdev": _plain(spread_of(analysis.ownership))} if query.form.includeOwnershipStdev else {}
         answer |= owners | spread
-    policy = _policy(game, analysis, evaluator) if query.policy else None
+    policy = _policy(game, analysis, evaluator) if query.form.includePolicy else None
     return answer if policy is None else answer | {"policy": policy}
 
 
@@ -582,7 +566,7 @@ class AnalysisEngine:
             send(describe_nothing(query, task.turn))
             return
         evaluator = find_evaluator(self._player)
-        interval = float("inf") if query.report_every is None else query.report_every
+        interval = query.form.reportDuringSearchEvery or float("inf")
         due, last = time.monotonic() + interval, None
         for last in watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
             if time.monotonic() >= due and not task.stop.is_set():

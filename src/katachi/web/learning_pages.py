@@ -77,20 +77,17 @@ class LessonView:
         self._lesson = application.lessons.of(user)
         with ui.element("section").classes("k-card k-stack"):
             self._sliders = {choice.name: ChoiceSlider(choice) for choice in find_lesson().choices}
-            self._build_buttons()
+            self._status = ui.label().classes("k-status")
+            with ui.element("div").classes("k-bar"):
+                self._begin = main_button(texts.TEACH, self._teach)
+                self._stop = quiet_button(texts.STOP, self._end)
+                self._play = quiet_button(texts.PLAY_PUPIL, self._play_pupil)
         with ui.element("section").classes("k-card k-stack"):
             self._curve = ui.html("", sanitize=False).classes("k-chart")  # drawn by us, every text in it escaped
             ui.label(texts.STRONGEST).classes("k-sub")
             self._shapes = ui.element("div").classes("k-figures")
         self._lesson.watchers.append(self.refresh)
         self.refresh()
-
-    def _build_buttons(self) -> None:
-        self._status = ui.label().classes("k-status")
-        with ui.element("div").classes("k-bar"):
-            self._begin = main_button(texts.TEACH, self._teach)
-            self._stop = quiet_button(texts.STOP, self._end)
-            self._play = quiet_button(texts.PLAY_PUPIL, self._play_pupil)
 
     def _teach(self) -> None:
         self._app.lessons.begin(self._user, {name: slider.value for name, slider in self._sliders.items()})
