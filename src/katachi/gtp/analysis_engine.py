@@ -35,16 +35,7 @@ from katachi.gtp.commands.admin import engine_version
 from katachi.gtp.protocol import Line
 from katachi.gtp.serving import describe_error, read_lines, write_all
 from katachi.gtp.session import lead_of, lower_bound, total_visits, win_rate
-from katachi.players.asking import (
-    Preparation,
-    Selection,
-    ban_others,
-    count_visits,
-    describe_models,
-    find_evaluator,
-    spread_of,
-    watch_analyses,
-)
+from katachi.players import asking
 
 # Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
 #
@@ -318,7 +309,7 @@ def _bans(form: _QueryForm, size: int) -> list[Ban]:
         bans += [Ban(avoided.player, move, avoided.untilDepth) for move in moves]
     for allowed in form.allowMoves:
         moves = [_move(text, size, "allowMoves") for text in allowed.moves]
-        bans += ban_others(allowed.player, moves, allowed.untilDepth, size)
+        bans += asking.ban_others(allowed.player, moves, allowed.untilDepth, size)
     return bans
 
 
@@ -341,7 +332,7 @@ def describe_analysis(
 ) -> Answer:
     """The answer about a turn."""
     view = query.perspective.color(game.to_play)
-    candidates = Selection(list(query.bans)).choose(analysis.candidates, game)
+    candidates = asking.Selection(list(query.bans)).choose(analysis.candidates, game)
     answer: Answer = {
         "id": query.id,
         "turnNumber": turn,
@@ -349,13 +340,15 @@ def describe_analysis(
         "moveInfos": [
             _describe_candidate(candidate, game.size, order, variation_visits=query.form.includePVVisits)
             | _values(analysis, candidate, visits, game.to_play, view)
-            for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True))
+            for order, (candidate, visits) in enumerate(zip(candidates, asking.count_visits(candidates), strict=True))
         ],
         "rootInfo": _describe_root(analysis, game, view),
     }
     if analysis.ownership is not None:
         owners = {"ownership": _plain(view * analysis.ownership)} if query.form.includeOwnership else {}
-        spread = {"ownershipStdev": _plain(spread_of(analysis.ownership))} if query.form.includeOwnershipStdev else {}
+        spread = (
+            {"ownershipStdev": _plain(asking.spread_of(analysis.ownership))} if query.form.includeOwnershipStdev else {}
+        )
         answer |= owners | spread
     policy = _policy(game, analysis, evaluator) if query.form.includePolicy else None
     return answer if policy is None else answer | {"policy": policy}
@@ -490,7 +483,7 @@ class AnalysisEngine:
     def __init__(self, player: Player, defaults: Defaults | None = None) -> None:
         self._player = player
         self._defaults = defaults or Defaults()
-        self.preparation = Preparation(player)
+        self.preparation = asking.Preparation(player)
 
     def serve(self, stdin: BinaryIO, stdout: BinaryIO, *, waits: bool = True) -> None:
         """Answer until the input has ended and, if it ``waits``, everything is analyzed; or Ctrl-C, or nobody reads."""
@@ -538,7 +531,7 @@ class AnalysisEngine:
         if action == "query_version":
             send(given | {"version": engine_version(), "git_hash": "<omitted>"})
         elif action == "query_models":
-            send(given | {"models": describe_models(self._player)})
+            send(given | {"models": asking.describe_models(self._player)})
         elif action == "clear_cache":
             send(given)  # a player that keeps something between moves keeps it by position: nothing can be stale
         elif action in ("terminate", "terminate_all"):
@@ -565,10 +558,10 @@ class AnalysisEngine:
         if not self.preparation.wait(task.stop):
             send(describe_nothing(query, task.turn))
             return
-        evaluator = find_evaluator(self._player)
+        evaluator = asking.find_evaluator(self._player)
         interval = query.form.reportDuringSearchEvery or float("inf")
         due, last = time.monotonic() + interval, None
-        for last in watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
+        for last in asking.watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
             if time.monotonic() >= due and not task.stop.is_set():
                 send(describe_analysis(query, task.turn, game, last, evaluator, is_during_search=True))
                 due = time.monotonic() + interval
