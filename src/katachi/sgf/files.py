@@ -328,14 +328,8 @@ class Summary:
 
     def merge(self, other: Summary) -> None:
         """Add the counts of another summary to this one."""
-        self.games += other.games
-        self.moves += other.moves
-        self.errors += other.errors
-        self.repaired_games += other.repaired_games
-        self.by_size += other.by_size
-        self.by_rank += other.by_rank
-        self.by_result += other.by_result
-        self.repairs += other.repairs
+        for name in ("games", "moves", "errors", "repaired_games", "by_size", "by_rank", "by_result", "repairs"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.error_examples += other.error_examples[: MOST_EXAMPLES - len(self.error_examples)]
 
     def to_json(self) -> dict[str, Any]:

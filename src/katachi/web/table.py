@@ -793,7 +793,6 @@ class Look:
 
     coordinates: bool = True
     numbers: bool = False
-    variations: bool = True
     tool: Tool = Tool.PLAY
 
 
@@ -829,7 +828,7 @@ def _labels(table: Table, look: Look) -> dict[int, str]:
     opened = table.opened
     labels = {point: str(number) for point, number in opened.move_numbers().items()} if look.numbers else {}
     variations = opened.variations()
-    if look.variations and len(variations) > 1:
+    if len(variations) > 1:
         letters = (chr(ord("a") + number) for number in range(26))
         named = zip(letters, variations, strict=False)
         labels |= {v.move: letter for letter, v in named if v.move is not None and v.move != PASS}
