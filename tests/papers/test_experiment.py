@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -107,7 +107,7 @@ def test_results_say_how_they_were_measured(tmp_path):
 
 
 def test_rows_have_the_agreed_keys_in_order(tmp_path):
-    rows = [row.to_json() for row in EXPERIMENT.rows(measure(EXPERIMENT, "all", scope(tmp_path)))]
+    rows = [asdict(row) for row in EXPERIMENT.rows(measure(EXPERIMENT, "all", scope(tmp_path)))]
     assert {tuple(row) for row in rows} == {("id", "what", "published", "ours", "interval", "run")}
     assert [row["ours"] for row in rows] == [6, 6, 2000, 2000]
     assert json.loads(json.dumps(rows[0]))["interval"] == [1.0, 2.0]

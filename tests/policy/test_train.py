@@ -19,8 +19,7 @@ from katachi.core.models import load_model, load_weights, open_model
 from katachi.core.training import Machine, MetricLine, TrainingError, load_first_weights
 from katachi.go.board import Board
 from katachi.policy.config import PolicyTraining
-from katachi.policy.learner import Learner, Losses, predict
-from katachi.policy.replicas import Replicas
+from katachi.policy.learner import Learner, Losses, Replicas, predict
 from katachi.policy.train import open_batches, train_policy
 
 HERE = Machine(threads=1, workers=0)

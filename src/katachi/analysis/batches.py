@@ -14,7 +14,6 @@ process alone compares the turns and writes, in the order of the games.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,10 +23,9 @@ from hashlib import sha256
 from importlib.metadata import version
 from itertools import accumulate, islice
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from katachi.analysis.explaining import evaluate_turn, link_turns
 from katachi.analysis.judges import Judges, count_turns, turns_of
@@ -42,9 +40,9 @@ from katachi.analysis.records import (
     parse_line,
 )
 from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
-from katachi.core.cards import provenance
+from katachi.core.cards import Strict, provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
-from katachi.core.disk import DirectoryLock, append, end_with_parent, temporary_path, write_atomically
+from katachi.core.disk import DirectoryLock, append, in_processes, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import load_model, pretrained_models
 from katachi.core.registry import require
@@ -138,10 +136,8 @@ DEFAULT_PLAYER: Final = "level-8"
 _THREADS: Final = "search.threads"
 
 
-class JudgeSettings(BaseModel):
+class JudgeSettings(Strict):
     """Names as ``load_player`` and ``find_model_of`` take them; without any, those for the size of a board."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     player: str | None = None
     models: tuple[str, ...] = ()
@@ -280,9 +276,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._reader.close()
         self._writer.close()
         self._lock.release()
@@ -409,7 +403,9 @@ def analyze_files(
     other games.
     """
     positions: list[PositionRecord] = []
-    for batch, found in _evaluate_all(_plan(find_games(paths, settings), list(journal.kept)), settings, jobs):
+    plan = _plan(find_games(paths, settings), list(journal.kept))
+    calls = ((batch, settings) for batch in plan)
+    for batch, found in in_processes(evaluate_batch, calls, jobs, in_order=True):
         if batch.begins:
             positions = journal.read(batch.game)
         done = len(positions) if batch.begins else 0
@@ -434,23 +430,6 @@ def _plan(games: Iterable[FoundGame], kept: list[int]) -> Iterator[Batch]:
         for start in starts:
             stop = min(start + TURNS, game.positions)
             yield Batch(game, sgf, start, stop, start == first, start == starts[-1])
-
-
-def _evaluate_all(
-    batches: Iterable[Batch], settings: JudgeSettings, jobs: int
-) -> Iterator[tuple[Batch, list[PositionRecord]]]:
-    if jobs == 1:
-        yield from (evaluate_batch(batch, settings) for batch in batches)
-        return
-    from joblib import Parallel, delayed  # loads multiprocessing, which a single process does without
-
-    parallel = Parallel(n_jobs=jobs, return_as="generator")
-    yield from parallel(delayed(_judge_in_worker)(batch, settings, os.getpid()) for batch in batches)
-
-
-def _judge_in_worker(batch: Batch, settings: JudgeSettings, parent: int) -> tuple[Batch, list[PositionRecord]]:
-    end_with_parent(parent)
-    return evaluate_batch(batch, settings)
 
 
 def evaluate_batch(batch: Batch, settings: JudgeSettings) -> tuple[Batch, list[PositionRecord]]:

@@ -87,11 +87,12 @@ def _chains_in_atari(board: Board, color: int) -> list[tuple[int, ...]]:
 
 def _threats(board: Board, played: Board) -> list[TacticalFact]:
     """The opponent's chains that are in atari now and were not."""
-    chains = [chain for chain in _chains_in_atari(played, -board.to_play) if board.liberty_count(chain[0]) > 1]
-    caught = [read_ladder(played, chain[0], attacker_first=False).captured for chain in chains]
     return [
-        TacticalFact(Tactic.LADDER if is_caught else Tactic.ATARI, chain)
-        for chain, is_caught in zip(chains, caught, strict=True)
+        TacticalFact(
+            Tactic.LADDER if read_ladder(played, stones[0], attacker_first=False).captured else Tactic.ATARI, stones
+        )
+        for stones in _chains_in_atari(played, -board.to_play)
+        if board.liberty_count(stones[0]) > 1
     ]
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -64,20 +65,17 @@ class CountReferee:
         """Nothing is held."""
 
 
-class EstimateReferee:
+class EstimateReferee(CountReferee):
     """Takes off the stones that playouts hold for dead; the same board always gives the same verdict."""
 
     name = "estimate"
 
     def count(self, game: Game) -> Verdict:
         if is_settled(game.board):
-            return Verdict(GameResult.by_score(game.score()))
+            return super().count(game)
         fate = estimate_status(game.board)
         result = GameResult.by_score(game.score(fate.dead_stones, fate.seki_stones))
         return Verdict(result, tuple(fate.dead_stones))
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class GtpReferee:
@@ -271,19 +269,7 @@ class Opening:
 
     def start(self, size: int, rules: Rules) -> Game:
         """A new game in the starting position; raises IllegalMove if the rules forbid a step."""
-        game = Game(size, rules)
-        for step in self.steps:
-            if isinstance(step, Play):
-                game.play(step.move, step.color)
-            else:
-                game.setup(*step)
-        return game
-
-
-class Openings(Protocol):
-    """A numbered supply of openings."""
-
-    def opening(self, number: int) -> Opening: ...
+        return Game.of_steps(size, rules, self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +311,9 @@ class OpeningBook:
         return self.openings[number % len(self.openings)]
 
 
+Openings = RandomOpenings | OpeningBook  # a numbered supply
+
+
 def read_opening_book(path: Path, size: int, rules: Rules, plies: int | None = None) -> OpeningBook:
     """Every line of the game records of one board size in a file, variations included, up to ``plies`` moves.
 
@@ -332,7 +321,8 @@ def read_opening_book(path: Path, size: int, rules: Rules, plies: int | None = N
     """
     try:
         records = [record for record in parse_sgf(path.read_bytes()) if _has_size(record, size)]
-        lines = [_shortened(steps, plies) for record in records for steps in _lines(record, rules)]
+        ends = [(record, node) for record in records for node in record.root.walk() if not node.children]
+        lines = [_shortened(record.replay(node, rules=rules).steps, plies) for record, node in ends]
     except OSError as error:
         raise OpeningError(f"cannot read the opening book {path}: {error.strerror}") from None
     except SgfError as error:
@@ -349,18 +339,6 @@ def _has_size(record: SgfGame, size: int) -> bool:
         return False
 
 
-def _lines(record: SgfGame, rules: Rules) -> Iterator[list[Step]]:
-    for node in record.root.walk():
-        if not node.children:
-            yield record.replay(node, rules=rules).steps
-
-
 def _shortened(steps: Sequence[Step], plies: int | None) -> tuple[Step, ...]:
-    kept: list[Step] = []
-    moves = 0
-    for step in steps:
-        moves += isinstance(step, Play)
-        if plies is not None and moves > plies:
-            break
-        kept.append(step)
-    return _without_passes(kept)
+    moves = accumulate(isinstance(step, Play) for step in steps)
+    return _without_passes([step for step, count in zip(steps, moves, strict=True) if plies is None or count <= plies])

@@ -26,15 +26,16 @@ Wald, *Sequential tests of statistical hypotheses*, Annals of Mathematical Stati
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import count, takewhile
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from katachi.arena.match import Ending
-from katachi.arena.records import GameRecord, Pairing, find_duplicates, game_id, pairings
+from katachi.arena.records import GameRecord, find_duplicates, game_id, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.core.cards import CONFIDENCE, wilson_interval
 from katachi.go.points import BLACK, WHITE
@@ -185,8 +186,9 @@ def rate(
     low, high = np.quantile(sampled, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     order = sorted(range(len(fitted)), key=lambda i: (-fitted[i], i))
     ratings = (Rating(scores.players[i], *(float(values[i]) for values in (fitted, low, high))) for i in order)
-    superiority = ((_likelihood_of_superiority(sampled[:, i] - sampled[:, j]) for j in order) for i in order)
-    return RatingList(tuple(ratings), tuple(tuple(row) for row in superiority))
+    ahead = sampled[:, order, None] - sampled[:, None, order]  # [samples, n, n]
+    superiority = (ahead > 0).mean(axis=0) + (ahead == 0).mean(axis=0) / 2
+    return RatingList(tuple(ratings), tuple(map(tuple, superiority.tolist())))
 
 
 def _anchored(ratings: Array, players: Sequence[str], anchor: Anchor | None) -> Array:
@@ -194,10 +196,6 @@ def _anchored(ratings: Array, players: Sequence[str], anchor: Anchor | None) -> 
         return ratings
     index = players.index(anchor.player)
     return ratings - ratings[..., index : index + 1] + anchor.rating
-
-
-def _likelihood_of_superiority(differences: Array) -> float:
-    return float(np.mean(differences > 0) + np.mean(differences == 0) / 2)
 
 
 # Wald's sequential probability ratio test (SPRT).
@@ -242,16 +240,9 @@ def sprt_outcome(settings: TournamentSettings, records: Mapping[str, GameRecord]
     """What the games of a match have decided, None if they have not or if no test was asked for."""
     if settings.sprt is None:
         return None
-    test = Sprt(**settings.sprt.model_dump())
-    return test.outcome(_scores_in_order(pairings(settings)[0], records))
-
-
-def _scores_in_order(pairing: Pairing, records: Mapping[str, GameRecord]) -> Iterator[float]:
-    """The scores of the first player, up to the first game that is not yet played."""
-    number = 0
-    while (record := records.get(game_id(pairing, number))) is not None:
-        yield record.score_of(pairing.first)
-        number += 1
+    pairing = pairings(settings)[0]
+    played = takewhile(bool, (records.get(game_id(pairing, number)) for number in count()))
+    return Sprt(**settings.sprt.model_dump()).outcome(record.score_of(pairing.first) for record in played if record)
 
 
 # The tables of a tournament, counted from its games.
@@ -409,29 +400,27 @@ def count_standings(
     if outcome is not None:
         ordered = ordered[: outcome.games]
     duplicates = find_duplicates(ordered)
-    counted = [r for r in ordered if not (settings.report.exclude_duplicates and r.id in duplicates)]
-    paired = pairings(settings)
+    excluded = duplicates if settings.report.exclude_duplicates else set()
+    pairs = [PairResult(pairing.first, pairing.second) for pairing in pairings(settings)]
+    incidents = {player: Incidents() for player in settings.players}
+    for record in ordered:
+        pairs[record.pairing].add(record, duplicate=record.id in duplicates, counts=record.id not in excluded)
+        incidents[record.black.name].add(record, BLACK)
+        incidents[record.white.name].add(record, WHITE)
+    checked = [(record, record.check) for record in ordered if record.check]
+    notes = tuple((record.id, f"{record.result} here; {check.note}") for record, check in checked if not check.agrees)
     return Standings(
         settings=settings,
-        pairs=_count_pairs(paired, ordered, duplicates, {record.id for record in counted}),
-        ratings=_rate(settings, counted),
-        incidents=_count_incidents(settings.players, ordered),
-        checks=_count_checks(ordered),
+        pairs=tuple(pairs),
+        ratings=_rate(settings, (record for record in ordered if record.id not in excluded)),
+        incidents=incidents,
+        checks=Checks(len(checked), notes),
         games=len(ordered),
-        scheduled=len(paired) * settings.games,
+        scheduled=len(pairs) * settings.games,
         duplicates=len(duplicates),
         programs=programs,
         sprt=outcome,
     )
-
-
-def _count_pairs(
-    paired: Sequence[Pairing], records: Sequence[GameRecord], duplicates: set[str], counted: set[str]
-) -> tuple[PairResult, ...]:
-    pairs = [PairResult(pairing.first, pairing.second) for pairing in paired]
-    for record in records:
-        pairs[record.pairing].add(record, duplicate=record.id in duplicates, counts=record.id in counted)
-    return tuple(pairs)
 
 
 def _rate(settings: TournamentSettings, records: Iterable[GameRecord]) -> RatingList:
@@ -443,17 +432,3 @@ def _rate(settings: TournamentSettings, records: Iterable[GameRecord]) -> Rating
         anchor=Anchor(report.anchor, report.anchor_rating) if report.anchor else None,
         samples=report.bootstrap_samples,
     )
-
-
-def _count_incidents(players: Iterable[str], records: Iterable[GameRecord]) -> dict[str, Incidents]:
-    incidents = {player: Incidents() for player in players}
-    for record in records:
-        incidents[record.black.name].add(record, BLACK)
-        incidents[record.white.name].add(record, WHITE)
-    return incidents
-
-
-def _count_checks(records: Iterable[GameRecord]) -> Checks:
-    checked = [(record, record.check) for record in records if record.check]
-    notes = tuple((record.id, f"{record.result} here; {check.note}") for record, check in checked if not check.agrees)
-    return Checks(len(checked), notes)

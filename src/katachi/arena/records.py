@@ -217,7 +217,10 @@ def _read_games(path: Path) -> dict[str, GameRecord]:
     torn = lines.pop()
     records: dict[str, GameRecord] = {}
     for number, line in enumerate(lines, 1):
-        record = _parse_line(path, number, line)
+        try:
+            record = GameRecord.model_validate_json(line)
+        except ValidationError as error:
+            raise RunError(f"{path} is damaged in line {number}: {error.errors()[0]['msg']}") from None
         if record.id in records:
             raise RunError(f"{path} is damaged: game {record.id} is there twice")
         records[record.id] = record
@@ -226,13 +229,6 @@ def _read_games(path: Path) -> dict[str, GameRecord]:
             file.truncate(len(data) - len(torn))
             os.fsync(file.fileno())
     return records
-
-
-def _parse_line(path: Path, number: int, line: bytes) -> GameRecord:
-    try:
-        return GameRecord.model_validate_json(line)
-    except ValidationError as error:
-        raise RunError(f"{path} is damaged in line {number}: {error.errors()[0]['msg']}") from None
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from pydantic_core import ErrorDetails
 
 from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
+from katachi.core.disk import format_toml
 from katachi.core.models import PRETRAINED, find_model, open_model
 from katachi.core.registry import suggest
 from katachi.go.points import MAX_SIZE
@@ -192,11 +193,7 @@ class TournamentSettings(_Strict):
 
     def to_toml(self) -> str:
         """A tournament file with these settings."""
-        values = self.model_dump(exclude_none=True)
-        tables = {key: value for key, value in values.items() if isinstance(value, dict)}
-        plain = {key: value for key, value in values.items() if key not in tables}
-        blocks = [_toml_lines(plain), *(f"\n[{name}]\n" + _toml_lines(table) for name, table in tables.items())]
-        return "".join(blocks)
+        return format_toml(self.model_dump(exclude_none=True))
 
     def differences(self, other: TournamentSettings) -> list[str]:
         """Settings that would change the games, as ``komi is 7.5 there and 6.5 here`` (self is there)."""
@@ -325,19 +322,6 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
         annotation = model.model_fields[part].annotation
         model = next((option for option in get_args(annotation) if option is not type(None)), annotation)
     return list(model.model_fields)
-
-
-def _toml_lines(values: Mapping[str, Any]) -> str:
-    # A JSON string that keeps its Unicode is a TOML basic string, but for DEL, which TOML wants escaped.
-    def quoted(value: object) -> str:
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-    return "".join(f"{_toml_key(key)} = {quoted(value)}\n" for key, value in values.items())
-
-
-def _toml_key(key: str) -> str:
-    bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
-    return key if bare else json.dumps(key, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _flattened(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

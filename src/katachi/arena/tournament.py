@@ -6,29 +6,15 @@ this process alone writes, and the tables come out the same.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
 
-from katachi.arena.match import (
-    Conditions,
-    EstimateReferee,
-    OpeningBook,
-    Openings,
-    PlayedGame,
-    RandomOpenings,
-    Referee,
-    TimeUse,
-    Verdict,
-    explain_difference,
-    load_referee,
-    play_game,
-    read_opening_book,
-)
+from katachi.arena import match
 from katachi.arena.ratings import Score, Standings, count_standings, sprt_outcome
 from katachi.arena.records import (
     CheckRecord,
@@ -42,7 +28,7 @@ from katachi.arena.records import (
 from katachi.arena.report import format_html, format_score
 from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings, parse_settings
 from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Limit, Player
-from katachi.core.disk import end_with_parent
+from katachi.core.disk import in_processes
 from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
 from katachi.go.game import Game
@@ -70,15 +56,15 @@ class FinishedGame:
 def play_scheduled(settings: TournamentSettings, scheduled: ScheduledGame) -> FinishedGame:
     """Play one game of a tournament and count it."""
     seeds = scheduled.seeds
-    conditions = Conditions(
+    conditions = match.Conditions(
         settings.limit.limit, settings.move_limit, settings.limit.grace, settings.limit.lose_on_time
     )
     with ExitStack() as stack:
         black = _load(settings.players[scheduled.black], seeds.black, stack)
         white = _load(settings.players[scheduled.white], seeds.white, stack)
         game = scheduled.opening.start(settings.size, settings.game_rules)
-        played = play_game(black, white, game, conditions)
-        referee = stack.enter_context(closing(load_referee(settings.referee)))
+        played = match.play_game(black, white, game, conditions)
+        referee = stack.enter_context(closing(match.load_referee(settings.referee)))
         verdict = _verdict(played, referee)
         check = _check(settings, played, verdict, (black, white))
     record = _record(scheduled, played, verdict.result, check)
@@ -92,17 +78,17 @@ def _load(text: str, seed: int, stack: ExitStack) -> Player:
     return player
 
 
-def _verdict(played: PlayedGame, referee: Referee) -> Verdict:
+def _verdict(played: match.PlayedGame, referee: match.Referee) -> match.Verdict:
     """The result; if a program that should count fails, our own estimate with a word about it."""
     try:
         return played.verdict(referee)
     except GtpError as error:
         played.detail = f"counted by estimate, because the referee failed: {error}"
-        return EstimateReferee().count(played.game)
+        return match.EstimateReferee().count(played.game)
 
 
 def _check(
-    settings: TournamentSettings, played: PlayedGame, verdict: Verdict, players: tuple[Player, Player]
+    settings: TournamentSettings, played: match.PlayedGame, verdict: match.Verdict, players: tuple[Player, Player]
 ) -> CheckRecord | None:
     """What a second referee says, if one is asked for, and whether the engines have our stones on their boards."""
     if settings.check_referee is None:
@@ -116,16 +102,16 @@ def _check(
     return CheckRecord(referee=settings.check_referee, result=result, agrees=not notes, note="; ".join(notes))
 
 
-def _second_opinion(text: str, game: Game, verdict: Verdict) -> tuple[str, list[str]]:
+def _second_opinion(text: str, game: Game, verdict: match.Verdict) -> tuple[str, list[str]]:
     """The result that the second referee finds, and what there is to say if it is another one."""
-    with closing(load_referee(text)) as referee:
+    with closing(match.load_referee(text)) as referee:
         try:
             second = referee.count(game)
         except GtpError as error:
             return "", [f"{referee.name} failed: {error}"]
     if second.result == verdict.result:
         return str(second.result), []
-    return str(second.result), [f"{referee.name} says {second.result}", explain_difference(game, verdict, second)]
+    return str(second.result), [f"{referee.name} says {second.result}", match.explain_difference(game, verdict, second)]
 
 
 def _has_same_stones(player: Player, game: Game) -> bool:
@@ -138,7 +124,9 @@ def _has_same_stones(player: Player, game: Game) -> bool:
         return True
 
 
-def _record(scheduled: ScheduledGame, played: PlayedGame, result: GameResult, check: CheckRecord | None) -> GameRecord:
+def _record(
+    scheduled: ScheduledGame, played: match.PlayedGame, result: GameResult, check: CheckRecord | None
+) -> GameRecord:
     game = played.game
     return GameRecord(
         id=scheduled.id,
@@ -156,7 +144,7 @@ def _record(scheduled: ScheduledGame, played: PlayedGame, result: GameResult, ch
     )
 
 
-def _side(name: str, seed: int, time_use: TimeUse) -> SideRecord:
+def _side(name: str, seed: int, time_use: match.TimeUse) -> SideRecord:
     return SideRecord(
         name=name,
         seed=seed,
@@ -192,7 +180,7 @@ class MatchResult:
     first: str
     second: str
     score: Score
-    games: tuple[PlayedGame, ...]
+    games: tuple[match.PlayedGame, ...]
     results: tuple[GameResult, ...]
 
     @property
@@ -238,9 +226,9 @@ def play_match(
     values = {"games": games, "size": size, "komi": komi, "rules": rules, "referee": referee, "seed": seed}
     plan = parse_settings({"players": names, "openings": openings, **values})
     score = Score()
-    played: list[PlayedGame] = []
+    played: list[match.PlayedGame] = []
     results: list[GameResult] = []
-    with closing(load_referee(plan.referee)) as counting:
+    with closing(match.load_referee(plan.referee)) as counting:
         for game in schedule(plan, make_openings(plan)):
             ended = _play_in_match(plan, game, given, limit or Limit())
             result = _verdict(ended, counting).result
@@ -252,7 +240,7 @@ def play_match(
 
 def _play_in_match(
     settings: TournamentSettings, scheduled: ScheduledGame, given: Mapping[str, Player | str], limit: Limit
-) -> PlayedGame:
+) -> match.PlayedGame:
     """One game; raises what a player that was given as an object raised."""
     players: list[Player] = []
     with ExitStack() as stack:
@@ -263,7 +251,7 @@ def _play_in_match(
                 _check_evaluator(player.name, player, settings.size)
             players.append(player)
         game = scheduled.opening.start(settings.size, settings.game_rules)
-        played = play_game(players[0], players[1], game, Conditions(limit, settings.move_limit))
+        played = match.play_game(players[0], players[1], game, match.Conditions(limit, settings.move_limit))
     loser = None if played.loser is None else given[scheduled.black if played.loser == BLACK else scheduled.white]
     if played.error is not None and not isinstance(loser, str):
         raise played.error
@@ -286,7 +274,11 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
     with RunDirectory(directory, settings) as run:
         for record in run.records.values():
             watch(record)
-        for finished in _play(settings, _undecided(settings, openings, run.records)):
+        # A sequential test hands out no more games as soon as those before have decided it.
+        games = takewhile(
+            lambda _: sprt_outcome(settings, run.records) is None, schedule(settings, openings, set(run.records))
+        )
+        for finished in in_processes(play_scheduled, ((settings, game) for game in games), settings.jobs):
             run.add(finished.record, finished.sgf)
             watch(finished.record)
         standings = count_standings(settings, run.records.values(), programs=run.programs)
@@ -294,38 +286,12 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
     return standings
 
 
-def _undecided(
-    settings: TournamentSettings, openings: Openings, records: Mapping[str, GameRecord]
-) -> Iterator[ScheduledGame]:
-    """The games to play; a sequential test hands out no more as soon as those before have decided it."""
-    for game in schedule(settings, openings, played=set(records)):
-        if sprt_outcome(settings, records) is not None:
-            return
-        yield game
-
-
-def _play(settings: TournamentSettings, games: Iterable[ScheduledGame]) -> Iterator[FinishedGame]:
-    if settings.jobs == 1:
-        yield from (play_scheduled(settings, game) for game in games)
-        return
-    from joblib import Parallel, delayed  # loads multiprocessing, which a single process does without
-
-    parallel = Parallel(n_jobs=settings.jobs, return_as="generator_unordered")
-    yield from parallel(delayed(_play_in_worker)(settings, game, os.getpid()) for game in games)
-
-
-def _play_in_worker(settings: TournamentSettings, game: ScheduledGame, parent: int) -> FinishedGame:
-    end_with_parent(parent)
-    return play_scheduled(settings, game)
-
-
-def make_openings(settings: TournamentSettings) -> Openings:
+def make_openings(settings: TournamentSettings) -> match.Openings:
     """The openings that the settings ask for; raises OpeningError if a book has none."""
     wanted, rules = settings.openings, settings.game_rules
     if wanted.book is None:
-        return RandomOpenings(settings.size, rules, wanted.random_plies, settings.seed)
-    book: OpeningBook = read_opening_book(Path(wanted.book), settings.size, rules, wanted.book_plies)
-    return book
+        return match.RandomOpenings(settings.size, rules, wanted.random_plies, settings.seed)
+    return match.read_opening_book(Path(wanted.book), settings.size, rules, wanted.book_plies)
 
 
 def check_players(settings: TournamentSettings) -> None:

@@ -383,7 +383,6 @@ def _learning_together(
 ) -> Callable[[int, int, int], None]:
     """The same by processes that meet once in a round."""
     from katachi.policy.learner import Learner
-    from katachi.policy.replicas import Replicas
 
     settings = settings.model_copy(update={"meet_every": counts // settings.batch})
     replicas = stack.enter_context(Replicas(Learner(settings), batches, workers=1))

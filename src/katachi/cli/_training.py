@@ -20,18 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from katachi.cli._commands import NowAndThen, format_seconds, show_progress
-from katachi.core.training import (
-    CONFIG,
-    RUNS,
-    Machine,
-    MetricLine,
-    Observer,
-    TensorBoard,
-    TrainingCommand,
-    TrainingError,
-    add_up,
-    read_values,
-)
+from katachi.core import training as core
 from katachi.go.compiling import compiling
 
 _SHOWN_UPDATES: Final = 200  # whose sums the display shows
@@ -42,7 +31,7 @@ _SHOWN_UPDATES: Final = 200  # whose sums the display shows
 
 def collect_values(file: Path | None, options: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     """The values of a file, then of options that were given, then of ``key=value``, the later ones over the earlier."""
-    values = read_values(file) if file else {}
+    values = core.read_values(file) if file else {}
     values |= {key: value for key, value in options.items() if value is not None}
     for change in changes:
         values |= _parse_change(change)
@@ -52,17 +41,17 @@ def collect_values(file: Path | None, options: Mapping[str, Any], changes: Seque
 def values_of_run(run: Path, given: Sequence[object]) -> dict[str, Any]:
     """The settings that a run was started with; raises TrainingError if it is not one, or other settings are given."""
     if any(value not in (None, []) for value in given):
-        raise TrainingError("--resume takes all settings from the run: give no others")
-    if not (run / CONFIG).exists():
-        raise TrainingError(f"{run} is not a run that could be resumed")
-    return read_values(run / CONFIG)
+        raise core.TrainingError("--resume takes all settings from the run: give no others")
+    if not (run / core.CONFIG).exists():
+        raise core.TrainingError(f"{run} is not a run that could be resumed")
+    return core.read_values(run / core.CONFIG)
 
 
 def _parse_change(change: str) -> dict[str, Any]:
     """``key=value`` with a TOML value; a word without quotes is a text."""
     key, equals, value = change.partition("=")
     if not (equals and key.strip().isidentifier()):
-        raise TrainingError(f"--set {change}: say KEY=VALUE")
+        raise core.TrainingError(f"--set {change}: say KEY=VALUE")
     try:
         return {key.strip(): tomllib.loads(f"value = {value}")["value"]}
     except tomllib.TOMLDecodeError:
@@ -75,8 +64,8 @@ def training_folder(settings: BaseModel, title: str, name: str = "", former: Seq
     A run that was started when the training ``name`` had a former name is resumed where it is.
     """
     digest = hashlib.sha256(json.dumps(settings.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()[:8]
-    older = (RUNS / f"{title.replace(name, old, 1)}-{digest}" for old in former)
-    return next((path for path in older if path.exists()), RUNS / f"{title}-{digest}")
+    older = (core.RUNS / f"{title.replace(name, old, 1)}-{digest}" for old in former)
+    return next((path for path in older if path.exists()), core.RUNS / f"{title}-{digest}")
 
 
 def run_folders(settings: BaseModel, runs: int, folder: Path) -> dict[Path, Any]:
@@ -102,18 +91,18 @@ class Speed(ProgressColumn):
         return Text("" if task.speed is None else f"{task.speed:,.0f} {self._what}/s")
 
 
-class RunDisplay(Observer):
+class RunDisplay(core.Observer):
     """The line of one run, and what was measured in it."""
 
     def __init__(
         self,
         progress: Progress,
-        training: TrainingCommand,
+        training: core.TrainingCommand,
         settings: Any,
-        board: TensorBoard | None = None,
+        board: core.TensorBoard | None = None,
         name: str = "",
     ) -> None:
-        self.lines: list[MetricLine] = []
+        self.lines: list[core.MetricLine] = []
         self._progress, self._training, self._settings, self._board = progress, training, settings, board
         self._recent: deque[Any] = deque(maxlen=_SHOWN_UPDATES)
         self._done: int | None = None
@@ -122,7 +111,7 @@ class RunDisplay(Observer):
         self._bar = progress.add_task("", total=self._total)
         self._name, self._now_and_then = name, NowAndThen()
 
-    def watch(self, line: MetricLine) -> None:
+    def watch(self, line: core.MetricLine) -> None:
         self.lines.append(line)
         self.note(self.summary())
         if self._progress.disable and self._done is not None:  # else it is of an earlier part of the run
@@ -147,7 +136,7 @@ class RunDisplay(Observer):
         self._progress.update(self._bar, description=text)
 
     def _describe(self) -> str:
-        now = self._training.recent(add_up(self._recent)) if self._training.recent and self._recent else ""
+        now = self._training.recent(core.add_up(self._recent)) if self._training.recent and self._recent else ""
         return "; ".join(filter(None, (now, self.summary() if self.lines else "")))
 
     def _report(self) -> str:
@@ -168,10 +157,10 @@ class RunDisplay(Observer):
 
 
 def train_and_show(
-    training: TrainingCommand,
+    training: core.TrainingCommand,
     runs: Mapping[Path, Any],
     command: str,
-    machine: Machine = Machine(),  # noqa: B008
+    machine: core.Machine = core.Machine(),  # noqa: B008
     jobs: int = 1,
     *,
     tensorboard: bool = False,
@@ -181,9 +170,9 @@ def train_and_show(
     Several are threads: compiled games let other threads run, and one display can follow them all.
     """
     with ExitStack() as stack:
-        boards: list[TensorBoard | None] = [None] * len(runs)
+        boards: list[core.TensorBoard | None] = [None] * len(runs)
         if tensorboard:
-            boards = [stack.enter_context(closing(TensorBoard(path / "tensorboard"))) for path in runs]
+            boards = [stack.enter_context(closing(core.TensorBoard(path / "tensorboard"))) for path in runs]
         columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeRemainingColumn(), Speed(training.unit))
         progress = stack.enter_context(show_progress(*columns, TextColumn("{task.description}")))
         shown = [
@@ -203,7 +192,7 @@ def train_and_show(
     return shown
 
 
-class LearningCurve(Observer):
+class LearningCurve(core.Observer):
     """How often a learner wins as it learns, drawn over a bar; what is being compiled is below it.
 
     Where there is no terminal, the curve is printed when it is complete.
@@ -212,9 +201,9 @@ class LearningCurve(Observer):
     _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
     _ROWS: Final = 5
 
-    def __init__(self, training: TrainingCommand, settings: Any, console: Console) -> None:
+    def __init__(self, training: core.TrainingCommand, settings: Any, console: Console) -> None:
         self._training, self._settings, self._console = training, settings, console
-        self._lines: list[MetricLine] = []
+        self._lines: list[core.MetricLine] = []
         self._compiled, self._since = "", 0.0
         done = TextColumn(f"{{task.completed:,}} {training.unit}")
         self._progress = Progress(BarColumn(24), done, Speed(training.unit), TimeRemainingColumn(), console=console)
@@ -223,9 +212,9 @@ class LearningCurve(Observer):
     def train(self, folder: Path, command: str) -> None:
         """Train in a folder, and show it."""
         with Live(self, console=self._console, refresh_per_second=4, redirect_stdout=False):
-            self._training.train(self._settings, folder, command, Machine(), self)
+            self._training.train(self._settings, folder, command, core.Machine(), self)
 
-    def watch(self, line: MetricLine) -> None:
+    def watch(self, line: core.MetricLine) -> None:
         self._lines.append(line)
 
     def tick(self, done: int, found: Any = None, total: int | None = None) -> None:  # noqa: ARG002

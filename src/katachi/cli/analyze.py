@@ -12,20 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from katachi.cli._commands import (
-    MANY,
-    PLAYER,
-    AsJson,
-    Jobs,
-    Seconds,
-    Seed,
-    Simulations,
-    count_jobs,
-    interruptible,
-    name_next_step,
-    number,
-    show_progress,
-)
+from katachi.cli import _commands as common
 
 if TYPE_CHECKING:
     from katachi.analysis.batches import JudgeSettings
@@ -36,7 +23,7 @@ def analyze(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILES…", help="SGF files, collections, gzip, zip, or folders.")
     ],
-    player: Annotated[str | None, typer.Option(metavar="PLAYER", help=f"Who looks ahead: {PLAYER}.")] = None,
+    player: Annotated[str | None, typer.Option(metavar="PLAYER", help=f"Who looks ahead: {common.PLAYER}.")] = None,
     model: Annotated[
         list[str] | None,
         typer.Option("--model", "--evaluator", metavar="MODEL", help="A model that evaluates, too; may be repeated."),
@@ -44,15 +31,15 @@ def analyze(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for everything that is written.")] = Path(
         "analysis"
     ),
-    simulations: Simulations = None,
-    seconds: Seconds = None,
+    simulations: common.Simulations = None,
+    seconds: common.Seconds = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume what is in the folder.")] = False,
     strip: Annotated[bool, typer.Option("--strip", help="Only take analyses out of the files.")] = False,
     html: Annotated[bool, typer.Option(help="Write all games as one page.")] = True,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
-    jobs: Jobs = 1,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    jobs: common.Jobs = 1,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Analyse every position of many games: who wins, by how much, what was better, and why.
 
@@ -81,16 +68,18 @@ def analyze(
     outputs = Outputs(out, html=html, parquet=parquet)
     turns = _count_turns(files, settings)
     columns = (TextColumn("positions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    kept = interruptible(lambda: f"the positions so far are kept in {out}", "--resume")
-    with kept, show_progress(*columns, transient=False) as progress:
+    kept = common.interruptible(lambda: f"the positions so far are kept in {out}", "--resume")
+    with kept, common.show_progress(*columns, transient=False) as progress:
         bar = progress.add_task("", total=turns)
         watch = partial(progress.advance, bar)
-        games = outputs.write(files, settings, resume=resume, jobs=count_jobs(jobs), watch=watch)
+        games = outputs.write(files, settings, resume=resume, jobs=common.count_jobs(jobs), watch=watch)
     if as_json:
         typer.echo(json.dumps({"games": games, "positions": turns, "out": str(out)}))
         return
     typer.echo(f"{_count(games, 'game')}, {_count(turns, 'position')}: written to {out}")
-    name_next_step(f"open {out / 'report.html'} in a browser" if html else f"open a game in {out} with an SGF editor")
+    common.name_next_step(
+        f"open {out / 'report.html'} in a browser" if html else f"open a game in {out} with an SGF editor"
+    )
 
 
 def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
@@ -135,7 +124,7 @@ def show(
             metavar="MODEL", help="A bundled name, the folder of a run or a model, or a player that has one."
         ),
     ],
-    per_set: Annotated[int, number(1, 10_000, "How many shapes of each set, or kernels.")] = 10,
+    per_set: Annotated[int, common.number(1, 10_000, "How many shapes of each set, or kernels.")] = 10,
     only: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME", help='One set, such as "LI 2x2"; may be repeated.')
     ] = None,
@@ -143,14 +132,16 @@ def show(
         list[str] | None, typer.Option(metavar="MODEL", help="Another CRBM to draw at its side; may be repeated.")
     ] = None,
     sgf: Annotated[Path | None, typer.Option(help="Show what it would play in this game.")] = None,
-    move: Annotated[int | None, number(1, MANY, "In the game, the move that it is about to play.")] = None,
+    move: Annotated[
+        int | None, common.number(1, common.MANY, "In the game, the move that it is about to play.")
+    ] = None,
     size: Annotated[
-        int | None, number(2, 19, "The size of the empty board, for models of all sizes; without it, 19.")
+        int | None, common.number(2, 19, "The size of the empty board, for models of all sizes; without it, 19.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a picture.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
-    as_json: AsJson = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Draw what a model has learned, and say how it was trained.
 
@@ -206,7 +197,7 @@ def show(
         webbrowser.open(html.absolute().as_uri())
     if svg is None and html is None:
         Console().print(show_card(card), drawing.text)
-    name_next_step(f"katachi play {shlex.quote(model)}")
+    common.name_next_step(f"katachi play {shlex.quote(model)}")
 
 
 def _read_game(sgf: Path | None, move: int | None) -> Game | None:

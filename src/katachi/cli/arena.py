@@ -13,27 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._commands import (
-    PLAYER,
-    AsJson,
-    BoardSize,
-    GameCount,
-    Jobs,
-    Komi,
-    MostMoves,
-    RandomPlies,
-    Referee,
-    RulesName,
-    RunFolder,
-    Seconds,
-    Seed,
-    Simulations,
-    count_jobs,
-    interruptible,
-    name_next_step,
-    number,
-    wide_console,
-)
+from katachi.cli import _commands as common
 
 if TYPE_CHECKING:
     from katachi.arena.ratings import Standings
@@ -43,29 +23,30 @@ RUNS: Final = Path("runs")
 
 
 def match(
-    a: Annotated[str, typer.Argument(help=f"The first player: {PLAYER}.", metavar="A", show_default=False)],
+    a: Annotated[str, typer.Argument(help=f"The first player: {common.PLAYER}.", metavar="A", show_default=False)],
     b: Annotated[str, typer.Argument(help="The second player.", metavar="B", show_default=False)],
-    games: GameCount = 100,
-    size: BoardSize = None,
-    komi: Komi = None,
-    rules: RulesName = "katachi",
-    seconds: Seconds = None,
-    simulations: Simulations = None,
-    seed: Seed = 0,
-    random_plies: RandomPlies = 2,
+    games: common.GameCount = 100,
+    size: common.BoardSize = None,
+    komi: common.Komi = None,
+    rules: common.RulesName = "katachi",
+    seconds: common.Seconds = None,
+    simulations: common.Simulations = None,
+    seed: common.Seed = 0,
+    random_plies: common.RandomPlies = 2,
     book: Annotated[Path | None, typer.Option(help="Game records to begin from, instead of random moves.")] = None,
     book_plies: Annotated[int | None, typer.Option(help="Moves to take from each line of the book.")] = None,
-    max_moves: MostMoves = None,
-    jobs: Jobs = 1,
-    referee: Referee = "estimate",
+    max_moves: common.MostMoves = None,
+    jobs: common.Jobs = 1,
+    referee: common.Referee = "estimate",
     check_referee: Annotated[str | None, typer.Option(help="A second referee; disagreements are reported.")] = None,
     exclude_duplicates: Annotated[bool, typer.Option(help="Count a repeated game once.")] = False,
     lose_on_time: Annotated[bool, typer.Option(help="Taking longer than the limit loses the game.")] = False,
     sprt: Annotated[
-        tuple[float, float] | None, number(-2000, 2000, "Stop when it is clear which of two Elo differences is true.")
+        tuple[float, float] | None,
+        common.number(-2000, 2000, "Stop when it is clear which of two Elo differences is true."),
     ] = None,
-    run: RunFolder = None,
-    as_json: AsJson = False,
+    run: common.RunFolder = None,
+    as_json: common.AsJson = False,
 ) -> None:
     """Let two players play a match.
 
@@ -92,7 +73,7 @@ def match(
         "rules": rules,
         "seed": seed,
         "max_moves": max_moves,
-        "jobs": count_jobs(jobs),
+        "jobs": common.count_jobs(jobs),
         "referee": referee,
         "check_referee": check_referee,
         "limit": {"seconds": seconds, "simulations": simulations, "lose_on_time": lose_on_time},
@@ -102,13 +83,13 @@ def match(
     }
     settings = parse_settings(values)
     directory = run or default_run(f"match-{first}-{second}", settings)
-    with interruptible(partial(count_kept, directory), "--run", directory):
+    with common.interruptible(partial(count_kept, directory), "--run", directory):
         standings = play_and_watch(settings, directory)
     if as_json:
         print_json(match_json(a, b, standings) | {"run": str(directory)})
     else:
         show_report(standings)
-        name_next_step(f"katachi analyze {directory / 'games'}")
+        common.name_next_step(f"katachi analyze {directory / 'games'}")
 
 
 def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
@@ -138,15 +119,16 @@ def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
 
 def tournament(
     file: Annotated[Path, typer.Argument(help="The tournament file.", metavar="FILE", show_default=False)],
-    run: RunFolder = None,
+    run: common.RunFolder = None,
     jobs: Annotated[
-        int | None, number(0, 1000, "How many games at the same time; without it, as the file says.", "--jobs", "-j")
+        int | None,
+        common.number(0, 1000, "How many games at the same time; without it, as the file says.", "--jobs", "-j"),
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown, too.")] = None,
     title: Annotated[str | None, typer.Option(help="What the report is called.")] = None,
     dry_run: Annotated[bool, typer.Option(help="Show all settings and play nothing.")] = False,
-    as_json: AsJson = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Let many players play each other, and rate them.
 
@@ -171,14 +153,14 @@ def tournament(
     if "size" not in settings.model_fields_set:
         settings = settings.model_copy(update={"size": choose_size(list(settings.players.values()))})
     if jobs is not None:
-        settings = settings.model_copy(update={"jobs": count_jobs(jobs)})
+        settings = settings.model_copy(update={"jobs": common.count_jobs(jobs)})
     directory = run or default_run(file.stem, settings)
     if dry_run:
         check_players(settings)
         typer.echo(f"# {len(pairings(settings))} pairs, {settings.games} games each, to be kept in {directory}")
         typer.echo(settings.resolved().to_toml(), nl=False)
         return
-    with interruptible(partial(count_kept, directory), "--run", directory):
+    with common.interruptible(partial(count_kept, directory), "--run", directory):
         standings = play_and_watch(settings, directory)
     title = title or file.stem
     if html:
@@ -189,7 +171,7 @@ def tournament(
         print_json(standings.to_json() | {"run": str(directory)})
     else:
         show_report(standings)
-        name_next_step(
+        common.name_next_step(
             f"open {html or directory / 'report.html'} in a browser, or katachi analyze {directory / 'games'}"
         )
 
@@ -240,7 +222,7 @@ def show_report(standings: Standings) -> None:
     """The tables on standard output."""
     from katachi.arena.report import print_report
 
-    print_report(standings, wide_console(160))
+    print_report(standings, common.wide_console(160))
 
 
 def print_json(values: Mapping[str, Any]) -> None:

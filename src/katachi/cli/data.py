@@ -13,27 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._commands import (
-    MANY,
-    PLAYER,
-    AsJson,
-    BoardSize,
-    GameCount,
-    Jobs,
-    Komi,
-    MostMoves,
-    RandomPlies,
-    Referee,
-    RulesName,
-    Seconds,
-    Seed,
-    Simulations,
-    count_jobs,
-    interruptible,
-    name_next_step,
-    number,
-    show_progress,
-)
+from katachi.cli import _commands as common
 from katachi.cli.arena import count_kept, name_players, play_and_watch, print_json
 from katachi.data.dataset import AnswerSource
 
@@ -74,7 +54,7 @@ def show_reading(sizes: dict[Path, int]) -> Iterator[Advance]:
     for path, size in sizes.items():
         starts[path] = before
         before += size
-    with show_progress(*columns) as bar:
+    with common.show_progress(*columns) as bar:
         task = bar.add_task("reading", total=before)
         yield lambda path, read: bar.update(task, completed=starts.get(path, 0) + read, description=path.name)
 
@@ -90,8 +70,8 @@ def import_records(
         list[Path] | None,
         typer.Option(help="A dataset: games that are in it, too, are of the same split here. May be repeated."),
     ] = None,
-    jobs: Jobs = 0,
-    as_json: AsJson = False,
+    jobs: common.Jobs = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Make a compact dataset: moves, ranks and results, divided into training and test games.
 
@@ -110,14 +90,14 @@ def import_records(
     sizes = sizes_on_disk(files)
     processes = jobs or useful_processes(sum(sizes.values()))
     start = perf_counter()
-    with interruptible(lambda: f"the parts that are read are kept in {out}"), show_reading(sizes) as advance:
+    with common.interruptible(lambda: f"the parts that are read are kept in {out}"), show_reading(sizes) as advance:
         dataset = import_games(files, out, unique=unique, splits_of=splits_of or (), jobs=processes, watch=advance)
     report = count_games(dataset) | {"seconds": round(perf_counter() - start, 3), "processes": processes}
     if as_json:
         typer.echo(json.dumps(report))
     else:
         _show_import(report)
-        name_next_step(f"katachi train policy --data {shlex.quote(str(out))}")
+        common.name_next_step(f"katachi train policy --data {shlex.quote(str(out))}")
 
 
 def _show_import(report: dict[str, Any]) -> None:
@@ -158,7 +138,7 @@ def label(
         list[AnswerSource] | None,
         typer.Option("--by", help="Whom to ask, in the order of asking; all without it.", show_default=False),
     ] = None,
-    games: Annotated[int | None, number(1, MANY, "So many games at most, drawn at random.")] = None,
+    games: Annotated[int | None, common.number(1, common.MANY, "So many games at most, drawn at random.")] = None,
     other: Annotated[
         Path | None,
         typer.Option("--from", help="Ask nobody: take the labels that equal games have in this set.", metavar="SET"),
@@ -166,10 +146,12 @@ def label(
     engine: Annotated[
         str | None, typer.Option(help="A GTP program that says what is dead, instead of GNU Go.", metavar="COMMAND")
     ] = None,
-    seconds: Annotated[float, number(0.1, 1_000_000, "The most that the program may take for an answer.")] = 30.0,
-    playouts: Annotated[int, number(1, MANY, "Playouts for each game.")] = 400,
-    jobs: Jobs = 0,
-    as_json: AsJson = False,
+    seconds: Annotated[
+        float, common.number(0.1, 1_000_000, "The most that the program may take for an answer.")
+    ] = 30.0,
+    playouts: Annotated[int, common.number(1, common.MANY, "Playouts for each game.")] = 400,
+    jobs: common.Jobs = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Find out who owns each point at the end of every game that was counted.
 
@@ -191,14 +173,18 @@ def label(
     if other is not None:
         labels = copy_labels(opened, Dataset.open(other))
     else:
-        with interruptible(lambda: kept), _sources(by, engine, seconds, playouts) as sources, _show_progress() as watch:
-            labels = label_games(opened, sources, jobs=count_jobs(jobs), most=games, watch=watch)
+        with (
+            common.interruptible(lambda: kept),
+            _sources(by, engine, seconds, playouts) as sources,
+            _show_progress() as watch,
+        ):
+            labels = label_games(opened, sources, jobs=common.count_jobs(jobs), most=games, watch=watch)
     report = count_labels(opened, labels)
     if as_json:
         typer.echo(json.dumps(report))
     else:
         _show_labels(report)
-        name_next_step(f"katachi train territory --data {shlex.quote(str(dataset))}")
+        common.name_next_step(f"katachi train territory --data {shlex.quote(str(dataset))}")
 
 
 @contextmanager
@@ -234,7 +220,7 @@ def _show_progress() -> Iterator[Watcher]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     columns = (MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with show_progress(*columns) as bar:
+    with common.show_progress(*columns) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total, found: bar.update(
             task, completed=done, total=total, description=f"labeled {found / done:.1%}"
@@ -265,21 +251,21 @@ def _show_labels(report: dict[str, Any]) -> None:
 
 @app.command()
 def selfplay(
-    a: Annotated[str, typer.Argument(help=f"A player: {PLAYER}.", metavar="A", show_default=False)],
+    a: Annotated[str, typer.Argument(help=f"A player: {common.PLAYER}.", metavar="A", show_default=False)],
     b: Annotated[str, typer.Argument(help="Its opponent, which may be the same.", metavar="B", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The SGF file for the games.", dir_okay=False)],
-    games: GameCount = 100,
-    size: BoardSize = None,
-    komi: Komi = None,
-    rules: RulesName = "katachi",
-    seconds: Seconds = None,
-    simulations: Simulations = None,
-    seed: Seed = 0,
-    random_plies: RandomPlies = 2,
-    max_moves: MostMoves = None,
-    jobs: Jobs = 1,
-    referee: Referee = "estimate",
-    as_json: AsJson = False,
+    games: common.GameCount = 100,
+    size: common.BoardSize = None,
+    komi: common.Komi = None,
+    rules: common.RulesName = "katachi",
+    seconds: common.Seconds = None,
+    simulations: common.Simulations = None,
+    seed: common.Seed = 0,
+    random_plies: common.RandomPlies = 2,
+    max_moves: common.MostMoves = None,
+    jobs: common.Jobs = 1,
+    referee: common.Referee = "estimate",
+    as_json: common.AsJson = False,
 ) -> None:
     """Let two players play games to learn from, and write them as one collection.
 
@@ -306,12 +292,12 @@ def selfplay(
         "rules": rules,
         "seed": seed,
         "max_moves": max_moves,
-        "jobs": count_jobs(jobs),
+        "jobs": common.count_jobs(jobs),
         "referee": referee,
         "limit": {"seconds": seconds, "simulations": simulations},
         "openings": {"random_plies": random_plies, "paired": False},
     }
-    with interruptible(partial(count_kept, run)):
+    with common.interruptible(partial(count_kept, run)):
         standings = play_and_watch(parse_settings(values), run)
     written = write_collection(run, out)
     pair = standings.pairs[0]
@@ -326,7 +312,7 @@ def selfplay(
         for name, incidents_of_one in standings.incidents.items():
             if incidents_of_one:
                 typer.echo(f"katachi: not all games of {name} ended well: {incidents_of_one}", err=True)
-        name_next_step(shlex.join(["katachi", "data", "import", str(out), "--out", str(out.with_suffix(""))]))
+        common.name_next_step(shlex.join(["katachi", "data", "import", str(out), "--out", str(out.with_suffix(""))]))
 
 
 @app.command()
@@ -334,8 +320,8 @@ def info(
     files: Annotated[
         list[Path], typer.Argument(help="SGF files, collections, .gz or .zip of them, and folders.", exists=True)
     ],
-    jobs: Jobs = 0,
-    as_json: AsJson = False,
+    jobs: common.Jobs = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Replay every game to its end, and count games by size, rank and result.
 
@@ -368,7 +354,7 @@ def info(
         raise typer.Exit(1)
     if not as_json:
         few = shlex.join(map(str, files)) if len(files) <= 3 else "FILES"
-        name_next_step(f"katachi data import {few} --out runs/games")
+        common.name_next_step(f"katachi data import {few} --out runs/games")
 
 
 def _show(report: dict[str, Any]) -> None:

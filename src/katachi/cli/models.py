@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from katachi.cli._commands import (
-    MANY,
-    AsJson,
-    DataFolder,
-    Jobs,
-    RunFolder,
-    count_jobs,
-    interruptible,
-    name_next_step,
-    number,
-    show_progress,
-)
+from katachi.cli import _commands as common
 
 if TYPE_CHECKING:
     from katachi.core.cards import Metric
@@ -34,7 +23,7 @@ app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
 
 
 @app.callback(invoke_without_command=True)
-def models(context: typer.Context, as_json: AsJson = False) -> None:
+def models(context: typer.Context, as_json: common.AsJson = False) -> None:
     """List the pretrained models: how large they are, how they were trained, and what they are best known for.
 
     Examples:
@@ -54,22 +43,22 @@ def models(context: typer.Context, as_json: AsJson = False) -> None:
         typer.echo(json.dumps({"models": [model_to_json(path) for path in found]}, ensure_ascii=False))
         return
     Console().print(list_models(found))
-    name_next_step(f"katachi show {found[0].name} (all metrics), katachi play {found[0].name}")
+    common.name_next_step(f"katachi show {found[0].name} (all metrics), katachi play {found[0].name}")
 
 
 @app.command()
 def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a recipe.")],
-    run: RunFolder = None,
+    run: common.RunFolder = None,
     trained: Annotated[str | None, typer.Option(help="A run that has trained this recipe already.")] = None,
     results: Annotated[
         list[Path] | None, typer.Option("--result", help="What katachi match --json printed; may be repeated.")
     ] = None,
-    games: Annotated[int, number(2, MANY, "Games against simple players that are measured.")] = 1100,
-    data: DataFolder = None,
-    positions: Annotated[int, number(1, MANY, "Positions of test games that are measured.")] = 20_000,
+    games: Annotated[int, common.number(2, common.MANY, "Games against simple players that are measured.")] = 1100,
+    data: common.DataFolder = None,
+    positions: Annotated[int, common.number(1, common.MANY, "Positions of test games that are measured.")] = 20_000,
     int8: Annotated[bool, typer.Option("--int8", help="Release the network in eight bits, too.")] = False,
-    jobs: Jobs = 1,
+    jobs: common.Jobs = 1,
     into: Annotated[
         Path | None, typer.Option(help="A folder for the model, other than that of the pretrained.")
     ] = None,
@@ -89,12 +78,12 @@ def make(
     from katachi.core.release import Request, make_model
     from katachi.core.training import RUNS
 
-    jobs = count_jobs(jobs)
+    jobs = common.count_jobs(jobs)
     request = Request(name, _tools(), data, run, trained, results or [], into, games, positions, jobs, int8)
-    with interruptible(lambda: f"the training in {request.folder} and games in {RUNS} are kept"):
+    with common.interruptible(lambda: f"the training in {request.folder} and games in {RUNS} are kept"):
         folder = make_model(request)
     typer.echo(f"{name} is in {folder}")
-    name_next_step(f"katachi play {folder}, katachi show {folder}")
+    common.name_next_step(f"katachi play {folder}, katachi show {folder}")
 
 
 def _tools() -> Tools:
@@ -107,7 +96,7 @@ def _tools() -> Tools:
 
     @contextmanager
     def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-        with show_progress() as progress:
+        with common.show_progress() as progress:
             task = progress.add_task(what, total=total)
             yield lambda done: progress.update(task, completed=done)
 
@@ -144,7 +133,7 @@ players_app: Final = typer.Typer(add_completion=False, invoke_without_command=Tr
 
 
 @players_app.callback(invoke_without_command=True)
-def players(context: typer.Context, as_json: AsJson = False) -> None:
+def players(context: typer.Context, as_json: common.AsJson = False) -> None:
     """List the bundled players. Their names work wherever a PLAYER is asked for.
 
     Examples:
@@ -170,7 +159,7 @@ def players(context: typer.Context, as_json: AsJson = False) -> None:
     Console().print(table)
     for scale in dict.fromkeys(player.rating.scale for player in bundled if player.rating):
         typer.echo(f"Elo is {scale}.")
-    name_next_step("katachi play NAME, katachi show NAME, katachi match NAME NAME")
+    common.name_next_step("katachi play NAME, katachi show NAME, katachi match NAME NAME")
 
 
 def _format_rating(rating: RatingTable | None) -> str:
@@ -191,4 +180,4 @@ def show(name: Annotated[str, typer.Argument(help="A bundled name.", metavar="NA
         read_spec(name)  # says which name is near, unless it is a file
         raise SpecError(f"{name} is a file already")
     typer.echo(read_spec(name)[0], nl=False)
-    name_next_step(f"katachi players show {name} > mine.toml, change it, katachi match mine.toml {name}")
+    common.name_next_step(f"katachi players show {name} > mine.toml, change it, katachi match mine.toml {name}")

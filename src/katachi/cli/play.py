@@ -21,17 +21,7 @@ from rich.console import Console
 
 from katachi.analysis.judges import Judges
 from katachi.analysis.layers import LAYERS
-from katachi.cli._commands import (
-    PLAYER_HELP,
-    AnySeed,
-    BoardSize,
-    Komi,
-    RulesName,
-    Seconds,
-    Simulations,
-    name_next_step,
-    number,
-)
+from katachi.cli import _commands as common
 from katachi.core.contracts import Candidate, ClosingPlayer, Decision, Limit, Player
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import describe_layer, format_board
@@ -266,15 +256,15 @@ class PlayError(ValueError):
 
 
 def play(
-    player: Annotated[str | None, typer.Argument(metavar="PLAYER", help=PLAYER_HELP)] = None,
-    size: BoardSize = None,
+    player: Annotated[str | None, typer.Argument(metavar="PLAYER", help=common.PLAYER_HELP)] = None,
+    size: common.BoardSize = None,
     color: Annotated[Side, typer.Option(help="Your color.")] = Side.BLACK,
-    komi: Komi = None,
-    handicap: Annotated[int, number(0, 9, "Black stones to begin with.")] = 0,
-    rules: RulesName = "chinese-ogs",
-    seconds: Seconds = None,
-    simulations: Simulations = None,
-    seed: AnySeed = None,
+    komi: common.Komi = None,
+    handicap: Annotated[int, common.number(0, 9, "Black stones to begin with.")] = 0,
+    rules: common.RulesName = "chinese-ogs",
+    seconds: common.Seconds = None,
+    simulations: common.Simulations = None,
+    seed: common.AnySeed = None,
     sgf: Annotated[Path | None, typer.Option(help="Where the record is kept; else a new file here.")] = None,
 ) -> None:
     """Play against a player in the terminal. The record is on disk after every move.
@@ -306,7 +296,7 @@ def play(
         if isinstance(opponent, ClosingPlayer):
             opponent.close()
     if record.exists():
-        name_next_step(f"katachi analyze {record}")
+        common.name_next_step(f"katachi analyze {record}")
 
 
 def _new_game(size: int, rules: str, komi: float | None, handicap: int) -> Game:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,26 +13,15 @@ import typer
 from katachi.cli._commands import AsJson, NowAndThen, format_seconds, interruptible, show_progress, wide_console
 from katachi.cli.arena import RUNS, print_json
 from katachi.core.registry import require
-from katachi.papers.experiment import (
-    Backend,
-    Budget,
-    Experiment,
-    ExperimentError,
-    Progress,
-    Scope,
-    Workers,
-    load_experiment,
-    measure,
-    read_results,
-)
+from katachi.papers import experiment as experiments
 
 
 def reproduce(
     experiment: Annotated[str, typer.Argument(help="A paper, such as silver2007, or search.")],
     table: Annotated[str, typer.Option(help="One of its tables or figures, such as figure4.")] = "all",
     budget: Annotated[
-        Budget, typer.Option(help="Seconds, an hour of two cores, or as much as the paper did.")
-    ] = Budget.SMOKE,
+        experiments.Budget, typer.Option(help="Seconds, an hour of two cores, or as much as the paper did.")
+    ] = experiments.Budget.SMOKE,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="How many runs at a time.")] = 1,
     data: Annotated[
@@ -42,7 +32,9 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="MODEL", help="What to ask instead of the bundled models; some tables take several."),
     ] = None,
-    backend: Annotated[Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")] = Backend.LOKY,
+    backend: Annotated[
+        experiments.Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")
+    ] = experiments.Backend.LOKY,
     run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder resumes.")] = None,
     write_docs: Annotated[
         Path | None,
@@ -71,42 +63,42 @@ def reproduce(
     """
     from katachi.papers.documents import write_document
 
-    wanted = load_experiment(experiment)
+    wanted = experiments.load_experiment(experiment)
     if write_docs is not None:
         typer.echo(f"katachi: {write_document(wanted, run, write_docs)} is written", err=True)
         return
     folder = run or default_folder(wanted, budget)
     if write_cards is not None:
         if wanted.write_cards is None:
-            raise ExperimentError(f"{wanted.name} rates no players")
-        rated = wanted.write_cards(read_results(folder), write_cards)
+            raise experiments.ExperimentError(f"{wanted.name} rates no players")
+        rated = wanted.write_cards(experiments.read_results(folder), write_cards)
         typer.echo(f"katachi: rated are {', '.join(rated)}", err=True)
         return
     require(*(module for each in wanted.find(table) for module in each.needs))
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder), _show_runs() as show:
         first, more = (data[0], tuple(data[1:])) if data else (None, ())
-        models = tuple(model or ())
-        scope = Scope(folder, budget, show, runs, Workers(jobs, backend), data=first, more_data=more, models=models)
-        results = measure(wanted, table, scope)
+        models, workers = tuple(model or ()), experiments.Workers(jobs, backend)
+        scope = experiments.Scope(folder, budget, show, runs, workers, data=first, more_data=more, models=models)
+        results = experiments.measure(wanted, table, scope)
     show_rows(wanted, results, as_json=as_json)
     typer.echo(f"katachi: write the report: katachi reproduce {experiment} --run {folder} --write-docs DIR", err=True)
 
 
-def default_folder(experiment: Experiment, budget: Budget) -> Path:
+def default_folder(experiment: experiments.Experiment, budget: experiments.Budget) -> Path:
     """Where results go if nobody says; the runs of an hour are also the first of all runs."""
-    return RUNS / (f"{experiment.name}-smoke" if budget is Budget.SMOKE else experiment.name)
+    return RUNS / (f"{experiment.name}-smoke" if budget is experiments.Budget.SMOKE else experiment.name)
 
 
 @contextmanager
-def _show_runs() -> Iterator[Callable[[Progress], None]]:
+def _show_runs() -> Iterator[Callable[[experiments.Progress], None]]:
     """Runs, games/s and the time left on standard error: a bar in a terminal, else a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
     columns = (TextColumn("{task.fields[name]}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     lines = NowAndThen()
 
-    def show(done: Progress) -> None:
+    def show(done: experiments.Progress) -> None:
         text = _describe(done)
         if not bars.disable:
             bars.update(task, total=done.all_runs, completed=done.runs, name=done.name, description=text)
@@ -119,7 +111,7 @@ def _show_runs() -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _describe(done: Progress) -> str:
+def _describe(done: experiments.Progress) -> str:
     """``5,210 games/s, 12 min left``; slow games are counted by the hour."""
     rate = done.games_per_second
     shown = f"{rate:,.0f} {done.unit}/s" if rate >= 1 else f"{3600 * rate:,.0f} {done.unit}/h"
@@ -127,7 +119,7 @@ def _describe(done: Progress) -> str:
     return shown + left
 
 
-def show_rows(experiment: Experiment, results: Mapping[str, Any], *, as_json: bool) -> None:
+def show_rows(experiment: experiments.Experiment, results: Mapping[str, Any], *, as_json: bool) -> None:
     """The rows of what was measured, as a table or as one JSON object."""
     from rich.table import Table
 
@@ -135,7 +127,7 @@ def show_rows(experiment: Experiment, results: Mapping[str, Any], *, as_json: bo
 
     rows = experiment.rows(results)
     if as_json:
-        print_json({"paper": experiment.name, "rows": [row.to_json() for row in rows]})
+        print_json({"paper": experiment.name, "rows": [asdict(row) for row in rows]})
         return
     shown = Table("what", experiment.baseline, "ours (95 %)", title=experiment.title)
     for row in rows:

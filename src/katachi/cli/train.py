@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from katachi.cli._commands import (
-    AsJson,
-    Changes,
-    Resume,
-    RunFolder,
-    Threads,
-    WithTensorBoard,
-    Workers,
-    given_command,
-    interruptible,
-    keep_layout,
-    show_progress,
-)
+from katachi.cli import _commands as common
 from katachi.core.registry import find, references, require, systems
 
 if TYPE_CHECKING:
@@ -85,7 +73,7 @@ def _make_command(name: str) -> Any:
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name, help=keep_layout(cleandoc(training.help)))(run)
+    alone.command(name, help=common.keep_layout(cleandoc(training.help)))(run)
     return typer.main.get_command(alone)
 
 
@@ -105,13 +93,13 @@ def _parameters(training: TrainingCommand) -> list[Parameter]:
                 options[_FORMER + option.setting] = Annotated[option.type | None, hidden]
     text = f"Settings as TOML; without it, {training.usual}."
     arguments["file"] = Annotated[Path | None, typer.Argument(help=text)]
-    options |= {"change": Changes, "run": RunFolder, "resume": Resume}
+    options |= {"change": common.Changes, "run": common.RunFolder, "resume": common.Resume}
     defaults: dict[str, Any] = dict.fromkeys(["file", *options])
     for wanted, added in (
         (training.can_repeat, {"runs": (_Runs, 1), "jobs": (_Jobs, 1)}),
-        (training.takes_threads, {"threads": (Threads, 1)}),
-        (training.takes_workers, {"workers": (Workers, 1)}),
-        (True, {"tensorboard": (WithTensorBoard, False), "as_json": (AsJson, False)}),
+        (training.takes_threads, {"threads": (common.Threads, 1)}),
+        (training.takes_workers, {"workers": (common.Workers, 1)}),
+        (True, {"tensorboard": (common.WithTensorBoard, False), "as_json": (common.AsJson, False)}),
     ):
         for name, (kind, default) in added.items() if wanted else ():
             options[name], defaults[name] = kind, default
@@ -143,9 +131,9 @@ def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None
     typer.echo(f"katachi: the run is in {folder}", err=True)
     runs = run_folders(settings, given.get("runs", 1), folder)
     machine = Machine(given.get("threads", 1), given.get("workers", 1))
-    with interruptible(lambda: f"what was learned is kept in {folder}", "--run", folder):
+    with common.interruptible(lambda: f"what was learned is kept in {folder}", "--run", folder):
         shown = train_and_show(
-            training, runs, given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
+            training, runs, common.given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
         )
     if not all(display.lines for display in shown):  # a process that helps another one, which keeps the run
         return
@@ -185,11 +173,11 @@ def patterns(
     from katachi.search.pattern_learning import PatternTraining, parse_rank, train_patterns
 
     settings = PatternTraining(games=games, step=step, weakest=weakest and parse_rank(weakest), seed=seed)
-    kept = interruptible(lambda: "nothing is kept, as the weights come last", then="repeat")
-    with kept, show_progress() as progress:
+    kept = common.interruptible(lambda: "nothing is kept, as the weights come last", then="repeat")
+    with kept, common.show_progress() as progress:
         bar = progress.add_task("", total=1)
         card = train_patterns(
-            settings, files, out, lambda share: progress.update(bar, completed=share), given_command()
+            settings, files, out, lambda share: progress.update(bar, completed=share), common.given_command()
         )
     for name, metric in card.metrics.items():
         typer.echo(f"{name}: {metric.value:.4g} {metric.unit}".rstrip())

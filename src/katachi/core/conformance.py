@@ -11,8 +11,9 @@ from 2 to 19, all ko rules, set-up stones, handicap, passes, finished games, mov
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from threading import Event
 from typing import Any, Final
@@ -140,7 +141,7 @@ def check_player(
     """Check a player. A ``twin`` made in the same way with the same seed must decide the same."""
     _require(isinstance(player, Player), f"{player!r} has no name or no decide")
     _require(bool(player.name) and player.name.isprintable(), f"the name {player.name!r} cannot be shown")
-    for game in sample_games() if games is None else games:
+    for game in _games(games):
         decision = _decide(player, game, limit)
         if twin is not None:
             other = twin.decide(game, limit)
@@ -151,9 +152,7 @@ def check_player(
 
 
 def _decide(player: Player, game: Game, limit: Limit) -> Decision:
-    before = _snapshot(game)
     decision = player.decide(game, limit)
-    _require_unchanged(before, game)
     _require(isinstance(decision, Decision), f"decide returned {decision!r}, which is not a Decision", game)
     if not decision.resign:
         _require_legal(decision.move, game, "it decided on")
@@ -177,13 +176,11 @@ def _check_analysis(analysis: Analysis, game: Game) -> None:
 
 def _check_analyze(player: AnalyzingPlayer, game: Game, limit: Limit) -> None:
     """Analyses keep the contract, and there are few more of them once the player has to stop."""
-    before = _snapshot(game)
     stop = Event()
     for count, analysis in enumerate(player.analyze(game, limit, stop)):
         _check_analysis(analysis, game)
         _require(count < 10, "analyze continues after it had to stop", game)
         stop.set()
-    _require_unchanged(before, game)
 
 
 # Evaluators
@@ -193,9 +190,8 @@ def check_evaluator(evaluator: Evaluator, *, games: Iterable[Game] | None = None
     """Check an evaluator on batches of each size; a deterministic one must evaluate a board alike in every batch."""
     _require(isinstance(evaluator, Evaluator), f"{evaluator!r} has no evaluate")
     for boards in _batches(games):
-        before = [_state(board) for board in boards]
-        evaluation = evaluator.evaluate(boards)
-        _require_same_boards(before, boards)
+        with _unchanged(*boards):
+            evaluation = evaluator.evaluate(boards)
         _check_evaluation(evaluation, boards)
         if deterministic:
             alone = evaluator.evaluate(boards[-1:])
@@ -218,49 +214,43 @@ def _check_evaluation(evaluation: Evaluation, boards: Sequence[Board]) -> None:
 def check_afterstate_evaluator(evaluator: AfterstateEvaluator, *, games: Iterable[Game] | None = None) -> None:
     """Check the sweep over afterstates: a share for every legal move, NaN for every other."""
     _require(isinstance(evaluator, AfterstateEvaluator), f"{evaluator!r} has no evaluate_afterstates")
-    for boards in _batches(games):
-        for board in boards:
-            before = [_state(board)]
+    for board in chain.from_iterable(_batches(games)):
+        with _unchanged(board):
             values = evaluator.evaluate_afterstates(board)
-            _require_same_boards(before, [board])
-            _require_shape(values, (board.size**2 + 1,), "the sweep", board)
-            illegal = ~board.legal_moves()
-            _require(np.array_equal(np.isnan(values), illegal), "NaN is not exactly at illegal moves", board)
-            known = values[~illegal]
-            _require(bool(((known >= 0) & (known <= 1)).all()), "a value is not between 0 and 1", board)
+        _require_shape(values, (board.size**2 + 1,), "the sweep", board)
+        illegal = ~board.legal_moves()
+        _require(np.array_equal(np.isnan(values), illegal), "NaN is not exactly at illegal moves", board)
+        known = values[~illegal]
+        _require(bool(((known >= 0) & (known <= 1)).all()), "a value is not between 0 and 1", board)
 
 
 def check_log_odds_evaluator(evaluator: LogOddsEvaluator, *, games: Iterable[Game] | None = None) -> None:
     """Check that the log-odds of afterstates are those of the sweep."""
     _require(isinstance(evaluator, LogOddsEvaluator), f"{evaluator!r} has no afterstate_log_odds")
-    for boards in _batches(games):
-        for board in boards:
-            before = [_state(board)]
-            log_odds = evaluator.afterstate_log_odds(board)
-            _require_same_boards(before, [board])
-            legal, sweep = board.legal_moves(), evaluator.evaluate_afterstates(board)
-            shares = np.exp(-np.logaddexp(0, -log_odds[legal]))
-            same = np.allclose(shares, sweep[legal], atol=_TOLERANCE) and np.isnan(log_odds[~legal]).all()
-            _require(bool(same), "the log-odds are not those of the sweep", board)
+    for board in chain.from_iterable(_batches(games)):
+        with _unchanged(board):
+            log_odds, sweep = evaluator.afterstate_log_odds(board), evaluator.evaluate_afterstates(board)
+        legal = board.legal_moves()
+        shares = np.exp(-np.logaddexp(0, -log_odds[legal]))
+        same = np.allclose(shares, sweep[legal], atol=_TOLERANCE) and np.isnan(log_odds[~legal]).all()
+        _require(bool(same), "the log-odds are not those of the sweep", board)
 
 
 def check_ownership_evaluator(evaluator: OwnershipEvaluator, *, games: Iterable[Game] | None = None) -> None:
     """Check that ownership is between −1 and 1 on every point."""
     _require(isinstance(evaluator, OwnershipEvaluator), f"{evaluator!r} has no ownership")
     for boards in _batches(games):
-        before = [_state(board) for board in boards]
-        ownership = evaluator.ownership(boards)
-        _require_same_boards(before, boards)
+        with _unchanged(*boards):
+            ownership = evaluator.ownership(boards)
         _check_ownership(ownership, (len(boards), boards[0].size ** 2), boards[0])
 
 
 def check_outcome_evaluator(evaluator: OutcomeEvaluator, *, games: Iterable[Game] | None = None) -> None:
-    """Check that a outcome agrees with what is said elsewhere, and depends on the last komi alone."""
+    """Check that an outcome agrees with what is said elsewhere, and depends on the last komi alone."""
     _require(isinstance(evaluator, OutcomeEvaluator), f"{evaluator!r} has no predict_outcome, or no at_komi")
     for boards in _batches(games):
-        before = [_state(board) for board in boards]
-        outcome = evaluator.at_komi(_KOMI).predict_outcome(boards)
-        _require_same_boards(before, boards)
+        with _unchanged(*boards):
+            outcome = evaluator.at_komi(_KOMI).predict_outcome(boards)
         _check_ownership(outcome.ownership, (len(boards), boards[0].size ** 2), boards[0])
         for name in ("black_wins", "doubt", "black_lead", "lead_spread"):
             _require_shape(getattr(outcome, name), (len(boards),), name, boards[0])
@@ -291,10 +281,8 @@ def _batches(games: Iterable[Game] | None) -> Iterator[list[Board]]:
 def check_search(search: Search, *, games: Iterable[Game] | None = None, limit: Limit = QUICK) -> None:
     """Check a search: a legal move, visits at legal moves alone, a variation that can be played, the same twice."""
     _require(isinstance(search, Search), f"{search!r} has no search")
-    for game in sample_games() if games is None else games:
-        before = _snapshot(game)
+    for game in _games(games):
         first, second = (search.search(game, limit, np.random.default_rng(1)) for _ in range(2))
-        _require_unchanged(before, game)
         _check_search_result(first, game)
         _require(first.move == second.move, "the same random numbers led to another move", game)
 
@@ -320,10 +308,9 @@ def check_feature_set(features: FeatureSet, *, games: Iterable[Game] | None = No
     """
     _require(isinstance(features, FeatureSet), f"{features!r} lacks name, size, active or describe")
     _require(bool(features.name) and features.size > 0, "a feature set has a name and at least one feature")
-    for board in (board for batch in _batches(games) for board in batch):
-        before = [_state(board)]
-        indices, occurrences = features.active(board)
-        _require_same_boards(before, [board])
+    for board in chain.from_iterable(_batches(games)):
+        with _unchanged(board):
+            indices, occurrences = features.active(board)
         _require(indices.shape == occurrences.shape and indices.ndim == 1, "indices and occurrences differ", board)
         inside = bool(((indices >= 0) & (indices < features.size)).all())
         _require(inside, f"an index is not between 0 and {features.size - 1}", board)
@@ -447,7 +434,10 @@ def _require_shape(array: NDArray[Any], shape: tuple[int, ...], what: str, where
     _require(found == shape, f"{what} has the shape {list(found)}, not {list(shape)}", where)
 
 
-def _require_same_boards(before: list[bytes], boards: Sequence[Board]) -> None:
+@contextmanager
+def _unchanged(*boards: Board) -> Iterator[None]:
+    before = [_state(board) for board in boards]
+    yield
     for old, board in zip(before, boards, strict=True):
         _require(old == _state(board), "it changed a board", board)
 
@@ -478,10 +468,14 @@ def _snapshot(game: Game) -> dict[str, Any]:
     }
 
 
-def _require_unchanged(before: dict[str, Any], game: Game) -> None:
-    after = _snapshot(game)
-    changed = [what for what in before if before[what] != after[what]]
-    _require(not changed, f"it changed {' and '.join(changed)} of the game that it was handed", game)
+def _games(games: Iterable[Game] | None) -> Iterator[Game]:
+    """Games in many kinds of positions; whoever is handed them must leave them as they are."""
+    for game in sample_games() if games is None else games:
+        before = _snapshot(game)
+        yield game
+        after = _snapshot(game)
+        changed = [what for what in before if before[what] != after[what]]
+        _require(not changed, f"it changed {' and '.join(changed)} of the game that it was handed", game)
 
 
 def _move(decision: Decision, game: Game) -> str:

@@ -1,17 +1,24 @@
-"""Files that are written whole or not at all, whatever happens meanwhile: a kill, a full disk, a power cut."""
+"""Files that are written whole or not at all, whatever happens meanwhile: a kill, a full disk, a power cut.
+
+And what goes with them: settings as TOML, locks on folders, and worker processes that write nothing themselves.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
+
+Result = TypeVar("Result")
 
 # Windows has no O_NOFOLLOW. Elsewhere a link that somebody put in the temporary file's place is refused.
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -72,6 +79,28 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+def format_toml(values: Mapping[str, Any], place: str = "") -> str:
+    """Plain values and tables of them as TOML; what is None is left out.
+
+    >>> print(format_toml({"kind": "search", "search": {"rave": 0.0, "playouts": {"nakade": False}}}), end="")
+    kind = "search"
+    <BLANKLINE>
+    [search]
+    rave = 0.0
+    <BLANKLINE>
+    [search.playouts]
+    nakade = false
+    """
+
+    def quote(value: object) -> str:  # a JSON text with its Unicode is one of TOML, but for DEL, which TOML escapes
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    known = {key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else quote(key): value for key, value in values.items()}
+    lines = [f"{k} = {quote(value)}\n" for k, value in known.items() if not isinstance(value, dict | None)]
+    tables = {place + key: value for key, value in known.items() if isinstance(value, dict)}
+    return "".join(lines + [f"\n[{name}]\n{format_toml(table, f'{name}.')}" for name, table in tables.items()])
+
+
 # A lock on a directory, so that two processes never write the same run; a killed one leaves nothing behind.
 
 LOCK_NAME: Final = ".lock"
@@ -129,3 +158,21 @@ def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)
+
+
+def in_processes(
+    work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int, *, in_order: bool = False
+) -> Iterator[Result]:
+    """What ``work`` returns for each of some arguments, as it comes or in order: by this process, or by so many."""
+    if jobs == 1:
+        yield from (work(*arguments) for arguments in calls)
+        return
+    from joblib import Parallel, delayed  # loads multiprocessing, which a single process does without
+
+    parallel = Parallel(n_jobs=jobs, batch_size=1, return_as="generator" if in_order else "generator_unordered")
+    yield from parallel(delayed(_work_for)(os.getpid(), work, arguments) for arguments in calls)
+
+
+def _work_for(parent: int, work: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+    end_with_parent(parent)
+    return work(*arguments)

@@ -13,7 +13,7 @@ depends on it, the adapter is given it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,42 @@ def check_temperature(temperature: float) -> float:
     if not 0 < temperature < np.inf:
         raise ValueError(f"a temperature of {temperature} is not above 0")
     return temperature
+
+
+class CompiledValue:
+    """A value in compiled code, with what searches ask of it; ``compiled`` is the module that has its kernels."""
+
+    compiled: Any
+    parameters: tuple[NDArray[np.int32], Floats]  # what the kernels take besides boards
+
+    if TYPE_CHECKING:
+
+        def _check_board(self, board: Board) -> None:
+            """Raise WrongBoardSize where the kernels would read beyond the board."""
+
+    @property
+    def kernel(self) -> Any:
+        """``kernel(records, parameters)``: P(Black wins) on ``records[0]``."""
+        return self.compiled.value
+
+    @property
+    def sweep_kernel(self) -> Any:
+        """``sweep_kernel(records, parameters, values)``: the same after each move, NaN where it is illegal."""
+        return self.compiled.sweep
+
+    def evaluate_afterstates(self, board: Board) -> Doubles:
+        """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
+        return self._run(self.compiled.sweep, board)
+
+    def afterstate_log_odds(self, board: Board) -> Doubles:
+        """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
+        return self._run(self.compiled.sweep_log_odds, board)
+
+    def _run(self, sweep: Any, board: Board) -> Doubles:
+        self._check_board(board)
+        values = np.empty(board.size**2 + 1)
+        sweep(board.record, self.parameters, values)
+        return values
 
 
 # The adapters

@@ -41,17 +41,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, current_thread, main_thread
-from types import TracebackType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, load_file, save
 
-from katachi.core.cards import Training, provenance
-from katachi.core.disk import DirectoryLock, write_atomically
+from katachi.core.cards import Strict, Training, provenance
+from katachi.core.disk import DirectoryLock, format_toml, write_atomically
 from katachi.core.drawing import Figure
 from katachi.core.registry import require
 
@@ -236,7 +235,7 @@ class TrainingRun:
         if any(file.name[0] != "." and file.name != _RUN for file in self.path.iterdir()):
             raise TrainingError(f"{self.path} holds other files: give a new folder")
         self._write_status("running")
-        write_atomically(self.path / CONFIG, _format_toml(settings))
+        write_atomically(self.path / CONFIG, format_toml(settings.model_dump(mode="json")))
 
     def _resume(self, settings: BaseModel) -> None:
         content = self._read(CONFIG)
@@ -244,8 +243,9 @@ class TrainingRun:
             there = tomllib.loads(content.decode())
         except ValueError as error:  # no TOML, or no text
             raise TrainingError(f"{self.path / CONFIG} is damaged: give a new folder ({error})") from None
-        here = tomllib.loads(_format_toml(settings))
-        usual = tomllib.loads(_format_toml(settings.model_construct()))  # for settings that are younger than the run
+        here = tomllib.loads(format_toml(settings.model_dump(mode="json")))
+        # Settings may be younger than the run.
+        usual = tomllib.loads(format_toml(settings.model_construct().model_dump(mode="json")))
         changed = [key for key in {**there, **here} if there.get(key, usual.get(key)) != here.get(key)]
         started = self._read_status()
         changed = [key for key in changed if not self._moved_along(there.get(key), here.get(key), started)]
@@ -404,9 +404,7 @@ class TrainingRun:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._lock.release()
 
 
@@ -426,14 +424,6 @@ def describe_run(path: Path) -> Training:
         hours=round(last["seconds"] / 3600, 2),
         data=Path(settings["data"]).name,
         settings=settings,
-    )
-
-
-def _format_toml(settings: BaseModel) -> str:
-    """Flat settings as TOML; what JSON writes of numbers, texts and lists of them is TOML too."""
-    values = settings.model_dump(mode="json")
-    return "".join(
-        f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items() if value is not None
     )
 
 
@@ -545,10 +535,8 @@ Count = Annotated[int, Field(ge=1, le=10**12)]
 Batch = Annotated[int, Field(ge=1, le=10**6)]  # what is in memory at a time
 
 
-class DatasetTraining(BaseModel):
+class DatasetTraining(Strict):
     """What all trainings on the positions of recorded games have."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     data: str  # the folder of a dataset
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
@@ -637,10 +625,6 @@ class Observer:
         """See what happens before that."""
 
 
-def _values_by_unit(line: MetricLine) -> Mapping[str, float]:
-    return line.values
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingCommand:
     """A training: its settings, how it runs, and how it is shown. Makes one command of ``katachi train``."""
@@ -660,6 +644,6 @@ class TrainingCommand:
     takes_workers: bool = False
     can_repeat: bool = False  # with other seeds, by the options --runs and --jobs
     then: tuple[str, ...] = ("play against it: katachi play {run}", "see it: katachi show {run}")  # when it is through
-    scalars: Callable[[MetricLine], Mapping[str, float]] = _values_by_unit  # for TensorBoard
+    scalars: Callable[[MetricLine], Mapping[str, float]] = lambda line: line.values  # for TensorBoard
     warn: Callable[[Any, Sequence[MetricLine]], list[str]] = lambda *_: []
     draw: Callable[[Sequence[Sequence[MetricLine]], Path], object] = ignore  # all runs, into their common folder

@@ -25,26 +25,11 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from katachi.core import training as core
+from katachi.core.cards import Strict
 from katachi.core.contracts import Floats
-from katachi.core.training import (
-    DATA,
-    DATA_SIZE,
-    FIRST_RUN,
-    POSITIONS,
-    SEED,
-    Batch,
-    Count,
-    DatasetTraining,
-    Machine,
-    MetricLine,
-    Observer,
-    Seed,
-    TrainingCommand,
-    check_dataset_settings,
-    part_of,
-)
 from katachi.crbm.features import point_states
 from katachi.features.planes import PlaneSet
 from katachi.go.points import MAX_SIZE, Symmetry
@@ -77,10 +62,8 @@ class LayerShape(NamedTuple):
         return self.kernels if self.pooled else self.kernels * self.orientations
 
 
-class CrbmConfig(BaseModel):
+class CrbmConfig(Strict):
     """A convolutional RBM without its weights; the defaults are the paper's."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     size: int = Field(default=9, ge=2, le=MAX_SIZE)
     visible: Literal["multinomial", "real"] = "multinomial"
@@ -182,11 +165,11 @@ def edge_planes(size: int) -> Floats:
 # Training: the settings, and the command of ``katachi train``. Here, because neither needs torch.
 
 
-class CrbmTraining(DatasetTraining, CrbmConfig):
+class CrbmTraining(core.DatasetTraining, CrbmConfig):
     """A convolutional RBM, and how it learns."""
 
-    positions: Count = 500_000
-    batch: Batch = 100
+    positions: core.Count = 500_000
+    batch: core.Batch = 100
     spread: float = Field(default=0.3, gt=0, le=10)  # of new kernels; small ones all learn the same, or turn off
     step_size: float = Field(default=0.05, gt=0, le=100, allow_inf_nan=False)
     momentum: float = Field(default=0.5, ge=0, lt=1)
@@ -197,9 +180,9 @@ class CrbmTraining(DatasetTraining, CrbmConfig):
     sparsity: float = Field(default=0.0, ge=0, le=1000)  # how strongly activity is pulled towards its target
     target_activity: float = Field(default=0.05, gt=0, lt=1)
     symmetries: bool = False  # whether positions are turned and mirrored at random
-    seed: Seed = 0
-    evaluate_every: Count = 25_000  # positions
-    validation_positions: Count = 2048
+    seed: core.Seed = 0
+    evaluate_every: core.Count = 25_000  # positions
+    validation_positions: core.Count = 2048
     first_model: str | None = None  # a run or a model whose weights to start from, such as those of a first layer
 
     @model_validator(mode="after")
@@ -211,14 +194,14 @@ class CrbmTraining(DatasetTraining, CrbmConfig):
     @property
     def config(self) -> CrbmConfig:
         """The CRBM alone."""
-        return part_of(self, CrbmConfig)
+        return core.part_of(self, CrbmConfig)
 
     def momentum_at(self, step: int) -> float:
         """The momentum of a step from 0 on."""
         return self.momentum if step * 10 < self.steps else self.final_momentum
 
 
-def _summarize(_: CrbmTraining, lines: Sequence[MetricLine]) -> str:
+def _summarize(_: CrbmTraining, lines: Sequence[core.MetricLine]) -> str:
     """What was last measured of held-out boards."""
     if not lines:
         return ""
@@ -234,16 +217,16 @@ def _summarize(_: CrbmTraining, lines: Sequence[MetricLine]) -> str:
 def _parse(values: dict[str, Any]) -> CrbmTraining:
     from katachi.data.dataset import infer_size
 
-    return infer_size(values, partial(check_dataset_settings, CrbmTraining, made_by="katachi data import"))
+    return infer_size(values, partial(core.check_dataset_settings, CrbmTraining, made_by="katachi data import"))
 
 
-def _train(settings: CrbmTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
+def _train(settings: CrbmTraining, folder: Path, command: str, machine: core.Machine, observer: core.Observer) -> None:
     from katachi.crbm.train import train_crbm
 
     train_crbm(settings, folder, observer.watch, command, machine, observer.tick)
 
 
-TRAINING: Final = TrainingCommand(
+TRAINING: Final = core.TrainingCommand(
     help="""Find features of boards without supervision: a convolutional RBM (Largman and Pham).
 
     A run that was interrupted resumes when the same command is given again; kernels.svg in its folder shows what it has
@@ -259,7 +242,7 @@ TRAINING: Final = TrainingCommand(
       katachi train crbm --resume runs/oriented
       katachi show runs/oriented
     """,
-    options=(DATA, DATA_SIZE, POSITIONS, SEED, FIRST_RUN),
+    options=(core.DATA, core.DATA_SIZE, core.POSITIONS, core.SEED, core.FIRST_RUN),
     parse=_parse,
     train=_train,
     folder=lambda settings: f"crbm-{settings.size}",

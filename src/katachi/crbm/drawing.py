@@ -16,21 +16,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from katachi.core import drawing
 from katachi.core.contracts import Floats
-from katachi.core.drawing import (
-    Cell,
-    Drawing,
-    DrawRequest,
-    Figure,
-    LearnedSet,
-    LearnedShape,
-    Section,
-    Shape,
-    board_markup,
-    draw_moves,
-    shape_extent,
-    show_sets,
-)
 from katachi.core.models import SavedModel, find_model
 from katachi.crbm.config import orient
 from katachi.crbm.evaluator import SavedCrbm, load_crbm
@@ -67,11 +54,11 @@ class DrawnKernel:
     channels: Floats  # [3, k, k], weights of own stones, the opponent's and free points less the mean of the three
 
     @property
-    def strongest(self) -> Shape:
+    def strongest(self) -> drawing.Shape:
         """Each point in the state that it has the largest weight for."""
         side = self.channels.shape[-1]
         stones = [STATES[channel] for channel in self.channels.argmax(axis=0).ravel().tolist()]
-        return Shape(side, side, tuple(map(Cell, stones)), board_size=side)
+        return drawing.Shape(side, side, tuple(map(drawing.Cell, stones)), board_size=side)
 
     @property
     def caption(self) -> str:
@@ -111,11 +98,13 @@ def _as_channels(kernels: Floats, *, liberties: bool) -> Floats:
     return channels
 
 
-def list_kernels(named: NamedCrbm, count: int = KERNELS_SHOWN) -> LearnedSet:
+def list_kernels(named: NamedCrbm, count: int = KERNELS_SHOWN) -> drawing.LearnedSet:
     """The same for the terminal: shapes, with the share of windows in which they are on in place of a weight."""
     drawn = rank_kernels(named.crbm, count)
-    shapes = [LearnedShape(kernel.number, kernel.use or 0.0, kernel.caption, kernel.strongest) for kernel in drawn]
-    return LearnedSet(f"{named.name}: kernels, and how often they are on", tuple(shapes))
+    shapes = [
+        drawing.LearnedShape(kernel.number, kernel.use or 0.0, kernel.caption, kernel.strongest) for kernel in drawn
+    ]
+    return drawing.LearnedSet(f"{named.name}: kernels, and how often they are on", tuple(shapes))
 
 
 _LEAD: Final = (
@@ -126,20 +115,20 @@ _LEAD: Final = (
 )
 
 
-def draw(saved: SavedModel[Any], request: DrawRequest) -> Drawing:
+def draw(saved: SavedModel[Any], request: drawing.DrawRequest) -> drawing.Drawing:
     """The kernels of a CRBM, beside those of others; in a game what its value would play."""
     if request.game is not None:
-        return draw_moves(saved, request)
+        return drawing.draw_moves(saved, request)
     count = request.per_set or KERNELS_SHOWN
     others = [(Path(name).name, find_model(name)) for name in request.beside]
     crbms = [NamedCrbm(name, load_crbm(path)[0]) for name, path in [(request.name, saved.path), *others]]
     svg = draw_kernels(crbms, count)
-    return Drawing(
+    return drawing.Drawing(
         f"The kernels of {' and '.join(crbm.name for crbm in crbms)}",
         _LEAD,
-        (Section("Kernels", (Figure(svg),)),),
+        (drawing.Section("Kernels", (drawing.Figure(svg),)),),
         svg,
-        show_sets([list_kernels(crbm, count) for crbm in crbms]),
+        drawing.show_sets([list_kernels(crbm, count) for crbm in crbms]),
     )
 
 
@@ -169,7 +158,7 @@ def draw_kernels(crbms: Sequence[NamedCrbm], count: int = KERNELS_SHOWN) -> str:
 
 def _extent(kernel: DrawnKernel) -> tuple[float, float]:
     """What a kernel takes without its caption: wood beside the three squares, which stand one above the other."""
-    wide, high = shape_extent(kernel.strongest)
+    wide, high = drawing.shape_extent(kernel.strongest)
     side = _SQUARE * kernel.channels.shape[-1]
     return wide + _GAP / 2 + side, max(high, 3 * side + _GAP)
 
@@ -182,7 +171,7 @@ def _cell(kernel: DrawnKernel, x: float, y: float) -> str:
         for channel in range(len(STATES))
     )
     caption = f'<text x="0" y="{high + 15:g}">{escape(kernel.caption)}</text>'
-    return f'<g transform="translate({x:g} {y:g})">{board_markup(kernel.strongest)}{squares}{caption}</g>'
+    return f'<g transform="translate({x:g} {y:g})">{drawing.board_markup(kernel.strongest)}{squares}{caption}</g>'
 
 
 def _square(kernel: DrawnKernel, channel: int) -> str:

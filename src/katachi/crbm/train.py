@@ -18,19 +18,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from katachi.core import training as core
 from katachi.core.cards import Metric
 from katachi.core.contracts import Floats
-from katachi.core.training import (
-    Machine,
-    MetricLine,
-    TrainingError,
-    TrainingRun,
-    Watcher,
-    ignore,
-    load_first_weights,
-    name_weights,
-    weights_of,
-)
 from katachi.crbm.config import CrbmTraining, Weights
 from katachi.crbm.drawing import NamedCrbm, draw_kernels
 from katachi.crbm.evaluator import SavedCrbm, load_crbm, mean_use, save_crbm
@@ -46,7 +36,7 @@ _SLOWER: Final = 3  # how much smaller the step size is that a diverged run shou
 Boards = NDArray[np.uint8]  # planes of states, [B, states, n, n]
 
 
-class Diverged(TrainingError):
+class Diverged(core.TrainingError):
     """Weights that are not numbers any more, or too large to be of use: at which step, and the way out."""
 
 
@@ -143,13 +133,13 @@ class ContrastiveLearner:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that is needed to resume."""
-        state = name_weights(self.crbm.arrays())
+        state = core.name_weights(self.crbm.arrays())
         state |= {f"velocities/{name}": tensor.numpy().copy() for name, tensor in self._velocities.items()}
         return state | {"particles": self._particles.numpy().copy(), "step": np.array([self.step])}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Resume from a state; raises ValueError if it is not one of these settings."""
-        self.crbm = Crbm(self.settings.config, weights_of(state))
+        self.crbm = Crbm(self.settings.config, core.weights_of(state))
         try:
             self.step = int(state["step"][0])
             for name, tensor in self._velocities.items():
@@ -197,10 +187,10 @@ _UNITS: Final = {"validation_reconstruction_error": "mean square", "validation_f
 def train_crbm(
     settings: CrbmTraining,
     directory: Path,
-    watch: Watcher = ignore,
+    watch: core.Watcher = core.ignore,
     command: str = "",
-    machine: Machine = Machine(),  # noqa: B008
-    tick: Callable[[int, Contrast], None] = ignore,
+    machine: core.Machine = core.Machine(),  # noqa: B008
+    tick: Callable[[int, Contrast], None] = core.ignore,
 ) -> None:
     """Train in a run directory, or resume there, and save the model there at the end.
 
@@ -209,8 +199,8 @@ def train_crbm(
     """
     torch.set_num_threads(machine.threads)
     batches = _open_batches(settings)
-    learner = ContrastiveLearner(settings, load_first_weights(settings.first_model, _weights_of_model))
-    with TrainingRun(directory, settings, watch, command) as run:
+    learner = ContrastiveLearner(settings, core.load_first_weights(settings.first_model, _weights_of_model))
+    with core.TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
         held_out = batches.positions(Split.VALIDATION, settings.validation_positions).planes
         stream = batches.stream(learner.step, machine.workers)
@@ -221,7 +211,7 @@ def train_crbm(
             tick=lambda found: tick(learner.positions, found),
             checkpoint_seconds=machine.checkpoint_seconds,
         ):
-            line = MetricLine(
+            line = core.MetricLine(
                 {
                     "positions": learner.positions,
                     "reconstruction_error": found.error / found.batches,
@@ -256,7 +246,7 @@ def _snapshot(learner: ContrastiveLearner, held_out: Boards) -> SavedCrbm:
     return SavedCrbm(learner.settings.config, learner.crbm.arrays(), use_of_kernels(learner.crbm, held_out))
 
 
-def _save(run: TrainingRun, learner: ContrastiveLearner, batches: Batches, held_out: Boards) -> None:
+def _save(run: core.TrainingRun, learner: ContrastiveLearner, batches: Batches, held_out: Boards) -> None:
     training = run.describe(batches.dataset.title, batches.games, learner.positions)
     metrics = {
         name.replace("_", " "): Metric(value=value, unit=_UNITS.get(name, ""), positions=len(held_out))

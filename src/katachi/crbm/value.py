@@ -15,30 +15,14 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from katachi.core.cards import Metric, ModelCard, ModelError, Training
+from katachi.core import training as core
+from katachi.core.cards import Metric, ModelCard, ModelError, Strict, Training
 from katachi.core.contracts import Evaluator, FeatureSet, Floats, Limit, Metrics
 from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.core.models import SavedModel, find_model, load_model
 from katachi.core.release import Release, Request, check_recipe
-from katachi.core.training import (
-    DATA,
-    FIRST_RUN,
-    SEED,
-    Count,
-    Machine,
-    MetricLine,
-    Observer,
-    Option,
-    Seed,
-    TrainingCommand,
-    TrainingError,
-    TrainingRun,
-    Watcher,
-    check_settings,
-    ignore,
-)
 from katachi.crbm.config import TRAINING as CRBM_TRAINING
 from katachi.crbm.config import CrbmTraining
 from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm, load_crbm, save_crbm
@@ -64,10 +48,8 @@ from katachi.sgf.files import Split
 # gradient, whatever the features are. So feature sets with 64 ones and with 5,145 dense numbers learn at the same rate.
 
 
-class LinearTdSettings(BaseModel):
+class LinearTdSettings(Strict):
     """How to learn."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     step_size: float = Field(default=0.1, gt=0, le=10, allow_inf_nan=False)
     gradient: Literal["squared", "logistic"] = "squared"
@@ -293,12 +275,12 @@ class ValueTraining(FormerSelfSettings):
     size: int = Field(default=9, ge=2, le=MAX_SIZE)
     data: str | None = None  # the folder of a dataset
     weakest: str | None = None  # the lowest rank of both players whose games are learned from, such as 1d
-    games: Count | None = None  # how many of them, at most
-    passes: Count = 1  # over these games
+    games: core.Count | None = None  # how many of them, at most
+    passes: core.Count = 1  # over these games
     symmetries: bool = False  # whether each game teaches in all its eight orientations
-    seed: Seed = 0
-    evaluate_every: Count = 200  # games
-    validation_games: Count = 100
+    seed: core.Seed = 0
+    evaluate_every: core.Count = 200  # games
+    validation_games: core.Count = 100
     first_model: str | None = None  # a model whose value to start from, over the same features
 
     @model_validator(mode="after")
@@ -367,7 +349,7 @@ class ValueLearner:
             chains = partial(self._chains_of, played)
         learned = [self.learner.update(chains(symmetry)).values for symmetry in self._orientations]
         if not np.isfinite(self.learner.weights).all():
-            raise TrainingError(
+            raise core.TrainingError(
                 f"game {self.games + 1}: weights are not numbers any more; nothing was overwritten: "
                 f"start another run with --set step_size={self.settings.step_size / 3:.2g}"
             )
@@ -447,10 +429,10 @@ def open_records(settings: ValueTraining, split: Split, most: int | None) -> Rec
 def train_value(
     settings: ValueTraining,
     directory: Path,
-    watch: Watcher = ignore,
+    watch: core.Watcher = core.ignore,
     command: str = "",
-    machine: Machine = Machine(),  # noqa: B008
-    tick: Callable[[int, int], None] = ignore,
+    machine: core.Machine = core.Machine(),  # noqa: B008
+    tick: Callable[[int, int], None] = core.ignore,
 ) -> None:
     """Train in a run directory, or resume there to the same bytes, and save the model and a player's spec at the end.
 
@@ -459,7 +441,7 @@ def train_value(
     """
     learner = ValueLearner(settings)
     held_out = list(_held_out(learner))
-    with TrainingRun(directory, settings, watch, command) as run:
+    with core.TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
         for counts in run.learn(
             learner,
@@ -468,7 +450,7 @@ def train_value(
             tick=lambda _: tick(learner.games, learner.total_games),
             checkpoint_seconds=machine.checkpoint_seconds,
         ):
-            line = MetricLine(
+            line = core.MetricLine(
                 {
                     "games": learner.games,
                     "td_error": float(np.sqrt(counts.squared_errors / max(counts.updates, 1))),
@@ -522,7 +504,7 @@ def _logits(weights: Floats, chains: Chains) -> NDArray[np.float64]:
     return sums
 
 
-def _save(run: TrainingRun, learner: ValueLearner) -> None:
+def _save(run: core.TrainingRun, learner: ValueLearner) -> None:
     settings, last, path = learner.settings, run.lines[-1].values, run.path / "model"
     training = run.describe("self-play" if learner.records is None else learner.records.dataset.title, learner.games)
     metrics = {}
@@ -541,7 +523,7 @@ def _save(run: TrainingRun, learner: ValueLearner) -> None:
 # How it is shown
 
 
-def _summarize(_: ValueTraining, lines: Sequence[MetricLine]) -> str:
+def _summarize(_: ValueTraining, lines: Sequence[core.MetricLine]) -> str:
     """What was last measured."""
     if not lines:
         return ""
@@ -554,14 +536,14 @@ def _summarize(_: ValueTraining, lines: Sequence[MetricLine]) -> str:
     return ", ".join(parts)
 
 
-def _train(settings: ValueTraining, folder: Path, command: str, machine: Machine, observer: Observer) -> None:
+def _train(settings: ValueTraining, folder: Path, command: str, machine: core.Machine, observer: core.Observer) -> None:
     def tick(games: int, total: int) -> None:
         observer.tick(games, None, total)
 
     train_value(settings, folder, observer.watch, command, machine, tick)
 
 
-TRAINING: Final = TrainingCommand(
+TRAINING: Final = core.TrainingCommand(
     help="""Learn what features are worth, from recorded games by TD(0), and then from games against its former self.
 
     The features are those of a CRBM, or all 2×2 templates. A run that was interrupted resumes when the same command is
@@ -574,14 +556,14 @@ TRAINING: Final = TrainingCommand(
       katachi play runs/templates/player.toml --size 9
     """,
     options=(
-        Option("features", "A CRBM, as a run or a model, or templates.", str, is_argument=True),
-        DATA,
-        Option("games", "How many of its games to learn from."),
-        Option("self_play", "How many games to play against its former self then."),
-        SEED,
-        FIRST_RUN._replace(help="Start from the value of a model.", metavar="MODEL"),
+        core.Option("features", "A CRBM, as a run or a model, or templates.", str, is_argument=True),
+        core.DATA,
+        core.Option("games", "How many of its games to learn from."),
+        core.Option("self_play", "How many games to play against its former self then."),
+        core.SEED,
+        core.FIRST_RUN._replace(help="Start from the value of a model.", metavar="MODEL"),
     ),
-    parse=lambda values: check_settings(ValueTraining, values),
+    parse=lambda values: core.check_settings(ValueTraining, values),
     train=_train,
     folder=lambda settings: f"value-{settings.size}",
     summarize=_summarize,
@@ -608,7 +590,7 @@ class CrbmRelease(Release):
         """Both, one after the other, or what is left of it; returns the run of the value."""
         command = f"katachi models make {request.name}"
         for training, part, name in zip((CRBM_TRAINING, TRAINING), settings, ("crbm", "value"), strict=True):
-            request.tools.train(training, part, request.folder / name, command, Machine())
+            request.tools.train(training, part, request.folder / name, command, core.Machine())
         return request.folder / "value"
 
     def check(self, settings: tuple[CrbmTraining, ValueTraining], card: ModelCard, name: str) -> None:

@@ -52,8 +52,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
+from katachi.core.cards import Strict
 from katachi.core.contracts import Doubles, Floats
 from katachi.features.kernels import influence as kernels
 from katachi.features.kernels.influence import GROUPS, fill_groups
@@ -113,14 +114,11 @@ def _read(board: Board, kind: GroupKind) -> NDArray[Any]:
 
 # The four rules.
 
-_FROZEN: Final = ConfigDict(extra="forbid", strict=True, frozen=True)
 _MOST_STEPS: Final = 100
 
 
-class ChenInfluence(BaseModel):
+class ChenInfluence(Strict):
     """Stones that radiate until an opponent stone blocks them."""
-
-    model_config = _FROZEN
 
     method: Literal["exact", "stringent"] = "exact"
     emission: float = Field(default=64.0, gt=0, le=1e6, allow_inf_nan=False)  # of a stone on its own point
@@ -141,10 +139,8 @@ class ChenInfluence(BaseModel):
         return 4 * self.emission
 
 
-class BouzyInfluence(BaseModel):
+class BouzyInfluence(Strict):
     """Dilations, then erosions: *n* and *n* · (*n* − 1) + 1 let a lone stone claim nothing but itself."""
-
-    model_config = _FROZEN
 
     method: Literal["bouzy"] = "bouzy"
     stone: int = Field(default=128, gt=0, le=1_000_000)
@@ -163,10 +159,8 @@ class BouzyInfluence(BaseModel):
         return 4.0 * self.dilations
 
 
-class ZobristInfluence(BaseModel):
+class ZobristInfluence(Strict):
     """Signs that are added up: a stone counts one for its neighbors, however large its number is."""
-
-    model_config = _FROZEN
 
     method: Literal["zobrist"] = "zobrist"
     stone: int = Field(default=50, gt=0, le=1_000_000)

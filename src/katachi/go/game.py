@@ -58,6 +58,17 @@ class Game:
         self._work = self.board.record.copy()
         self._resigned: int | None = None
 
+    @classmethod
+    def of_steps(cls, size: int, rules: Rules, steps: Iterable[Step]) -> Game:
+        """The game of some steps from the empty board on; raises IllegalMove or ValueError if one cannot be."""
+        game = cls(size, rules)
+        for step in steps:
+            if isinstance(step, Play):
+                game.play(step.move, step.color)
+            else:
+                game.setup(*step)
+        return game
+
     @property
     def size(self) -> int:
         return self.board.size

@@ -35,16 +35,7 @@ from katachi.gtp.commands.admin import engine_version
 from katachi.gtp.protocol import Line
 from katachi.gtp.serving import describe_error, read_lines, write_all
 from katachi.gtp.session import lead_of, lower_bound, total_visits, win_rate
-from katachi.players.asking import (
-    Preparation,
-    Selection,
-    ban_others,
-    count_visits,
-    describe_models,
-    find_evaluator,
-    spread_of,
-    watch_analyses,
-)
+from katachi.players import asking
 
 # Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
 #
@@ -78,21 +69,20 @@ class Perspective(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query that can be answered."""
+    """A query that can be answered: what was asked, and what follows from it."""
 
-    id: str
+    form: _QueryForm
     start: Game
     plays: tuple[tuple[int, int], ...]  # color and move
     turns: Mapping[int, int]  # with the priority of each
     limit: Limit
     perspective: Perspective
-    ownership: bool = False
-    ownership_spread: bool = False
-    policy: bool = False
-    variation_visits: bool = False
-    report_every: float | None = None
     bans: Sequence[Ban] = ()
-    warnings: Sequence[tuple[str, str]] = field(default=())  # a sentence, and the field that it is about
+    warnings: Sequence[tuple[str, str]] = ()  # a sentence, and the field that it is about
+
+    @property
+    def id(self) -> str:
+        return self.form.id
 
     def position(self, turn: int) -> Game:
         """The game after so many of its moves."""
@@ -194,24 +184,9 @@ def _build(form: _QueryForm, given: Mapping[str, Any], defaults: Defaults) -> Qu
     plays = tuple((color, _move(text, size, "moves")) for color, text in form.moves)
     _check_legal(start, plays, form)
     limit, perspective, unused = _settings(form, defaults)
-    return Query(
-        form.id,
-        start,
-        plays,
-        _turns(form),
-        limit,
-        perspective,
-        form.includeOwnership,
-        form.includeOwnershipStdev,
-        form.includePolicy,
-        form.includePVVisits,
-        form.reportDuringSearchEvery,
-        _bans(form, size),
-        [
-            *(("Unexpected or unused field", name) for name in given if name not in _QueryForm.model_fields),
-            *(("Unknown setting: " + name, "overrideSettings") for name in unused),
-        ],
-    )
+    warnings = [("Unexpected or unused field", name) for name in given if name not in _QueryForm.model_fields]
+    warnings += [("Unknown setting: " + name, "overrideSettings") for name in unused]
+    return Query(form, start, plays, _turns(form), limit, perspective, _bans(form, size), warnings)
 
 
 def _size(form: _QueryForm) -> int:
@@ -334,7 +309,7 @@ def _bans(form: _QueryForm, size: int) -> list[Ban]:
         bans += [Ban(avoided.player, move, avoided.untilDepth) for move in moves]
     for allowed in form.allowMoves:
         moves = [_move(text, size, "allowMoves") for text in allowed.moves]
-        bans += ban_others(allowed.player, moves, allowed.untilDepth, size)
+        bans += asking.ban_others(allowed.player, moves, allowed.untilDepth, size)
     return bans
 
 
@@ -357,23 +332,25 @@ def describe_analysis(
 ) -> Answer:
     """The answer about a turn."""
     view = query.perspective.color(game.to_play)
-    candidates = Selection(list(query.bans)).choose(analysis.candidates, game)
+    candidates = asking.Selection(list(query.bans)).choose(analysis.candidates, game)
     answer: Answer = {
         "id": query.id,
         "turnNumber": turn,
         "isDuringSearch": is_during_search,
         "moveInfos": [
-            _describe_candidate(candidate, game.size, order, variation_visits=query.variation_visits)
+            _describe_candidate(candidate, game.size, order, variation_visits=query.form.includePVVisits)
             | _values(analysis, candidate, visits, game.to_play, view)
-            for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True))
+            for order, (candidate, visits) in enumerate(zip(candidates, asking.count_visits(candidates), strict=True))
         ],
         "rootInfo": _describe_root(analysis, game, view),
     }
     if analysis.ownership is not None:
-        owners = {"ownership": _plain(view * analysis.ownership)} if query.ownership else {}
-        spread = {"ownershipStdev": _plain(spread_of(analysis.ownership))} if query.ownership_spread else {}
+        owners = {"ownership": _plain(view * analysis.ownership)} if query.form.includeOwnership else {}
+        spread = (
+            {"ownershipStdev": _plain(asking.spread_of(analysis.ownership))} if query.form.includeOwnershipStdev else {}
+        )
         answer |= owners | spread
-    policy = _policy(game, analysis, evaluator) if query.policy else None
+    policy = _policy(game, analysis, evaluator) if query.form.includePolicy else None
     return answer if policy is None else answer | {"policy": policy}
 
 
@@ -506,7 +483,7 @@ class AnalysisEngine:
     def __init__(self, player: Player, defaults: Defaults | None = None) -> None:
         self._player = player
         self._defaults = defaults or Defaults()
-        self.preparation = Preparation(player)
+        self.preparation = asking.Preparation(player)
 
     def serve(self, stdin: BinaryIO, stdout: BinaryIO, *, waits: bool = True) -> None:
         """Answer until the input has ended and, if it ``waits``, everything is analyzed; or Ctrl-C, or nobody reads."""
@@ -554,7 +531,7 @@ class AnalysisEngine:
         if action == "query_version":
             send(given | {"version": engine_version(), "git_hash": "<omitted>"})
         elif action == "query_models":
-            send(given | {"models": describe_models(self._player)})
+            send(given | {"models": asking.describe_models(self._player)})
         elif action == "clear_cache":
             send(given)  # a player that keeps something between moves keeps it by position: nothing can be stale
         elif action in ("terminate", "terminate_all"):
@@ -581,10 +558,10 @@ class AnalysisEngine:
         if not self.preparation.wait(task.stop):
             send(describe_nothing(query, task.turn))
             return
-        evaluator = find_evaluator(self._player)
-        interval = float("inf") if query.report_every is None else query.report_every
+        evaluator = asking.find_evaluator(self._player)
+        interval = query.form.reportDuringSearchEvery or float("inf")
         due, last = time.monotonic() + interval, None
-        for last in watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
+        for last in asking.watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
             if time.monotonic() >= due and not task.stop.is_set():
                 send(describe_analysis(query, task.turn, game, last, evaluator, is_during_search=True))
                 due = time.monotonic() + interval

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 MAX_LINE: Final = 1 << 16  # bytes; a full 19×19 game as one gogui-play_sequence takes less than a tenth of this
@@ -28,6 +29,17 @@ _RESPONSE_HEAD: Final = re.compile(r"([=?])([0-9]*)(?:[ \t]+|$)")
 
 class GtpError(ValueError):
     """A command that cannot be obeyed; its text is what the controller reads behind the ``?``."""
+
+
+@contextmanager
+def refusing(what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Let errors of these kinds be answers that begin with ``what``; an answer that is one already stays as it is."""
+    try:
+        yield
+    except GtpError:
+        raise
+    except kinds as error:
+        raise GtpError(f"{what}: {error}") from None
 
 
 class Command(NamedTuple):

@@ -1,7 +1,8 @@
 """Commands by name, and the loop that answers them. This module knows no Go either.
 
-A command is a function ``(session, *arguments) -> str``; how many arguments it takes is read from its signature. One
-that returns an iterator of lines *streams*: ``=`` is sent at once, then every line as it comes.
+A command is a function ``(session, *arguments) -> str``, or None for an empty answer; how many arguments it takes is
+read from its signature. One that returns an iterator of lines *streams*: ``=`` is sent at once, then every line as it
+comes.
 
 Input is read on a thread of its own, so that a command at work can see that the controller has said something:
 ``InputReader.waiting`` is set as long as a line waits that nobody has taken, an empty one included, and after the end
@@ -34,7 +35,7 @@ _MAX_WAITING_LINES: Final = 4096  # a controller further ahead than this is made
 
 SessionT = TypeVar("SessionT")
 Answer = str | Iterator[str]
-Handler = Callable[..., Answer]
+Handler = Callable[..., Answer | None]
 HandlerT = TypeVar("HandlerT", bound=Handler)
 
 
@@ -88,7 +89,7 @@ class CommandTable(Generic[SessionT]):
             self._signatures[command.name].bind(session, *command.arguments)
         except TypeError:
             raise GtpError(f"syntax error: usage is {self.usage(command.name)}") from None
-        return self._handlers[command.name](session, *command.arguments)
+        return self._handlers[command.name](session, *command.arguments) or ""
 
 
 def answer(table: CommandTable[SessionT], session: SessionT, line: Line) -> Iterator[bytes]:

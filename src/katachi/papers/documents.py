@@ -240,6 +240,12 @@ def plot(path: Path, columns: int = 1, height: float = 3.2) -> Iterator[list[Any
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
+def with_errors(found: Iterable[Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Values, and how far their bounds lie below and above them, [2, n]; of each (value, low, high)."""
+    values, low, high = np.array(list(found), dtype=np.float64).reshape(-1, 3).T
+    return values, np.stack([values - low, high - values])
+
+
 def label_axes(axes: Any, title: str, x: str, y: str) -> None:
     """Say what a plot shows; the legend stands below it, where it hides nothing."""
     axes.set_title(title, loc="left")

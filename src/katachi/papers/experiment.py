@@ -13,7 +13,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from itertools import islice
@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Final, Self
 
 from katachi import papers
 from katachi.core.cards import provenance
-from katachi.core.disk import DirectoryLock, end_with_parent, write_atomically
+from katachi.core.disk import DirectoryLock, in_processes, write_atomically
 
 
 class ExperimentError(ValueError):
@@ -52,10 +52,6 @@ class Row:
     ) -> Self:
         """A row of an estimate, rounded to one digit; None if there is none."""
         return cls(name, what, published, *((None, None) if found is None else (round(found[0], 1), found[1])))
-
-    def to_json(self) -> dict[str, Any]:
-        """The row as ``katachi reproduce --json`` prints it."""
-        return asdict(self)
 
 
 # Many runs side by side, each kept on disk as soon as it is through, so that an interrupted experiment resumes.
@@ -208,20 +204,11 @@ def _keep(run: Run, result: Json, folder: Path) -> None:
 def _do(runs: Sequence[Run], workers: Workers) -> Iterator[tuple[Run, Json]]:
     """Do runs in their order and yield each as it is through."""
     if workers.backend is Backend.RAY:
-        yield from _do_on_ray(runs, workers.jobs)
-    elif workers.jobs == 1:
-        yield from ((run, run.work(**run.arguments)) for run in runs)
-    else:
-        from joblib import Parallel, delayed
-
-        parallel = Parallel(
-            n_jobs=workers.jobs, batch_size=1, pre_dispatch=workers.jobs, return_as="generator_unordered"
-        )
-        yield from parallel(delayed(_do_in_worker)(run, os.getpid()) for run in runs)
+        return _do_on_ray(runs, workers.jobs)
+    return in_processes(_work, ((run,) for run in runs), workers.jobs)
 
 
-def _do_in_worker(run: Run, parent: int) -> tuple[Run, Json]:
-    end_with_parent(parent)
+def _work(run: Run) -> tuple[Run, Json]:
     return run, run.work(**run.arguments)
 
 
@@ -290,7 +277,7 @@ class Table(ABC):
         """Do the runs, or those that are missing."""
 
     @abstractmethod
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterable[Row]:
         """What was measured, beside what was published."""
 
     @abstractmethod

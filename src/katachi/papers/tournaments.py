@@ -7,7 +7,6 @@ measurement has games of all pairs, and one that asks for more games later conti
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -26,7 +25,7 @@ from katachi.arena.ratings import Anchor, pair_scores, rate
 from katachi.arena.records import GameRecord, find_directory, games_kept, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
-from katachi.core.disk import write_atomically
+from katachi.core.disk import format_toml, write_atomically
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, format_rounded, share
 from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
@@ -149,31 +148,7 @@ def read_player(name: str) -> Json:
 def write_rating(path: Path, rating: RatingTable) -> None:
     """Put a rating into a player's file, in the place of an earlier one; the rest stays as it is."""
     kept = _RATING.sub("", path.read_text(encoding="utf-8")).rstrip("\n")
-    write_atomically(path, f"{kept}\n{format_toml({'rating': rating.model_dump()})}")
-
-
-def format_toml(values: Json) -> str:
-    """Plain values and tables of them as TOML.
-
-    >>> print(format_toml({"kind": "search", "search": {"rave": 0.0, "playouts": {"nakade": False}}}), end="")
-    kind = "search"
-    [search]
-    rave = 0.0
-    [search.playouts]
-    nakade = false
-    """
-    return "".join(f"{line}\n" for line in _lines(values, ""))
-
-
-def _lines(values: Json, table: str) -> Iterator[str]:
-    for key, value in values.items():
-        if not isinstance(value, dict):
-            yield f"{key} = {json.dumps(value, ensure_ascii=False)}"
-    for key, value in values.items():
-        if isinstance(value, dict):
-            name = f"{table}.{key}" if table else key
-            yield f"[{name}]"
-            yield from _lines(value, name)
+    write_atomically(path, f"{kept}\n{format_toml({'rating': rating.model_dump()}).lstrip()}")
 
 
 # Tournaments in rounds, and what is counted of them.
@@ -199,13 +174,8 @@ class Pair:
         return self.wins + self.draws / 2
 
     @property
-    def percent(self) -> float:
-        """What the first won, draws counted as half."""
-        return 100 * self.points / self.games
-
-    @property
     def won(self) -> Estimate:
-        """What the first won, in percent."""
+        """What the first won, in percent; draws are counted as half."""
         return share(self.points, self.games)
 
 

@@ -29,6 +29,7 @@ from katachi.policy.export import export_onnx, quantize_onnx
 from katachi.policy.learner import (
     Learner,
     Losses,
+    Replicas,
     broadcast,
     global_inputs,
     is_first,
@@ -38,7 +39,6 @@ from katachi.policy.learner import (
 )
 from katachi.policy.network import Prediction
 from katachi.policy.planes import PLANES
-from katachi.policy.replicas import Replicas
 from katachi.sgf.files import Split
 
 _EXAMPLES: Final = "examples.txt"

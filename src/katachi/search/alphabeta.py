@@ -43,33 +43,10 @@ from katachi.search.settings import MAX_DEPTH, AlphaBetaSettings
 ShouldStop = Callable[[], bool]
 
 
-class Tree(Protocol):
-    """The tree below one position. Each ``run`` goes deeper and profits from the runs before it."""
-
-    @property
-    def nodes(self) -> int:
-        """How many nodes have been looked at, in all runs."""
-        ...
-
-    def run(self, depth: int, node_limit: int | None, should_stop: ShouldStop) -> bool:
-        """Search to a depth; returns whether that was completed before a limit ended it."""
-        ...
-
-    @property
-    def line(self) -> list[int]:
-        """The best line that the last run found, even an incomplete one; empty if it found none."""
-        ...
-
-    @property
-    def black_wins(self) -> float:
-        """The value of that line."""
-        ...
-
-    @property
-    def visits(self) -> Ints:
-        """How many nodes lay behind each move of the root, [n²+1], in all runs."""
-        ...
-
+# A tree is that below one position, compiled or in Python. Each ``run`` to a depth goes deeper and profits from those
+# before it, and returns whether that was completed before a limit ended it. ``line`` is the best line that the last run
+# found, even an incomplete one, empty if there is none; ``black_wins`` is its value. ``nodes`` and ``visits``, [n²+1],
+# are counted over all runs: how many were looked at, and how many of them lay behind each move of the root.
 
 # The compiled tree, for evaluators that compiled code can call.
 #
@@ -380,7 +357,7 @@ class AlphaBetaSearch:
             if not complete or should_stop() or is_forced:
                 return
 
-    def _tree(self, game: Game, rng: np.random.Generator) -> Tree:
+    def _tree(self, game: Game, rng: np.random.Generator) -> CompiledTree | PythonTree:
         if isinstance(self.evaluator, CompiledEvaluator):
             if not self._is_compiled:
                 compile_for(self.evaluator)

@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Doubles, Evaluation, Evaluator, Floats, Ints, Limit, WindowValues
-from katachi.core.evaluators import DEFAULT_TEMPERATURE, WrongBoardSize, after, softmax_policy
+from katachi.core.contracts import Evaluation, Evaluator, Floats, Ints, Limit, WindowValues
+from katachi.core.evaluators import DEFAULT_TEMPERATURE, CompiledValue, WrongBoardSize, after, softmax_policy
 from katachi.features.windows import CODES, SIDE, TABLE_SIZES, find_windows
 from katachi.go.board import Board
 from katachi.go.game import Game, Step
@@ -55,8 +55,10 @@ Size = tuple[int, int]
 _LARGEST: Final = (SIDE, SIDE)
 
 
-class TdMemory:
+class TdMemory(CompiledValue):
     """The weights of the windows of some sizes on boards of one size."""
+
+    compiled = kernels
 
     def __init__(self, board_size: int, sizes: Sequence[Size], long_term: WindowValues | None = None) -> None:
         if long_term is not None and long_term.board_size != board_size:
@@ -71,32 +73,15 @@ class TdMemory:
         self.most_contacts = sum(width * height * (1 + (width != height)) for width, height in learned)
         self.learned_windows = sum(len(find_windows(board_size, *size).cells) for size in learned)
         bases = np.cumsum([0, *(3 ** len(cells) for cells in windows)])
-        self._ints = _lay_out(board_size, windows, bases[:-1])
         self._begin: Floats = np.zeros(int(bases[-1]), dtype=np.float32)
         if long_term is not None:  # the largest windows are the last
             self._begin[-len(long_term.cells) * CODES :] = long_term.values[long_term.class_of].ravel()
-        self._weights = self._begin.copy()
+        # The weights change when the memory learns.
+        self.parameters = _lay_out(board_size, windows, bases[:-1]), self._begin.copy()
 
     def forget(self) -> None:
         """Go back to long-term memory, or to nothing."""
-        self._weights[:] = self._begin
-
-    # As an evaluator
-
-    @property
-    def kernel(self) -> Any:
-        """``kernel(records, parameters)``: P(Black wins) on ``records[0]``."""
-        return kernels.value
-
-    @property
-    def sweep_kernel(self) -> Any:
-        """``sweep_kernel(records, parameters, values)``: the same after each move, NaN where it is illegal."""
-        return kernels.sweep
-
-    @property
-    def parameters(self) -> tuple[NDArray[np.int32], Floats]:
-        """The windows, and the weights, which change when the memory learns."""
-        return self._ints, self._weights
+        self.parameters[1][:] = self._begin
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
         """The value of each board, and the values of its afterstates as a policy."""
@@ -108,21 +93,10 @@ class TdMemory:
         ]
         return Evaluation(np.array(wins, dtype=np.float32), np.stack(policies))
 
-    def evaluate_afterstates(self, board: Board) -> Doubles:
-        """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
-        return self._run(kernels.sweep, board)
-
-    def afterstate_log_odds(self, board: Board) -> Doubles:
-        """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
-        return self._run(kernels.sweep_log_odds, board)
-
-    def _run(self, sweep: Any, board: Board) -> Doubles:
+    def _check_board(self, board: Board) -> None:
         if board.size != self.board_size:
             size = self.board_size
             raise WrongBoardSize(f"this memory is of {size}×{size} boards, not of {board.size}×{board.size}")
-        values = np.empty(board.size**2 + 1)
-        sweep(board.record, self.parameters, values)
-        return values
 
 
 def _lay_out(board_size: int, windows: list[list[int]], bases: Ints) -> NDArray[np.int32]:

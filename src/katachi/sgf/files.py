@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from katachi.core.disk import end_with_parent
+from katachi.core.disk import in_processes
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
@@ -97,11 +97,6 @@ class _MeteredReader:
             raise SgfError(f"damaged archive: {error}") from None
         self._meter.count(len(data))
         return data
-
-
-def open_gzip(file: IO[bytes], limits: Limits) -> Reader:
-    """The content of a gzip file."""
-    return _MeteredReader(gzip.GzipFile(fileobj=file, mode="rb"), _Meter(file.tell, limits))
 
 
 def open_zip(file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[], Reader]]]:
@@ -265,7 +260,7 @@ def _contents(path: Path, file: IO[bytes], limits: Limits) -> Iterator[tuple[str
         for name, open_entry in open_zip(file, limits):
             yield f"{path}:{name}", open_entry
     elif start.startswith(GZIP_MAGIC):
-        yield str(path), lambda: open_gzip(file, limits)
+        yield str(path), lambda: _MeteredReader(gzip.GzipFile(fileobj=file, mode="rb"), _Meter(file.tell, limits))
     else:
         yield str(path), lambda: file
 
@@ -333,14 +328,8 @@ class Summary:
 
     def merge(self, other: Summary) -> None:
         """Add the counts of another summary to this one."""
-        self.games += other.games
-        self.moves += other.moves
-        self.errors += other.errors
-        self.repaired_games += other.repaired_games
-        self.by_size += other.by_size
-        self.by_rank += other.by_rank
-        self.by_result += other.by_result
-        self.repairs += other.repairs
+        for name in ("games", "moves", "errors", "repaired_games", "by_size", "by_rank", "by_result", "repairs"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.error_examples += other.error_examples[: MOST_EXAMPLES - len(self.error_examples)]
 
     def to_json(self) -> dict[str, Any]:
@@ -383,26 +372,16 @@ def summarize_files(paths: Iterable[PathLike], processes: int, watch: Callable[[
 
     ``watch`` hears how many bytes of a file are done with.
     """
-    from joblib import Parallel, delayed
 
     def batches() -> Iterator[list[Piece]]:
         for batch in batch_pieces(iter_pieces(paths), _BATCH_BYTES):
             yield batch
             watch(batch[-1].file, batch[-1].read)
 
-    counts: Iterable[Summary] = map(summarize, batches())
-    if processes > 1:
-        run = Parallel(n_jobs=processes, return_as="generator_unordered")
-        counts = run(delayed(_summarize_with)(os.getpid(), batch) for batch in batches())
     total = Summary()
-    for count in counts:
+    for count in in_processes(summarize, ((batch,) for batch in batches()), processes):
         total.merge(count)
     return total
-
-
-def _summarize_with(parent: int, batch: list[Piece]) -> Summary:
-    end_with_parent(parent)
-    return summarize(batch)
 
 
 def _in_order(counts: Counter[str]) -> dict[str, int]:

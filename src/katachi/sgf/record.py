@@ -310,14 +310,6 @@ def replay(
     return replaying.game
 
 
-def replay_nodes(nodes: Sequence[Node], report: Report = ignore) -> Iterator[Game]:
-    """The game after each node of a path from the root: one game, played on when the next node is asked for."""
-    replaying = _Replay(nodes, None, report)
-    for node in nodes:
-        replaying.follow(node)
-        yield replaying.game
-
-
 class Ending(NamedTuple):
     """The board at the end of a main line, and the number of moves that led there."""
 
@@ -603,7 +595,10 @@ class SgfGame:
         """Every node of the main line with the game after it: one game, played on; copy it to keep it."""
         log = RepairLog()
         nodes = list(self.main_line())
-        yield from zip(nodes, replay_nodes(nodes, log), strict=True)
+        replaying = _Replay(nodes, None, log)
+        for node in nodes:
+            replaying.follow(node)
+            yield node, replaying.game
         self._note(log)
 
     def replay_to_end(self) -> Ending:

@@ -19,7 +19,6 @@ from typing import Final
 from katachi.core.disk import write_atomically
 from katachi.go.game import Game, Play, Setup
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_sgf_point
-from katachi.go.rules import Rules
 from katachi.sgf.record import SgfGame
 from katachi.sgf.repairs import SgfError
 from katachi.sgf.tree import Node, escape, is_raw
@@ -158,7 +157,7 @@ def game_to_tree(game: Game) -> Node:
             "AP": ["katachi"],
             "SZ": [str(game.size)],
             "KM": [f"{game.komi:g}"],
-            "RU": [escape(_rules_text(game.rules))],
+            "RU": [escape(json.dumps(game.rules.to_json()) if game.rules.name == "custom" else game.rules.name)],
         }
     )
     steps = game.steps
@@ -171,10 +170,6 @@ def game_to_tree(game: Game) -> Node:
     for step in steps[isinstance(first, Setup) :]:
         node = node.add_child(_step_properties(step, game.size))
     return root
-
-
-def _rules_text(rules: Rules) -> str:
-    return json.dumps(rules.to_json()) if rules.name == "custom" else rules.name
 
 
 def _step_properties(step: Play | Setup, size: int) -> dict[str, list[str]]:

@@ -24,29 +24,21 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from katachi.core.cards import Strict
 from katachi.core.contracts import FeatureSet, Floats, Metrics
 from katachi.core.linear import load_linear
 from katachi.core.models import find_model
 from katachi.core.training import MetricLine, Seed, TrainingError
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI
+from katachi.shapes import self_play as playing
 from katachi.shapes.alp import play_against_alp
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.fused import MIN_SIZE
 from katachi.shapes.kernels.run import RUN, STEP_SCHEDULES, step_decay, step_size_at
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes, can_fuse_liberties
-from katachi.shapes.self_play import (
-    EYE_RULES,
-    EyeRule,
-    FastSelfPlay,
-    OnlineSelfPlay,
-    SelfPlay,
-    check_tying,
-    longest_game,
-    tie,
-)
 from katachi.shapes.sets import ShapeSet
 
 __all__ = ["TdLearner", "TdSettings", "play_against_alp"]
@@ -56,10 +48,8 @@ _SLICE: Final = 100  # games between two ticks, at which Ctrl-C is noticed
 Ticker = Callable[[int], None]
 
 
-class TdSettings(BaseModel):
+class TdSettings(Strict):
     """How to learn. The defaults are the paper's, but for the form of learning."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     size: int = Field(default=9, ge=MIN_SIZE, le=MAX_SIZE)
     komi: float = Field(default=7.5, ge=-MAX_KOMI, le=MAX_KOMI)
@@ -76,7 +66,7 @@ class TdSettings(BaseModel):
     average_from: float = Field(default=1.0, ge=0, le=1)  # the share of games before averaging starts
     move_cap: int | None = Field(default=None, ge=1)  # plies, then the board counts as it stands; 4 · size²
     tied: bool = False  # whether a shape and its color inverse share a weight with opposite signs
-    eye_rule: EyeRule = "simple"  # which eyes nobody fills: simple ones, or all points between own stones
+    eye_rule: playing.EyeRule = "simple"  # which eyes nobody fills: simple ones, or all points between own stones
     update_after_exploring: bool = True  # whether an afterstate learns from one that a random move led to
     seed: Seed = 0
     mode: Literal["fast", "online"] = "fast"
@@ -89,10 +79,10 @@ class TdSettings(BaseModel):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         features = self.features  # raises ValueError for sets that are there twice or do not fit
-        if self.move_cap is not None and self.move_cap > longest_game(self.size):
-            raise ValueError(f"move_cap is at most {longest_game(self.size)} on {self.size}×{self.size}")
+        if self.move_cap is not None and self.move_cap > playing.longest_game(self.size):
+            raise ValueError(f"move_cap is at most {playing.longest_game(self.size)} on {self.size}×{self.size}")
         if self.tied:
-            check_tying(features)
+            playing.check_tying(features)
         if self.mode == "fast":
             large = [shape_set.name for shape_set in features.sets if shape_set.is_hashed]
             if large:
@@ -134,13 +124,13 @@ class TdLearner:
         in_use = self.features.sharing[0] == np.arange(self.features.size)
         return np.where(in_use, weights.astype(np.float64), 0.0)
 
-    def _new_self_play(self, weights: NDArray[np.float64]) -> SelfPlay:
+    def _new_self_play(self, weights: NDArray[np.float64]) -> playing.SelfPlay:
         run = _new_run(self.settings, self.total_games)
         # An xorshift generator must not start at 0.
         seed = np.random.SeedSequence(self.settings.seed).generate_state(1, np.uint64)[0] | np.uint64(1)
         if self.settings.mode == "fast":
-            return FastSelfPlay(self.features, run, weights, seed)
-        return OnlineSelfPlay(self.features, run, weights, seed, cascade=self.settings.cascade)
+            return playing.FastSelfPlay(self.features, run, weights, seed)
+        return playing.OnlineSelfPlay(self.features, run, weights, seed, cascade=self.settings.cascade)
 
     @property
     def games(self) -> int:
@@ -165,7 +155,7 @@ class TdLearner:
 
     def _of_features(self, weights: NDArray[np.float64]) -> Floats:
         """The weights of self-play, which spreads those that are tied, as the features number them."""
-        tied = tie(self.features, weights) if isinstance(self.features, LocalShapes) else weights
+        tied = playing.tie(self.features, weights) if isinstance(self.features, LocalShapes) else weights
         return tied.astype(np.float32)
 
     def train(self, games: int, tick: Ticker | None = None) -> Metrics:
@@ -222,13 +212,13 @@ def _new_run(settings: TdSettings, total_games: int) -> NDArray[Any]:
         "logistic": settings.gradient == "logistic",
         "update_after_exploring": settings.update_after_exploring,
         "komi": settings.komi,
-        "move_cap": longest_game(settings.size) if settings.move_cap is None else settings.move_cap,
+        "move_cap": playing.longest_game(settings.size) if settings.move_cap is None else settings.move_cap,
         "explore": round(settings.epsilon * 2**32),
         "trace_decay": settings.trace_decay,
         "step_size": settings.step_size,
         "step_schedule": schedule,
         "step_decay": step_decay(schedule, settings.step_size, final, total_games),
-        "eye_rule": EYE_RULES[settings.eye_rule],
+        "eye_rule": playing.EYE_RULES[settings.eye_rule],
         # A share of 1 means never, though a batch may end exactly with the last game.
         "average_from": math.ceil(settings.average_from * total_games) + int(settings.average_from == 1),
     }
@@ -277,7 +267,7 @@ def growing_stages(settings: TdSettings, games: int, grow_from: int, grow_games:
     for size in range(grow_from, settings.size):
         own = {"size": size, "final_step_size": None, "average_from": 1.0}
         if settings.move_cap is not None:
-            own["move_cap"] = min(settings.move_cap, longest_game(size))
+            own["move_cap"] = min(settings.move_cap, playing.longest_game(size))
         smaller.append(Stage(TdSettings.model_validate(values | own), grow_games))
     return [*smaller, Stage(TdSettings.model_validate(values), games)]
 

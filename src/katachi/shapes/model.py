@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Doubles, FeatureSet, Floats, WindowValues
-from katachi.core.evaluators import DEFAULT_TEMPERATURE
+from katachi.core.contracts import FeatureSet, Floats, WindowValues
+from katachi.core.evaluators import DEFAULT_TEMPERATURE, CompiledValue
 from katachi.core.linear import LinearModel
 from katachi.features.windows import CODES
 from katachi.go.board import Board
@@ -100,29 +100,16 @@ def _lay_out(
     return np.concatenate([header, *(section.ravel() for section in sections)]).astype(np.int32)
 
 
-class FusedLinearModel(LinearModel):
+class FusedLinearModel(CompiledValue, LinearModel):
     """The model over shapes that can be fused, compiled. Meets ``CompiledEvaluator`` too; its sweep is compiled."""
+
+    compiled = kernels
 
     def __init__(self, features: FeatureSet, weights: Floats, temperature: float = DEFAULT_TEMPERATURE) -> None:
         super().__init__(features, weights, temperature)
         if not (isinstance(features, LocalShapes | CombinedShapes) and can_fuse(features)):
             raise ValueError(f"{features.name} do not all fit into 3×3 windows, or 2×2 windows with liberties")
-        self._parameters = fuse(features, self.weights)
-
-    @property
-    def kernel(self) -> Any:
-        """``kernel(records, parameters)``: P(Black wins) on ``records[0]``."""
-        return kernels.value
-
-    @property
-    def sweep_kernel(self) -> Any:
-        """``sweep_kernel(records, parameters, values)``: the same after each move, NaN where it is illegal."""
-        return kernels.sweep
-
-    @property
-    def parameters(self) -> Parameters:
-        """The fused tables; boards handed to the kernels must have their size."""
-        return self._parameters
+        self.parameters = fuse(features, self.weights)  # boards handed to the kernels must have the size of the tables
 
     def window_values(self) -> WindowValues:
         """The values of 3×3 windows; raises ValueError if there are liberty shapes besides."""
@@ -132,21 +119,7 @@ class FusedLinearModel(LinearModel):
         return WindowValues(self.features.board_size, windows.cells, windows.class_of, sum_parts(windows))
 
     def _logit(self, board: Board) -> float:
-        return float(kernels.board_logit(board.record, self._parameters))
-
-    def evaluate_afterstates(self, board: Board) -> Doubles:
-        """P(Black wins) after each move that is legal under simple ko, [n²+1]; NaN elsewhere."""
-        return self._run(kernels.sweep, board)
-
-    def afterstate_log_odds(self, board: Board) -> Doubles:
-        """The log-odds of Black after each such move, [n²+1]; NaN elsewhere."""
-        return self._run(kernels.sweep_log_odds, board)
-
-    def _run(self, sweep: Any, board: Board) -> Doubles:
-        self._check_board(board)
-        values = np.empty(board.size**2 + 1)
-        sweep(board.record, self._parameters, values)
-        return values
+        return float(kernels.board_logit(board.record, self.parameters))
 
 
 def warmup() -> None:

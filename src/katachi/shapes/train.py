@@ -16,26 +16,12 @@ from typing import Any, Final, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from katachi.core import training as core
 from katachi.core.cards import Metric, wilson_interval
 from katachi.core.disk import write_atomically
 from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
 from katachi.core.models import SavedModel
 from katachi.core.release import Release, Request
-from katachi.core.training import (
-    FIRST_RUN,
-    SEED,
-    Count,
-    Machine,
-    MetricLine,
-    Observer,
-    Option,
-    TrainingCommand,
-    TrainingRun,
-    Watcher,
-    check_settings,
-    finish_first,
-    ignore,
-)
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
 from katachi.shapes.alp import play_against_alp
@@ -67,12 +53,12 @@ class ShapeTraining(TdSettings):
     gradient: Literal["squared", "logistic"] = "logistic"
     step_size: float = Field(default=0.3, gt=0, le=1000, allow_inf_nan=False)
     average_from: float = Field(default=0.5, ge=0, le=1)
-    games: Count = 300_000
-    evaluate_every: Count = 10_000
+    games: core.Count = 300_000
+    evaluate_every: core.Count = 10_000
     test_games: int = Field(default=200, ge=2, le=10**6)  # of each agent against the average liberty player
     grow_from: int | None = Field(default=None, ge=MIN_SIZE, le=MAX_SIZE)  # the size to start on; the last one
     grow_at: float = Field(default=0.9, gt=0, le=1)  # the win rate of every agent that leads to the next size
-    grow_games: Count = 100_000  # the most on each size before the last, which has ``games``
+    grow_games: core.Count = 100_000  # the most on each size before the last, which has ``games``
     first_model: str | None = None  # a model to start from, of the first size or a smaller one
 
     @model_validator(mode="after")
@@ -100,7 +86,7 @@ def train_shapes(
     *,
     seed: int = 0,
     folder: Path | str | None = None,
-    watch: Watcher = ignore,
+    watch: core.Watcher = core.ignore,
     **settings: Any,
 ) -> LearnedShapes:
     """Learn from nothing by self-play in a script; ``settings`` are those of ``ShapeTraining``.
@@ -113,9 +99,9 @@ def train_shapes(
     [100, 200]
     """
     wanted = _parse({"size": size, "games": games, "seed": seed, **settings})
-    lines: list[MetricLine] = []
+    lines: list[core.MetricLine] = []
 
-    def keep(line: MetricLine) -> None:
+    def keep(line: core.MetricLine) -> None:
         lines.append(line)
         watch(line)
 
@@ -128,9 +114,9 @@ def train_shapes(
 def train_in_folder(
     settings: ShapeTraining,
     directory: Path,
-    watch: Watcher = ignore,
+    watch: core.Watcher = core.ignore,
     command: str = "",
-    tick: Callable[[int, int], None] = ignore,
+    tick: Callable[[int, int], None] = core.ignore,
 ) -> list[Path]:
     """Train in a run directory, or resume there, and return the models, one for each agent; each with a player's spec.
 
@@ -138,7 +124,7 @@ def train_in_folder(
     played on which size. The same settings end in the same bytes however often the run was interrupted.
     """
     growing = _new_learner(settings)
-    with TrainingRun(directory, settings, watch, command) as run, finish_first() as stop:
+    with core.TrainingRun(directory, settings, watch, command) as run, core.finish_first() as stop:
         run.restore(growing)
 
         def slice_is_played(games: int) -> None:
@@ -149,7 +135,7 @@ def train_in_folder(
 
         while not growing.is_finished:
             metrics = growing.train_until(settings.evaluate_every, slice_is_played)
-            line = MetricLine({"size": growing.size, **metrics.values, **_test(growing.learner, settings)})
+            line = core.MetricLine({"size": growing.size, **metrics.values, **_test(growing.learner, settings)})
             growing.grow(line)
             run.keep(growing.state_dict(), line)
         training = run.describe("self-play", settings.games)
@@ -188,7 +174,7 @@ def _test(learner: TdLearner, settings: ShapeTraining) -> dict[str, float | list
     return {"test_games": settings.test_games, "win_rates": [won / settings.test_games for won in wins]}
 
 
-def draw_curves(runs: Sequence[Sequence[MetricLine]], path: Path) -> None:
+def draw_curves(runs: Sequence[Sequence[core.MetricLine]], path: Path) -> None:
     """Draw the curve of every run as SVG: the mean of its agents by all its games so far, one color for each size."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -209,7 +195,7 @@ def draw_curves(runs: Sequence[Sequence[MetricLine]], path: Path) -> None:
     write_atomically(path, picture.getvalue())
 
 
-def _by_size(lines: Sequence[MetricLine]) -> dict[int, tuple[list[int], list[float]]]:
+def _by_size(lines: Sequence[core.MetricLine]) -> dict[int, tuple[list[int], list[float]]]:
     """Games since the start of the run, and percents, for each size."""
     curves: dict[int, tuple[list[int], list[float]]] = {}
     before = last = 0
@@ -227,7 +213,7 @@ def _by_size(lines: Sequence[MetricLine]) -> dict[int, tuple[list[int], list[flo
 # How it is shown
 
 
-def _summarize(settings: ShapeTraining, lines: Sequence[MetricLine]) -> str:
+def _summarize(settings: ShapeTraining, lines: Sequence[core.MetricLine]) -> str:
     """The curve on the last size, and the last win rates with their intervals."""
     if not lines:
         return "nothing was learned"
@@ -242,7 +228,7 @@ def _summarize(settings: ShapeTraining, lines: Sequence[MetricLine]) -> str:
     return f"{curve} against alp{size}: {', '.join(shown)}"
 
 
-def _warn(settings: ShapeTraining, lines: Sequence[MetricLine]) -> list[str]:
+def _warn(settings: ShapeTraining, lines: Sequence[core.MetricLine]) -> list[str]:
     """A sentence for every size that was left before it was mastered."""
     games = {stage.settings.size: stage.games for stage in settings.stages()}
     smaller = [size for size in sizes_not_mastered(lines, settings.grow_at) if size < settings.size]
@@ -252,7 +238,7 @@ def _warn(settings: ShapeTraining, lines: Sequence[MetricLine]) -> list[str]:
     ]
 
 
-def _scalars(line: MetricLine) -> dict[str, float]:
+def _scalars(line: core.MetricLine) -> dict[str, float]:
     """``9x9/win_rate_1`` is that of the first agent on 9×9."""
     scalars = {name: line.values[name] for name in ("td_error", "plies", "black_wins")}
     scalars |= {f"win_rate_{agent}": rate for agent, rate in enumerate(line.win_rates, start=1)}
@@ -263,10 +249,10 @@ def _parse(values: dict[str, Any]) -> ShapeTraining:
     games = values.get("games")
     if "evaluate_every" not in values and isinstance(games, int):
         values["evaluate_every"] = max(1, games // 30)
-    return check_settings(ShapeTraining, values)
+    return core.check_settings(ShapeTraining, values)
 
 
-def _train(settings: ShapeTraining, folder: Path, command: str, _: Machine, observer: Observer) -> None:
+def _train(settings: ShapeTraining, folder: Path, command: str, _: core.Machine, observer: core.Observer) -> None:
     games = {stage.settings.size: stage.games for stage in settings.stages()}
 
     def tick(size: int, done: int) -> None:
@@ -275,7 +261,7 @@ def _train(settings: ShapeTraining, folder: Path, command: str, _: Machine, obse
     train_in_folder(settings, folder, observer.watch, command, tick)
 
 
-TRAINING: Final = TrainingCommand(
+TRAINING: Final = core.TrainingCommand(
     help="""Learn local shapes by self-play, one ply deep (Silver, Sutton and Müller 2007).
 
     A run that was interrupted resumes when the same command is given again. When it is finished, its folder holds the
@@ -291,11 +277,11 @@ TRAINING: Final = TrainingCommand(
       katachi play runs/five/player.toml --size 5
     """,
     options=(
-        Option("size", "The board size."),
-        Option("games", "How many games to play."),
-        SEED,
-        Option("grow_from", "Start on this size, and grow the board."),
-        FIRST_RUN._replace(help="Start from the weights of a model, grown as needed.", metavar="MODEL"),
+        core.Option("size", "The board size."),
+        core.Option("games", "How many games to play."),
+        core.SEED,
+        core.Option("grow_from", "Start on this size, and grow the board."),
+        core.FIRST_RUN._replace(help="Start from the weights of a model, grown as needed.", metavar="MODEL"),
     ),
     parse=_parse,
     train=_train,

@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from katachi.core import drawing
 from katachi.core.contracts import Floats, OwnershipEvaluator
-from katachi.core.drawing import (
-    Drawing,
-    DrawingError,
-    DrawRequest,
-    Figure,
-    Picture,
-    Section,
-    draw_layer,
-    draw_sheet,
-    evaluate_position,
-    ownership_layer,
-    show_layer,
-    show_moves,
-)
 from katachi.features.influence import INFLUENCES, AnyInfluence, GroupKind, map_influence
 from katachi.go.board import Board
 from katachi.territory.inputs import PointInputs
@@ -33,20 +20,20 @@ _LEAD: Final = (
 )
 
 
-def draw(saved: SavedModel[Any], request: DrawRequest) -> Drawing:
+def draw(saved: SavedModel[Any], request: drawing.DrawRequest) -> drawing.Drawing:
     """Whose each point will be, and the moves that promise most."""
     game = request.position(saved.card.board_size)
     evaluator = saved.load()
     if not isinstance(evaluator, OwnershipEvaluator):
-        raise DrawingError(f"{request.name} does not say who will own each point")
-    layer = ownership_layer(evaluator.ownership([game.board])[0], f"by {request.name}")
-    position, svg = evaluate_position(evaluator, game), draw_layer(game.board, layer, game.last_move)
-    return Drawing(
+        raise drawing.DrawingError(f"{request.name} does not say who will own each point")
+    layer = drawing.ownership_layer(evaluator.ownership([game.board])[0], f"by {request.name}")
+    position, svg = drawing.evaluate_position(evaluator, game), drawing.draw_layer(game.board, layer, game.last_move)
+    return drawing.Drawing(
         f"Whose each point will be, by {request.name}",
         _LEAD,
-        (Section(position.title, (Figure(svg),), position.best()),),
+        (drawing.Section(position.title, (drawing.Figure(svg),), position.best()),),
         svg,
-        show_layer(game, layer, show_moves(position)),
+        drawing.show_layer(game, layer, drawing.show_moves(position)),
     )
 
 
@@ -58,8 +45,8 @@ def draw_influence(
     for name, influence in influences.items():
         black, white = map_influence(board, influence, group)
         words = f"{name}: red where Black is felt more, blue where White is"
-        pictures.append(Picture(name, words, (black - white).reshape(board.size, board.size)))
-    return draw_sheet("Influence", board, pictures)
+        pictures.append(drawing.Picture(name, words, (black - white).reshape(board.size, board.size)))
+    return drawing.draw_sheet("Influence", board, pictures)
 
 
 def draw_point_inputs(inputs: PointInputs, board: Board, propensity: Floats | None = None) -> str:
@@ -69,5 +56,5 @@ def draw_point_inputs(inputs: PointInputs, board: Board, propensity: Floats | No
     """
     (encoded,) = inputs.encode([board], propensity)
     grids = encoded.T.reshape(inputs.d, board.size, board.size)
-    pictures = [Picture(inputs.names[i], inputs.describe(i), grids[i]) for i in inputs.own]
-    return draw_sheet(f"{inputs.d} inputs of a point", board, pictures)
+    pictures = [drawing.Picture(inputs.names[i], inputs.describe(i), grids[i]) for i in inputs.own]
+    return drawing.draw_sheet(f"{inputs.d} inputs of a point", board, pictures)

@@ -51,8 +51,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
+from katachi.core.cards import Strict
 from katachi.core.contracts import Floats, Ints
 from katachi.features.influence import INFLUENCES, GroupKind, Influence
 from katachi.features.kernels.influence import ORDERS
@@ -247,10 +247,8 @@ _PARTS: Final = (
 )
 
 
-class PointInputs(BaseModel):
+class PointInputs(Strict):
     """Which inputs there are, and how they are computed."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     group: GroupKind = "chain"
     influence: Influence = INFLUENCES["exact"]

@@ -41,8 +41,9 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from katachi.core.cards import Strict
 from katachi.core.contracts import Doubles, Floats, Ints
 from katachi.go.points import Symmetry
 from katachi.territory.inputs import PointInputs
@@ -57,10 +58,8 @@ MAX_SWEEPS: Final = 4
 Shape = tuple[int, ...]
 
 
-class DagRnnConfig(BaseModel):
+class DagRnnConfig(Strict):
     """A network without its weights; the defaults are the paper's."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     hidden: int = Field(default=16, ge=8, le=256, multiple_of=8)  # units in the hidden layer of each network
     channels: int = Field(default=8, ge=8, le=256, multiple_of=8)  # numbers in the state of a point in one plane
@@ -207,7 +206,7 @@ def make_grid(size: int) -> Grid:
     steps = np.stack([symmetry.points(size) for symmetry in FLIP_SYMMETRIES])
     places = _places(steps, kinds)
     at_work = [np.flatnonzero((rows < FLIPS * points).any(axis=0)) for rows in places]
-    seen = [_fill_up(found, points) for found in at_work]
+    seen = [np.concatenate([found, np.full(-found.size % BLOCK, points)]) for found in at_work]
     order = np.argsort(kinds, kind="stable")
     return Grid(
         points=points,
@@ -232,10 +231,6 @@ def _places(steps: Ints, kinds: Ints) -> Ints:
     rows = steps * flips + np.arange(flips)[:, None]
     places = [np.where(kinds[steps] == kind, rows, flips * points) for kind in (INTERIOR, SIDE, CORNER)]
     return np.stack([*places, np.arange(points) * flips + np.arange(flips)[:, None]])
-
-
-def _fill_up(found: Ints, filler: int) -> Ints:
-    return np.concatenate([found, np.full(-found.size % BLOCK, filler)])
 
 
 def _rows(places: Ints) -> Ints:

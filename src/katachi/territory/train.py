@@ -14,30 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from katachi.core import training as core
 from katachi.core.cards import Metric, mean_interval, wilson_interval
 from katachi.core.contracts import Doubles, Floats
 from katachi.core.evaluators import after, moves_of
 from katachi.core.models import SavedModel, load_weights
 from katachi.core.release import Release, Request, describe_network
-from katachi.core.training import (
-    DATA,
-    FIRST_RUN,
-    POSITIONS,
-    SEED,
-    Batch,
-    Machine,
-    MetricLine,
-    Observer,
-    Option,
-    TrainingCommand,
-    TrainingError,
-    TrainingRun,
-    Watcher,
-    check_dataset_settings,
-    check_settings,
-    ignore,
-    load_first_weights,
-)
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
@@ -69,11 +51,11 @@ Ticker = Callable[[int, Losses], None]
 def train_territory(
     settings: TerritoryTraining,
     directory: Path,
-    watch: Watcher = ignore,
+    watch: core.Watcher = core.ignore,
     command: str = "",
-    machine: Machine = Machine(),  # noqa: B008
-    tick: Ticker = ignore,
-    count: Callable[[int], None] = ignore,
+    machine: core.Machine = core.Machine(),  # noqa: B008
+    tick: Ticker = core.ignore,
+    count: Callable[[int], None] = core.ignore,
 ) -> None:
     """Train in a run directory, or resume there, and save the model there at the end with a player's spec.
 
@@ -81,8 +63,10 @@ def train_territory(
     propensities; ``tick`` sees after every batch how many positions were learned from, and the losses of the last ones.
     """
     batches = open_batches(settings)
-    learner = TerritoryLearner(settings, load_first_weights(settings.first_model, _weights_of_model), machine.threads)
-    with TrainingRun(directory, settings, watch, command) as run:
+    learner = TerritoryLearner(
+        settings, core.load_first_weights(settings.first_model, _weights_of_model), machine.threads
+    )
+    with core.TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
         propensity = batches.count_propensity(count)
         held_out = batches.held_out(settings.validation_positions)
@@ -95,7 +79,7 @@ def train_territory(
             checkpoint_seconds=machine.checkpoint_seconds,
         ):
             measured = {f"validation_{name}": value for name, value in validate(learner.net, held_out).items()}
-            line = MetricLine({**_describe_losses(learner, batches, losses), **run.times("seconds"), **measured})
+            line = core.MetricLine({**_describe_losses(learner, batches, losses), **run.times("seconds"), **measured})
             run.keep(learner.state_dict(), line)
         territory = Territory(learner.net, propensity)
         points, temperature = fit_points(learner.net, held_out), _fit_temperature(territory, batches)
@@ -134,7 +118,7 @@ def _describe_losses(learner: TerritoryLearner, batches: TerritoryBatches, losse
     }
 
 
-def _metrics(last: MetricLine) -> dict[str, Metric]:
+def _metrics(last: core.MetricLine) -> dict[str, Metric]:
     """What the last evaluation found on held-out positions; the interval counts a position as one observation."""
     values = last.values
     count, right = values["validation_positions"], values["validation_right"]
@@ -167,8 +151,8 @@ class BootstrapTraining(TerritoryRecipe):
     """How a network learns from its own games; ``positions`` says when it has learned enough."""
 
     size: int = Field(default=5, ge=MIN_SIZE, le=MAX_SIZE)
-    games_a_round: Batch = 50
-    positions_a_game: Batch = 20
+    games_a_round: core.Batch = 50
+    positions_a_game: core.Batch = 20
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)  # in points: e times as likely for one more
 
     @property
@@ -263,7 +247,11 @@ def _next_move(game: PlayedGame, ply: int) -> int:
 
 
 def train_bootstrap(
-    settings: BootstrapTraining, directory: Path, watch: Watcher = ignore, command: str = "", tick: Ticker = ignore
+    settings: BootstrapTraining,
+    directory: Path,
+    watch: core.Watcher = core.ignore,
+    command: str = "",
+    tick: Ticker = core.ignore,
 ) -> None:
     """Train in a run directory, or resume there to the same bytes, and save the model and a player's spec at the end.
 
@@ -271,7 +259,7 @@ def train_bootstrap(
     learned from, and the losses of the last ones.
     """
     learner = TerritoryLearner(settings)
-    with TrainingRun(directory, settings, watch, command) as run:
+    with core.TrainingRun(directory, settings, watch, command) as run:
         run.restore(learner)
         for number in range(len(run.lines), settings.rounds):
             line = _play_round(learner, settings, number, tick)
@@ -282,7 +270,7 @@ def train_bootstrap(
         run.finish(**_PLAYER)
 
 
-def _play_round(learner: TerritoryLearner, settings: BootstrapTraining, number: int, tick: Ticker) -> MetricLine:
+def _play_round(learner: TerritoryLearner, settings: BootstrapTraining, number: int, tick: Ticker) -> core.MetricLine:
     """Play a round and learn from it."""
     rng = np.random.default_rng((settings.seed, number))
     territory = Territory(learner.net, _NO_PROPENSITY)
@@ -293,7 +281,7 @@ def _play_round(learner: TerritoryLearner, settings: BootstrapTraining, number: 
         losses = learner.update(positions.part(slice(first, first + settings.batch)))
         loss += losses.ownership
         tick(learner.positions, losses)
-    return MetricLine(
+    return core.MetricLine(
         {
             "games": (number + 1) * settings.games_a_round,
             "positions": learner.positions,
@@ -307,7 +295,7 @@ def _play_round(learner: TerritoryLearner, settings: BootstrapTraining, number: 
 # How it is shown
 
 
-def _summarize(_: TerritoryRecipe, lines: Sequence[MetricLine]) -> str:
+def _summarize(_: TerritoryRecipe, lines: Sequence[core.MetricLine]) -> str:
     """The last accuracy on held-out positions, or how the last games against itself went."""
     if not lines:
         return ""
@@ -324,14 +312,18 @@ def _summarize(_: TerritoryRecipe, lines: Sequence[MetricLine]) -> str:
 def _parse(values: dict[str, Any]) -> TerritoryTraining | BootstrapTraining:
     """A board size is for self-play: networks learn from datasets of any one."""
     if "size" not in values:
-        return check_dataset_settings(TerritoryTraining, values, "katachi data label")
+        return core.check_dataset_settings(TerritoryTraining, values, "katachi data label")
     if not values.keys().isdisjoint({"data", "first_model"}):
-        raise TrainingError("--self-play starts from nothing: give neither --data nor --from")
-    return check_settings(BootstrapTraining, values)
+        raise core.TrainingError("--self-play starts from nothing: give neither --data nor --from")
+    return core.check_settings(BootstrapTraining, values)
 
 
 def _train(
-    settings: TerritoryTraining | BootstrapTraining, folder: Path, command: str, machine: Machine, observer: Observer
+    settings: TerritoryTraining | BootstrapTraining,
+    folder: Path,
+    command: str,
+    machine: core.Machine,
+    observer: core.Observer,
 ) -> None:
     if isinstance(settings, BootstrapTraining):
         train_bootstrap(settings, folder, observer.watch, command, observer.tick)
@@ -343,7 +335,7 @@ def _train(
     train_territory(settings, folder, observer.watch, command, machine, observer.tick, count)
 
 
-TRAINING: Final = TrainingCommand(
+TRAINING: Final = core.TrainingCommand(
     help="""Learn from finished games who will own each point (Wu and Baldi 2006).
 
     A run that was interrupted resumes when the same command is given again. Settings are those of the network and of
@@ -360,16 +352,16 @@ TRAINING: Final = TrainingCommand(
       katachi train territory --self-play 5 --positions 200000
     """,
     options=(
-        DATA._replace(help="A dataset with labels (katachi data label)."),
-        Option(
+        core.DATA._replace(help="A dataset with labels (katachi data label)."),
+        core.Option(
             "size",
             "Learn from nothing, by playing against itself on this board size.",
             flag="--self-play",
             metavar="SIZE",
         ),
-        POSITIONS,
-        SEED,
-        FIRST_RUN,
+        core.POSITIONS,
+        core.SEED,
+        core.FIRST_RUN,
     ),
     parse=_parse,
     train=_train,

@@ -31,7 +31,7 @@ from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player,
 from katachi.core.drawing import Layer
 from katachi.core.models import open_model, pretrained_models
 from katachi.go.compiling import compiling
-from katachi.go.game import Game, Play, Step
+from katachi.go.game import Game, Step
 from katachi.go.rules import Rules
 from katachi.players.asking import find_evaluator, watch_analyses, watch_decisions
 from katachi.players.specs import load_player
@@ -69,7 +69,7 @@ def serve(pipe: Connection) -> None:
     while True:
         job = jobs.get()
         try:
-            pipe.send(Done(job.run(_PipeReporter(pipe), stop)))
+            pipe.send(Done(job.run(Reporter(pipe), stop)))
         except Exception as error:  # noqa: BLE001 - whatever a player does must not end the worker
             is_ours = type(error).__module__.split(".")[0] == "katachi"
             pipe.send(Done(error=str(error) if is_ours else f"{type(error).__name__}: {error}"))
@@ -88,8 +88,8 @@ def _listen(pipe: Connection, jobs: SimpleQueue[Any], stop: Event) -> None:
             jobs.put(message)
 
 
-class _PipeReporter:
-    """Reports through the pipe, not too often."""
+class Reporter:
+    """Reports to the server through the pipe; ``is_due`` says whether the last time was long enough ago."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -109,15 +109,6 @@ class _PipeReporter:
 # A job travels to a worker process and runs there. What it finds on the way it reports when a report is due.
 
 _MOST_KEPT: Final = 4  # players, and sets of evaluators, at a time
-
-
-class Reporter(Protocol):
-    """Reports to the server; ``is_due`` says whether that would not be too soon after the last time."""
-
-    @property
-    def is_due(self) -> bool: ...
-
-    def __call__(self, content: object) -> None: ...
 
 
 class Job(Protocol):
@@ -140,12 +131,7 @@ class Position:
         return cls(game.size, game.rules, tuple(game.steps), game.to_play)
 
     def replay(self) -> Game:
-        game = Game(self.size, self.rules)
-        for step in self.steps:
-            if isinstance(step, Play):
-                game.play(step.move, step.color)
-            else:
-                game.setup(*step)
+        game = Game.of_steps(self.size, self.rules, self.steps)
         game.to_play = self.to_play
         return game
 
@@ -165,20 +151,20 @@ class PrepareJob:
 
     def run(self, report: Reporter, stop: Event) -> None:  # noqa: ARG002 (nobody can stop the compiler)
         is_ready = Event()
-        watcher = Thread(target=_watch_compiler, args=(report, is_ready), daemon=True)
+
+        def watch() -> None:
+            while not is_ready.wait(_SECONDS_BETWEEN_REPORTS):
+                now = compiling()
+                if now is not None and now.seconds:
+                    report(Progress(now.done / now.seconds))
+
+        watcher = Thread(target=watch, daemon=True)
         watcher.start()
         try:
             load_prepared(self.player, self.size)
         finally:
             is_ready.set()
             watcher.join()  # two threads must not write into one pipe
-
-
-def _watch_compiler(report: Reporter, is_ready: Event) -> None:
-    while not is_ready.wait(_SECONDS_BETWEEN_REPORTS):
-        now = compiling()
-        if now is not None and now.seconds:
-            report(Progress(now.done / now.seconds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,28 +58,20 @@ class RecordPanel:
         self._session = session
         self._do = do
         self._chips_for: list[Variation] = []
-        self._build_way()
-        self._build_repairs()
-        self._comment = ui.label().classes("k-plain k-comment k-card")
-        with ui.element("div").classes("k-row"):
-            ui.link(texts.SAVE_SGF, f"/game/{session.name}/record.sgf").props("download")
-
-    def _build_way(self) -> None:
         with ui.element("nav").classes("k-nav").props(f'aria-label="{texts.MOVES_NAV}"'):
             self._buttons = [self._way("first"), self._way("back")]
             self._number = ui.label().classes("k-number")
             self._buttons += [self._way("forward"), self._way("last")]
         self._chips = ui.element("div").classes("k-row")
+        if repairs := session.table.opened.record.repairs:
+            with ui.expansion(texts.REPAIRS.format(count=len(repairs)), icon="build").props("dense").classes("k-card"):
+                ui.label("\n".join(map(str, repairs[:_MOST_REPAIRS]))).classes("k-plain k-repairs")
+        self._comment = ui.label().classes("k-plain k-comment k-card")
+        with ui.element("div").classes("k-row"):
+            ui.link(texts.SAVE_SGF, f"/game/{session.name}/record.sgf").props("download")
 
     def _way(self, command: str) -> ui.button:
         return icon_button(_ICONS[command], texts.WAYS[command], lambda: self.go(command))
-
-    def _build_repairs(self) -> None:
-        repairs = self._session.table.opened.record.repairs
-        if repairs:
-            with ui.expansion(texts.REPAIRS.format(count=len(repairs)), icon="build").props("dense").classes("k-card"):
-                lines = [str(repair) for repair in repairs[:_MOST_REPAIRS]]
-                ui.label("\n".join(lines)).classes("k-plain k-repairs")
 
     # Going about
 

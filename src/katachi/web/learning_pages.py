@@ -13,23 +13,9 @@ from starlette.requests import Request
 from katachi.core.drawing import Figure
 from katachi.core.training import Choice
 from katachi.go.diagrams import draw_svg
-from katachi.web import texts
+from katachi.web import texts, widgets
 from katachi.web.sessions import PUPIL, App, describe_model, draw_learned, find_lesson, model_names
 from katachi.web.table import Seats, TableError, TableSettings
-from katachi.web.widgets import (
-    Curve,
-    WatchedRun,
-    draw_chart,
-    enter_game,
-    find_run,
-    list_runs,
-    main_button,
-    page_frame,
-    quiet_button,
-    read_curves,
-    show_error,
-    user_of,
-)
 
 _MOST_MARKERS: Final = 10  # of a slider
 
@@ -39,11 +25,11 @@ _MOST_MARKERS: Final = 10  # of a slider
 
 def build_lesson_page(application: App, request: Request) -> None:
     """Everything on the page."""
-    with page_frame(request, texts.LEARN_PAGE, here="/learn"), ui.element("main").classes("k-main"):
+    with widgets.page_frame(request, texts.LEARN_PAGE, here="/learn"), ui.element("main").classes("k-main"):
         ui.label(texts.LEARN_TITLE).classes("k-title")
         ui.label(find_lesson().lead).classes("k-soft")
         with ui.element("div").classes("k-columns"):
-            view = LessonView(application, user_of(request))
+            view = LessonView(application, widgets.user_of(request))
     ui.context.client.on_delete(view.close)
 
 
@@ -77,20 +63,17 @@ class LessonView:
         self._lesson = application.lessons.of(user)
         with ui.element("section").classes("k-card k-stack"):
             self._sliders = {choice.name: ChoiceSlider(choice) for choice in find_lesson().choices}
-            self._build_buttons()
+            self._status = ui.label().classes("k-status")
+            with ui.element("div").classes("k-bar"):
+                self._begin = widgets.main_button(texts.TEACH, self._teach)
+                self._stop = widgets.quiet_button(texts.STOP, self._end)
+                self._play = widgets.quiet_button(texts.PLAY_PUPIL, self._play_pupil)
         with ui.element("section").classes("k-card k-stack"):
             self._curve = ui.html("", sanitize=False).classes("k-chart")  # drawn by us, every text in it escaped
             ui.label(texts.STRONGEST).classes("k-sub")
             self._shapes = ui.element("div").classes("k-figures")
         self._lesson.watchers.append(self.refresh)
         self.refresh()
-
-    def _build_buttons(self) -> None:
-        self._status = ui.label().classes("k-status")
-        with ui.element("div").classes("k-bar"):
-            self._begin = main_button(texts.TEACH, self._teach)
-            self._stop = quiet_button(texts.STOP, self._end)
-            self._play = quiet_button(texts.PLAY_PUPIL, self._play_pupil)
 
     def _teach(self) -> None:
         self._app.lessons.begin(self._user, {name: slider.value for name, slider in self._sliders.items()})
@@ -101,7 +84,7 @@ class LessonView:
 
     def _play_pupil(self) -> None:
         settings = TableSettings(player=PUPIL, seats=Seats.BLACK, size=find_lesson().size)
-        enter_game(lambda: self._app.begin(self._user, settings))
+        widgets.enter_game(lambda: self._app.begin(self._user, settings))
 
     def refresh(self) -> None:
         """Show how far the lesson is."""
@@ -111,7 +94,7 @@ class LessonView:
         self._play.set_enabled(self._app.lessons.opponent(self._user) is not None)
         self._status.set_text(lesson.notice or self._describe())
         points = tuple((float(one.games), one.wins) for one in lesson.progress)
-        self._curve.set_content(draw_chart([Curve(texts.WINS_AGAINST_ALP, points)] if points else []))
+        self._curve.set_content(widgets.draw_chart([widgets.Curve(texts.WINS_AGAINST_ALP, points)] if points else []))
         self._shapes.clear()
         with self._shapes:
             for figure in lesson.progress[-1].figures if lesson.progress else ():
@@ -134,7 +117,7 @@ class LessonView:
 
 def build_models_page(request: Request) -> None:
     """All models."""
-    with page_frame(request, texts.MODELS_PAGE, here="/models"), ui.element("main").classes("k-main k-stack"):
+    with widgets.page_frame(request, texts.MODELS_PAGE, here="/models"), ui.element("main").classes("k-main k-stack"):
         ui.label(texts.MODELS_PAGE).classes("k-title")
         ui.label(texts.MODELS_LEAD).classes("k-soft")
         with ui.element("div").classes("k-card k-games"):
@@ -149,9 +132,9 @@ async def build_model_page(name: str, request: Request) -> None:
     try:
         learned = await asyncio.to_thread(draw_learned, name)
     except TableError as error:
-        show_error(request, error)
+        widgets.show_error(request, error)
         return
-    with page_frame(request, name, here="/models"), ui.element("main").classes("k-main k-stack"):
+    with widgets.page_frame(request, name, here="/models"), ui.element("main").classes("k-main k-stack"):
         ui.label(texts.LEARNED.format(name=name)).classes("k-title")
         ui.label(learned.lead).classes("k-soft")
         with ui.element("div").classes("k-card k-facts"):
@@ -180,10 +163,10 @@ _SECONDS_BETWEEN_LOOKS: Final = 2.0
 
 def build_runs_page(folder: Path, request: Request) -> None:
     """All runs of the folder that the server watches."""
-    with page_frame(request, texts.RUNS_PAGE, here="/runs"), ui.element("main").classes("k-main k-stack"):
+    with widgets.page_frame(request, texts.RUNS_PAGE, here="/runs"), ui.element("main").classes("k-main k-stack"):
         ui.label(texts.RUNS_PAGE).classes("k-title")
         ui.label(texts.RUNS_LEAD).classes("k-soft")
-        runs = list_runs(folder)
+        runs = widgets.list_runs(folder)
         if not runs:
             ui.label(texts.NO_RUNS).classes("k-soft")
             return
@@ -198,11 +181,11 @@ def build_runs_page(folder: Path, request: Request) -> None:
 
 def build_run_page(folder: Path, name: str, request: Request) -> None:
     """One run, looked at again and again."""
-    run = find_run(folder, name)
+    run = widgets.find_run(folder, name)
     if run is None:
-        show_error(request, TableError(texts.NO_RUN))
+        widgets.show_error(request, TableError(texts.NO_RUN))
         return
-    with page_frame(request, name, here="/runs"), ui.element("main").classes("k-main k-stack"):
+    with widgets.page_frame(request, name, here="/runs"), ui.element("main").classes("k-main k-stack"):
         ui.label(name).classes("k-title")
         _RunView(folder, run)
 
@@ -210,7 +193,7 @@ def build_run_page(folder: Path, name: str, request: Request) -> None:
 class _RunView:
     """What a run shows now."""
 
-    def __init__(self, folder: Path, run: WatchedRun) -> None:
+    def __init__(self, folder: Path, run: widgets.WatchedRun) -> None:
         self._folder = folder
         self._run = run
         self._status = ui.label().classes("k-soft")
@@ -222,7 +205,7 @@ class _RunView:
 
     def _look(self) -> None:
         """Look again, and draw if something is new."""
-        run = find_run(self._folder, self._run.name)
+        run = widgets.find_run(self._folder, self._run.name)
         if run is not None and (run.changed, run.status) != (self._run.changed, self._run.status):
             self._run = run
             self._show()
@@ -230,7 +213,7 @@ class _RunView:
     def _show(self) -> None:
         self._status.set_text(self._run.status)
         if not self._run.is_match:
-            self._picture.set_content(draw_chart(read_curves(self._run.path)))
+            self._picture.set_content(widgets.draw_chart(widgets.read_curves(self._run.path)))
             return
         lines = [texts.SCORE.format(name=s.name, wins=f"{s.wins:g}", games=s.games) for s in self._run.scores()]
         self._scores.set_text("\n".join(lines))

@@ -13,11 +13,13 @@ import ipaddress
 import re
 import secrets
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
-from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlencode
+from typing import Final
+from urllib.parse import quote, urlencode
 
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from katachi.web import texts
@@ -102,21 +104,21 @@ class AuthMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if (refusal := self._find_refusal(headers)) is not None:
-            await _refuse(scope, send, *refusal)
-        elif scope["type"] == "http" and self._matches(dict(_query(scope)).get(TOKEN_KEY, "")):
-            await self._admit(scope, headers, send)
-        elif not self._matches(_cookies(headers).get(self._cookie, "")):
-            await _refuse(scope, send, 403, texts.NO_TOKEN)
+        asked = HTTPConnection(scope)
+        if (refusal := self._find_refusal(asked.headers)) is not None:
+            await _refuse(scope, receive, send, *refusal)
+        elif scope["type"] == "http" and self._matches(asked.query_params.get(TOKEN_KEY, "")):
+            await self._admit(asked)(scope, receive, send)
+        elif not self._matches(asked.cookies.get(self._cookie, "")):
+            await _refuse(scope, receive, send, 403, texts.NO_TOKEN)
         elif scope["type"] == "websocket":
             await self.app(scope, receive, send)
-        elif read_user(_cookies(headers)) is None:
-            await self._admit(scope, headers, send)
+        elif read_user(asked.cookies) is None:
+            await self._admit(asked)(scope, receive, send)
         else:
-            await _Exchange(self.app, receive, send).run(scope, headers)
+            await _Exchange(self.app, scope, receive, send).run(asked.headers.get("content-length", "0"))
 
-    def _find_refusal(self, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _find_refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
         if not self._address.answers_to(host):
             return 400, texts.WRONG_HOST
@@ -127,37 +129,34 @@ class AuthMiddleware:
     def _matches(self, token: str) -> bool:
         return secrets.compare_digest(token.encode(), self._token.encode())
 
-    async def _admit(self, scope: Scope, headers: dict[str, str], send: Send) -> None:
+    def _admit(self, asked: HTTPConnection) -> Response:
         """Keep the token in a cookie and go on to the page itself, so that the token leaves the address bar."""
-        query = [(key, value) for key, value in _query(scope) if key != TOKEN_KEY]
-        path = quote("/" + scope["path"].lstrip("/"))  # two slashes at the beginning would name another server
+        query = [(key, value) for key, value in asked.query_params.multi_items() if key != TOKEN_KEY]
+        path = quote("/" + asked.scope["path"].lstrip("/"))  # two slashes at the beginning would name another server
         target = path + (f"?{urlencode(query)}" if query else "")
-        user = read_user(_cookies(headers)) or secrets.token_hex(16)
-        cookies = [
-            _format_cookie(self._cookie, self._token, 30 * 86_400),
-            _format_cookie(USER_COOKIE, user, 365 * 86_400),
-        ]
-        await _answer(send, 303, "", [("location", target), *(("set-cookie", cookie) for cookie in cookies)])
+        response = Response(status_code=303, headers={**_HEADERS, "location": target})
+        user = read_user(asked.cookies) or secrets.token_hex(16)
+        for name, value, days in ((self._cookie, self._token, 30), (USER_COOKIE, user, 365)):
+            cookie = f"{name}={value}; Path=/; Max-Age={days * 86_400}; HttpOnly; SameSite=Strict"
+            response.headers.append("set-cookie", cookie)
+        return response
 
 
 class _Exchange:
     """One request and its response: what comes in is counted, what goes out gets our headers."""
 
-    def __init__(self, app: ASGIApp, receive: Receive, send: Send) -> None:
-        self._app = app
-        self._receive = receive
-        self._send = send
+    def __init__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        self._app, self._scope, self._receive, self._send = app, scope, receive, send
         self._received = 0
         self._started = False
         self._is_cut = False
 
-    async def run(self, scope: Scope, headers: dict[str, str]) -> None:
-        length = headers.get("content-length", "0")
+    async def run(self, length: str) -> None:
         if not length.isdigit() or int(length) > MAX_BODY:
-            await _answer(self._send, 413, texts.TOO_LARGE)
+            await _refuse(self._scope, self._receive, self._send, 413, texts.TOO_LARGE)
             return
         try:
-            await self._app(scope, self._receive_counted, self._send_with_headers)
+            await self._app(self._scope, self._receive_counted, self._send_with_headers)
         except Exception:
             if not self._is_cut:  # an application that loses its request in the middle may well complain
                 raise
@@ -168,7 +167,7 @@ class _Exchange:
         if self._received <= MAX_BODY:
             return message
         if not self._is_cut and not self._started:
-            await _answer(self._send, 413, texts.TOO_LARGE)
+            await _refuse(self._scope, self._receive, self._send, 413, texts.TOO_LARGE)
         self._is_cut = True
         return {"type": "http.disconnect"}
 
@@ -177,50 +176,19 @@ class _Exchange:
             return
         if message["type"] == "http.response.start":
             self._started = True
-            message = {**message, "headers": [*message.get("headers", []), *_encode(_HEADERS.items())]}
+            ours = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+            message = {**message, "headers": [*message.get("headers", []), *ours]}
         await self._send(message)
 
 
-def read_user(cookies: dict[str, str]) -> str | None:
+def read_user(cookies: Mapping[str, str]) -> str | None:
     """Who is there: a number that a browser was given with the token, None if it has none."""
     user = cookies.get(USER_COOKIE, "")
     return user if _USER.fullmatch(user) else None
 
 
-def _query(scope: Scope) -> list[tuple[str, str]]:
-    return parse_qsl(scope["query_string"].decode("latin-1"))
-
-
-def _cookies(headers: dict[str, str]) -> dict[str, str]:
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(headers.get("cookie", "")).items()}
-    except CookieError:
-        return {}
-
-
-def _format_cookie(name: str, value: str, seconds: int) -> str:
-    return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict"
-
-
-def _encode(headers: Any) -> list[tuple[bytes, bytes]]:
-    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-
-
-async def _refuse(scope: Scope, send: Send, status: int, sentence: str) -> None:
-    if scope["type"] == "http":
-        await _answer(send, status, sentence)
-    elif "websocket.http.response" in scope.get("extensions", {}):
-        await _answer(send, status, sentence, kind="websocket.http.response")
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:
+    if scope["type"] == "http" or "websocket.http.response" in scope.get("extensions", {}):
+        await PlainTextResponse(sentence, status, _HEADERS)(scope, receive, send)
     else:
         await send({"type": "websocket.close", "code": 1008})
-
-
-async def _answer(
-    send: Send, status: int, text: str, headers: list[tuple[str, str]] | None = None, kind: str = "http.response"
-) -> None:
-    """Send a response of plain text."""
-    content = text.encode()
-    given = [("content-type", "text/plain; charset=utf-8"), ("content-length", str(len(content)))]
-    fields = _encode([*given, *_HEADERS.items(), *(headers or [])])
-    await send({"type": f"{kind}.start", "status": status, "headers": fields})
-    await send({"type": f"{kind}.body", "body": content})

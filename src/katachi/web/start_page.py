@@ -43,7 +43,8 @@ class NewGameForm:
         self._app = application
         with ui.element("section").classes("k-card k-stack").props('aria-label="new game"'):
             ui.label(texts.NEW_GAME).classes("k-sub")
-            self._size = self._build_size()
+            sizes = (*_USUAL_SIZES, *(size for size in SIZES if size not in _USUAL_SIZES))
+            self._size = select({size: f"{size} × {size}" for size in sizes}, 9, texts.BOARD).classes("w-full")
             self._player = select({}, None, texts.OPPONENT)
             self._about = ui.label().classes("k-soft k-small").style("min-height: 2.6em")
             self._seats = (
@@ -57,10 +58,6 @@ class NewGameForm:
         self._size.on_value_change(self._list_players)
         self._player.on_value_change(self._describe)
         self._list_players()
-
-    def _build_size(self) -> ui.select:
-        options = {size: f"{size} × {size}" for size in (*_USUAL_SIZES, *(s for s in SIZES if s not in _USUAL_SIZES))}
-        return ui.select(options, value=9, label=texts.BOARD).props("outlined dense options-dense").classes("w-full")
 
     def _build_more(self) -> None:
         with ui.element("div").classes("k-fields"):

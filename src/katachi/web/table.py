@@ -19,8 +19,9 @@ import numpy as np
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from katachi.core.cards import Strict
 from katachi.go import scoring
 from katachi.go.board import Board, Illegality
 from katachi.go.diagrams import star_points
@@ -232,10 +233,6 @@ class TableError(ValueError):
     """Something that cannot be done at a table, with the reason in a sentence."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
 class Seats(StrEnum):
     """Who sits where."""
 
@@ -244,7 +241,7 @@ class Seats(StrEnum):
     BOTH = "both"  # one person, or several before one screen, play both colors
 
 
-class TimeSettings(_Strict):
+class TimeSettings(Strict):
     """A time control as people say it: minutes, and seconds for what comes after."""
 
     kind: Literal["none", "absolute", "byoyomi", "fischer"] = "none"
@@ -263,7 +260,7 @@ class TimeSettings(_Strict):
         return TimeControl(self.kind, main=0.0 if self.kind == "none" else main)
 
 
-class TableSettings(_Strict):
+class TableSettings(Strict):
     """What is agreed before the first move. ``player`` is empty where there is none."""
 
     player: str = Field(default="", max_length=200)
@@ -586,7 +583,7 @@ def list_opponents(named: str | None = None) -> dict[str, Opponent]:
     """Everybody, by name, the named player first; raises SpecError if that is none."""
     opponents = [] if named is None else [_opponent_named(named)]
     opponents += [
-        Opponent(player.name, player.name, player.description, player.rating, _size_of(player.name))
+        Opponent(player.name, player.name, player.description, player.rating, find_spec(player.name).board_size)
         for player in bundled_players()
     ]
     chosen: dict[str, Opponent] = {}
@@ -601,10 +598,6 @@ def _opponent_named(text: str) -> Opponent:
     spec = find_spec(text)
     where = str(Path(text).resolve()) if Path(text).exists() else text
     return Opponent(spec.name or Path(text).stem, where, spec.description, spec.rating, spec.board_size)
-
-
-def _size_of(name: str) -> int | None:
-    return find_spec(name).board_size
 
 
 # Table
@@ -800,7 +793,6 @@ class Look:
 
     coordinates: bool = True
     numbers: bool = False
-    variations: bool = True
     tool: Tool = Tool.PLAY
 
 
@@ -836,7 +828,7 @@ def _labels(table: Table, look: Look) -> dict[int, str]:
     opened = table.opened
     labels = {point: str(number) for point, number in opened.move_numbers().items()} if look.numbers else {}
     variations = opened.variations()
-    if look.variations and len(variations) > 1:
+    if len(variations) > 1:
         letters = (chr(ord("a") + number) for number in range(26))
         named = zip(letters, variations, strict=False)
         labels |= {v.move: letter for letter, v in named if v.move is not None and v.move != PASS}

@@ -133,7 +133,7 @@ def test_winners_are_told_by_all_sets(make_scope, tmp_path):
         assert [one.name for one in found][:2] == ["all 2×2 templates", "8 random filters"]
         assert len(found) == 7
         assert all(0 <= one.accuracy <= 1 and len(one.folds) == 2 for one in found)
-    assert len(winners.Winners().rows(results)) == 14
+    assert len(list(winners.Winners().rows(results))) == 14
     text = format_section(winners.Winners(), results, tmp_path)
     assert "In the middle of games, " in text
     assert "on 5×5." in text

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from katachi.core.disk import format_toml
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget
 from katachi.papers.search import strength as ablation
 from katachi.papers.search.strength import PARTS, Ablation, Part, worth
-from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
 
 TABLE = Ablation()

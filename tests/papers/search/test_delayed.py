@@ -20,7 +20,7 @@ def test_every_kind_of_search_is_measured_and_nothing_dropped(make_scope, monkey
     results = TABLE.measure(make_scope())
     assert set(results["kinds"]) == {f"{threads}/{delay}" for threads in (1, 2) for delay in (-1, 0, 5)}
     assert all(len(found["rate"]) == 2 and min(found["rate"]) > 0 for found in results["kinds"].values())
-    found = TABLE.rows(results)
+    found = list(TABLE.rows(results))
     assert [row.ours for row in found if row.id.endswith("dropped")] == [0] * 4
     assert all(sum(results["kinds"][kind]["sent"]) > 0 for kind in ("1/0", "2/5"))
     assert results["kinds"]["1/-1"]["sent"] == [0, 0]

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from katachi.core.disk import format_toml
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.search import strength as doubling
 from katachi.papers.search.strength import DOUBLING_GAMES as GAMES
 from katachi.papers.search.strength import POINTS, TARGETS, Doubling
-from katachi.papers.tournaments import format_toml
 from katachi.players.specs import parse_spec
 
 TABLE = Doubling()

@@ -16,7 +16,7 @@ def test_both_ways_learn_from_the_same_seeds(tmp_path, monkeypatch):
     assert set(results["cascade"]) == {"off", "on"}
     runs = [cascade._cascade_run(way, 0, plan).arguments for way in ("off", "on")]
     assert runs[0] | {"cascade": True} == runs[1]
-    rows = cascade.Cascade().rows(results)
+    rows = list(cascade.Cascade().rows(results))
     assert {row.id for row in rows} >= {"cascade/off/final", "cascade/on/final"}
     text = format_section(cascade.Cascade(), results, tmp_path)
     assert f"| on | {results['cascade']['on']['final'][0]:.1f} |" in text

@@ -77,7 +77,7 @@ def results() -> dict:
 
 def test_rows_compare_what_the_paper_says(results):
     by_id = {row.id: row for row in TABLE.rows(results)}
-    assert len(by_id) == len(TABLE.rows(results))
+    assert len(by_id) == len(list(TABLE.rows(results)))
     assert by_id["figure4/LI-2x2-alone/early"].published == 25
     assert by_id["figure4/LI-2x2-alone/statement"].ours == by_id["figure4/LI-2x2-alone/final"].ours == 25.0
     assert by_id["figure4/best-alone"].ours == "LD 1×1"
@@ -127,5 +127,5 @@ def test_a_line_is_recognized():
         summary = sum_up([result(6)], PLAN)
         summary["learned after"] = [100 * len(learner.sets)]
         learners[learner.name] = summary
-    found = TABLE.rows({"protocol": PLAN.arguments, "runs": 1, "experiments": learners})
+    found = list(TABLE.rows({"protocol": PLAN.arguments, "runs": 1, "experiments": learners}))
     assert np.isclose(next(row.ours for row in found if row.id == "figure4/linear"), 1.0)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from katachi.core.contracts import Parameter, TunablePlayer
 from katachi.go.game import Game
-from katachi.gtp.protocol import GtpError
+from katachi.gtp.protocol import GtpError, refusing
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import SIZES, Refused, Session, read_confined, read_float, read_int, write_confined
 from katachi.search.clock import check_seconds
@@ -45,9 +45,8 @@ def engine_version() -> str:
 
 
 @table.command("quit")
-def quit_session(session: Session) -> str:
+def quit_session(session: Session) -> None:
     session.has_quit = True
-    return ""
 
 
 @table.command("echo")
@@ -67,21 +66,18 @@ def describe_engine(session: Session) -> str:
 
 
 @table.command("stop")
-def stop(session: Session) -> str:
+def stop(session: Session) -> None:
     """Any line stops an analysis; this one does nothing else."""
-    return ""
 
 
 @table.command("clear_cache")
-def clear_cache(session: Session) -> str:
+def clear_cache(session: Session) -> None:
     """A player that keeps something between moves keeps it by position, so there is nothing that could be stale."""
-    return ""
 
 
 @table.command("kgs-game_over")
-def game_over(session: Session) -> str:
+def game_over(session: Session) -> None:
     """KGS says that the game has ended; there is nothing to put away."""
-    return ""
 
 
 @table.command("kgs-chat")
@@ -94,7 +90,7 @@ def chat(session: Session, kind: str, user: str, *words: str) -> str:
 
 
 @table.command("loadsgf")
-def loadsgf(session: Session, filename: str, move_number: str = "") -> str:
+def loadsgf(session: Session, filename: str, move_number: str = "") -> None:
     """The first game of a file, to its end or to the position before a move. The game stays as it was if that fails.
 
     Komi is the record's, if it has one; the other rules stay those of the session.
@@ -108,7 +104,6 @@ def loadsgf(session: Session, filename: str, move_number: str = "") -> str:
         raise GtpError(f"cannot load file: {_say(error)}") from None
     session.new_game()
     session.game = game
-    return ""
 
 
 @table.command("printsgf")
@@ -166,16 +161,11 @@ def get_param(session: Session, name: str) -> str:
 
 
 @table.command("kata-set-param")
-def set_param(session: Session, name: str, value: str) -> str:
+def set_param(session: Session, name: str, value: str) -> None:
     """Change a parameter; ``none`` takes a bound away."""
     _find(session, name)
-    try:
+    with refusing("unacceptable value", ValueError):
         _set(session, name, value)
-    except GtpError:
-        raise
-    except ValueError as error:
-        raise GtpError(f"unacceptable value: {error}") from None
-    return ""
 
 
 @table.command("kata-get-params")
@@ -184,7 +174,7 @@ def get_params(session: Session) -> str:
 
 
 @table.command("kata-set-params")
-def set_params(session: Session, *values: str) -> str:
+def set_params(session: Session, *values: str) -> None:
     """Change the parameters that a JSON object names, one after the other."""
     try:
         changes = json.loads(" ".join(values))
@@ -196,17 +186,17 @@ def set_params(session: Session, *values: str) -> str:
         _find(session, name)
     for name, value in changes.items():
         set_param(session, name, _show(value))
-    return ""
 
 
 @table.command("katachi-param")
-def param(session: Session, name: str = "", value: str = "") -> str:
+def param(session: Session, name: str = "", value: str = "") -> str | None:
     """As GoGui's dialog asks: all of them, a line each, or change one."""
     if not name:
         return "\n".join(_line(key, current) for key, current in parameters(session).items())
     if not value:
         raise GtpError(f"syntax error: {name} needs a value")
-    return set_param(session, name, value)
+    set_param(session, name, value)
+    return None
 
 
 def _line(name: str, value: Parameter) -> str:

@@ -12,7 +12,7 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, fixed_handicap_points, format_vertex, free_handicap_points
 from katachi.go.rules import RulesError, check_komi, parse_rules
 from katachi.go.scoring import estimate_status
-from katachi.gtp.protocol import GtpError
+from katachi.gtp.protocol import GtpError, refusing
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import SIZES, Session, read_color, read_float, read_int, read_move, read_point
 from katachi.search.clock import KINDS, TimeControl
@@ -34,36 +34,30 @@ _KGS_KINDS = ("none", "absolute", "byoyomi", "canadian")
 
 
 @table.command("time_settings")
-def time_settings(session: Session, main_time: str, byo_yomi_time: str, byo_yomi_stones: str) -> str:
+def time_settings(session: Session, main_time: str, byo_yomi_time: str, byo_yomi_stones: str) -> None:
     """A period without stones means no limit at all (GTP 2, section 4.2)."""
     main, period, stones = read_float(main_time), read_float(byo_yomi_time), read_int(byo_yomi_stones)
     control = _control("canadian" if period and stones else "absolute", main=main, period=period, stones=stones)
     unlimited = stones == 0 if period else main == 0
     session.set_time(TimeControl() if unlimited else control)
-    return ""
 
 
 @table.command("time_left")
-def time_left(session: Session, color: str, time: str, stones: str) -> str:
-    try:
+def time_left(session: Session, color: str, time: str, stones: str) -> None:
+    with refusing("syntax error", ValueError):
         session.clock.set_left(read_color(color), read_float(time), read_int(stones))
-    except GtpError:
-        raise
-    except ValueError as error:
-        raise GtpError(f"syntax error: {error}") from None
-    return ""
 
 
 @table.command("kgs-time_settings")
-def kgs_time_settings(session: Session, kind: str, *numbers: str) -> str:
+def kgs_time_settings(session: Session, kind: str, *numbers: str) -> None:
     if kind in KINDS and kind not in _KGS_KINDS:
         raise GtpError(f"unknown time control: KGS has {', '.join(_KGS_KINDS)}")
-    return _set_control(session, "kgs-time_settings", kind, numbers)
+    _set_control(session, "kgs-time_settings", kind, numbers)
 
 
 @table.command("kata-time_settings")
-def kata_time_settings(session: Session, kind: str, *numbers: str) -> str:
-    return _set_control(session, "kata-time_settings", kind, numbers)
+def kata_time_settings(session: Session, kind: str, *numbers: str) -> None:
+    _set_control(session, "kata-time_settings", kind, numbers)
 
 
 @table.command("kata-list_time_settings")
@@ -71,7 +65,7 @@ def list_time_settings(session: Session) -> str:
     return " ".join(KINDS)
 
 
-def _set_control(session: Session, command: str, kind: str, numbers: Sequence[str]) -> str:
+def _set_control(session: Session, command: str, kind: str, numbers: Sequence[str]) -> None:
     kind = kind.lower().replace("byo-yomi", "byoyomi")
     if kind not in _FORMS:
         raise GtpError(f"unknown time control: known are {', '.join(KINDS)}")
@@ -82,43 +76,35 @@ def _set_control(session: Session, command: str, kind: str, numbers: Sequence[st
     values = {name: read_int(text) if name == "stones" else read_float(text) for name, text in pairs}
     unused = [name for name in ("most", "most_per_move") if values.get(name, 0) < 0]  # as KataGo says it
     session.set_time(_control(kind, **{name: value for name, value in values.items() if name not in unused}))
-    return ""
 
 
 def _control(kind: str, **values: float) -> TimeControl:
     stones = int(values.pop("stones", 0))
-    try:
+    with refusing("syntax error", ValueError):
         return TimeControl(kind, stones=stones, **values)
-    except ValueError as error:
-        raise GtpError(f"syntax error: {error}") from None
 
 
 # Moves.
 
 
 @table.command("boardsize")
-def boardsize(session: Session, size: str) -> str:
+def boardsize(session: Session, size: str) -> None:
     number = read_int(size)
     if number not in SIZES:
         raise GtpError("unacceptable size")
     session.new_game(number)
-    return ""
 
 
 @table.command("clear_board")
-def clear_board(session: Session) -> str:
+def clear_board(session: Session) -> None:
     """Komi, rules and time settings stay."""
     session.new_game()
-    return ""
 
 
 @table.command("komi")
-def komi(session: Session, new_komi: str) -> str:
-    try:
+def komi(session: Session, new_komi: str) -> None:
+    with refusing("unacceptable komi", RulesError):
         session.game.komi = check_komi(read_float(new_komi))
-    except RulesError as error:
-        raise GtpError(f"unacceptable komi: {error}") from None
-    return ""
 
 
 @table.command("get_komi")
@@ -127,17 +113,16 @@ def get_komi(session: Session) -> str:
 
 
 @table.command("play")
-def play(session: Session, color: str, move: str) -> str:
+def play(session: Session, color: str, move: str) -> None:
     player_color = read_color(color)
     try:
         session.game.play(read_move(move, session.game.size), player_color)
     except IllegalMove as error:
         raise GtpError(f"illegal move: {error.reason.value}") from None
-    return ""
 
 
 @table.command("gogui-play_sequence")
-def play_sequence(session: Session, *colors_and_moves: str) -> str:
+def play_sequence(session: Session, *colors_and_moves: str) -> None:
     """Play all of ``b C3 w D4 …``, or none of it if one move cannot be played."""
     if len(colors_and_moves) % 2:
         raise GtpError("syntax error: every color needs a move")
@@ -148,16 +133,15 @@ def play_sequence(session: Session, *colors_and_moves: str) -> str:
     except GtpError:
         session.game = before
         raise
-    return ""
 
 
 @table.command("undo")
-def undo(session: Session) -> str:
-    return gg_undo(session, "1")
+def undo(session: Session) -> None:
+    gg_undo(session, "1")
 
 
 @table.command("gg-undo")
-def gg_undo(session: Session, moves: str = "1") -> str:
+def gg_undo(session: Session, moves: str = "1") -> None:
     count = read_int(moves)
     if not 0 <= count <= len(session.game.steps):
         raise GtpError("cannot undo")
@@ -166,7 +150,6 @@ def gg_undo(session: Session, moves: str = "1") -> str:
             session.game.undo()
     except NothingToUndo:
         raise GtpError("cannot undo") from None
-    return ""
 
 
 @table.command("genmove")
@@ -225,28 +208,25 @@ def get_rules(session: Session) -> str:
 
 
 @table.command("kata-set-rules")
-def set_rules(session: Session, *rules: str) -> str:
+def set_rules(session: Session, *rules: str) -> None:
     """Rules by name or as JSON."""
-    try:
+    with refusing("bad rules", RulesError):
         session.set_rules(parse_rules(" ".join(rules)))
-    except RulesError as error:
-        raise GtpError(f"bad rules: {error}") from None
-    return ""
 
 
 @table.command("kata-set-rule")
-def set_rule(session: Session, key: str, value: str) -> str:
+def set_rule(session: Session, key: str, value: str) -> None:
     """Change one of them, under its name in the JSON form."""
     rules = session.game.rules.to_json()
     rules[key] = {"true": True, "false": False}.get(value.lower(), value)
-    return set_rules(session, json.dumps(rules))
+    set_rules(session, json.dumps(rules))
 
 
 @table.command("kgs-rules")
-def kgs_rules(session: Session, name: str) -> str:
+def kgs_rules(session: Session, name: str) -> None:
     if name.lower() not in _KGS_RULES:
         raise GtpError(f"bad rules: KGS knows {', '.join(_KGS_RULES)}")
-    return set_rules(session, _KGS_RULES[name.lower()])
+    set_rules(session, _KGS_RULES[name.lower()])
 
 
 # Handicap stones, and positions that were not played.
@@ -263,50 +243,42 @@ def place_free_handicap(session: Session, stones: str) -> str:
 
 
 @table.command("set_free_handicap")
-def set_free_handicap(session: Session, *vertices: str) -> str:
+def set_free_handicap(session: Session, *vertices: str) -> None:
     try:
         points = [read_point(vertex, session.game.size) for vertex in vertices]
     except GtpError as error:
         raise GtpError(f"bad vertex list: {error}") from None
     _place(session, points)
-    return ""
 
 
 def _place_number(session: Session, stones: str, find_points: Callable[[int, int], list[int]]) -> str:
     """Place that many stones where the engine wants them; answers with the vertices."""
-    number = read_int(stones)
-    try:
-        points = find_points(session.game.size, number)
-    except ValueError as error:
-        raise GtpError(f"invalid number of stones: {error}") from None
+    with refusing("invalid number of stones", ValueError):
+        points = find_points(session.game.size, read_int(stones))
     return _place(session, points)
 
 
 def _place(session: Session, points: Sequence[int]) -> str:
     if session.game.steps:
         raise GtpError("board not empty")
-    try:
+    with refusing("bad vertex list", ValueError):
         session.game.place_handicap(points)
-    except ValueError as error:
-        raise GtpError(f"bad vertex list: {error}") from None
     return " ".join(format_vertex(point, session.game.size) for point in points)
 
 
 @table.command("gogui-setup")
-def gogui_setup(session: Session, *colors_and_vertices: str) -> str:
+def gogui_setup(session: Session, *colors_and_vertices: str) -> None:
     """Put stones on the board: ``b C3 w D4``; ``e D4`` takes one away."""
     _set_up(session.game, dict(_stones(session, colors_and_vertices)))
-    return ""
 
 
 @table.command("gogui-setup_player")
-def gogui_setup_player(session: Session, color: str) -> str:
+def gogui_setup_player(session: Session, color: str) -> None:
     session.game.setup(to_play=read_color(color))
-    return ""
 
 
 @table.command("set_position")
-def set_position(session: Session, *colors_and_vertices: str) -> str:
+def set_position(session: Session, *colors_and_vertices: str) -> None:
     """Begin again with these stones and no past."""
     pairs = list(_stones(session, colors_and_vertices))
     stones = dict(pairs)
@@ -317,7 +289,6 @@ def set_position(session: Session, *colors_and_vertices: str) -> str:
         _set_up(game, stones)
     session.new_game()
     session.game = game
-    return ""
 
 
 def _stones(session: Session, words: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -331,7 +302,5 @@ def _stones(session: Session, words: Sequence[str]) -> Iterator[tuple[int, int]]
 
 def _set_up(game: Game, stones: dict[int, int]) -> None:
     by_color = {color: [point for point, stone in stones.items() if stone == color] for color in (BLACK, WHITE, EMPTY)}
-    try:
+    with refusing("cannot set up", ValueError):
         game.setup(by_color[BLACK], by_color[WHITE], by_color[EMPTY])
-    except ValueError as error:
-        raise GtpError(f"cannot set up: {error}") from None

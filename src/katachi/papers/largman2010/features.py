@@ -123,17 +123,11 @@ class Kernels(Table):
     def _share(self, found: Json) -> Estimate:
         return estimate([100 * share for share in found["free"]])
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The share of free points in the weights of each kind."""
-        return [
-            Row.measured(
-                f"{self.name}/{title}/free",
-                f"{title} units: share of kernels' weight for or against free points, %",
-                None,
-                self._share(found),
-            )
-            for title, found in results["crbms"].items()
-        ]
+        for title, found in results["crbms"].items():
+            what = f"{title} units: share of kernels' weight for or against free points, %"
+            yield Row.measured(f"{self.name}/{title}/free", what, None, self._share(found))
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the kernels of both kinds side by side."""
@@ -232,11 +226,8 @@ class Winners(Table):
         low, high = found.interval
         return Estimate(100 * found.accuracy, (100 * max(low, 0.0), 100 * min(high, 1.0)))
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """How often each feature set is right, at both stages; the paper's figures were in a chart that is lost."""
-        return list(self._rows(results))
-
-    def _rows(self, results: Json) -> Iterator[Row]:
         for stage, sets in results["stages"].items():
             for number, found in enumerate(accuracies(sets), start=1):
                 what = f"{stage} board, {found.name}: winner predicted, %"

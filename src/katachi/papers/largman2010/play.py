@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -468,22 +468,22 @@ class Play(Table):
         wanted = (eyes, first.value, second.value)
         return [score for score in results["scores"] if (score["eyes"], score["first"], score["second"]) == wanted]
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """Every pair, all seeds together, with both rules of eyes; and games that nobody won."""
-        return [row for eyes in EYES for pair in PAIRS for row in self._rows(results, eyes, *pair)]
+        for (eyes, fills), (first, second) in product(EYES.items(), PAIRS):
+            scores = self._scores(results, eyes, first, second)
+            is_published = fills and (first, second) == (Kind.CRBM, Kind.TEMPLATES)
+            paper = round(100 * PUBLISHED_WON / PLAY_PUBLISHED_GAMES, 1) if is_published else None
+            name = f"{self.name}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
+            what = f"{first.value} against {second.value}, {eyes}"
+            yield Row.measured(f"{name}/won", f"{what}: won of games with a winner, %", paper, won(scores))
+            if none := self._undecided(scores):
+                yield Row.measured(f"{name}/no-winner", f"{what}: no winner, %", None, none)
 
-    def _rows(self, results: Json, eyes: str, first: Kind, second: Kind) -> Iterator[Row]:
-        scores = self._scores(results, eyes, first, second)
-        found, fills = won(scores), EYES[eyes]
-        is_published = fills and (first, second) == (Kind.CRBM, Kind.TEMPLATES)
-        paper = round(100 * PUBLISHED_WON / PLAY_PUBLISHED_GAMES, 1) if is_published else None
-        name = f"{self.name}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
-        what = f"{first.value} against {second.value}, {eyes}"
-        yield Row.measured(f"{name}/won", f"{what}: won of games with a winner, %", paper, found)
+    def _undecided(self, scores: Sequence[Json]) -> Estimate | None:
+        """The share of games that nobody won, in percent; None if there were no games."""
         games = sum(score["games"] for score in scores)
-        if games:
-            none = share(games - sum(score["decided"] for score in scores), games)
-            yield Row.measured(f"{name}/no-winner", f"{what}: no winner, %", None, none)
+        return share(games - sum(score["decided"] for score in scores), games) if games else None
 
     def section(self, results: Json) -> str:
         """How it was played, the scores of every seed, the paper's, and the differences."""
@@ -503,9 +503,7 @@ It says that features that are not oriented played better than those that are, w
 
     def _line(self, results: Json, eyes: str, first: Kind, second: Kind) -> tuple[str, ...]:
         scores = self._scores(results, eyes, first, second)
-        found, seeds = won(scores), [won([score]) for score in scores]
-        games = sum(score["games"] for score in scores)
-        none = share(games - sum(score["decided"] for score in scores), games) if games else None
+        found, seeds, none = won(scores), [won([score]) for score in scores], self._undecided(scores)
         return (
             f"{first.value} against {second.value}",
             eyes,
@@ -551,17 +549,13 @@ class Tournament(Table):
             rounds(template, dict.fromkeys(names, scope.runs or TOURNAMENT_GAMES[scope.budget])), scope, count
         )
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The rating of every player, and the score of every pair."""
-        ratings = [
-            Row(f"{self.name}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high))
-            for name, (rating, low, high) in results["ratings"].items()
-        ]
-        return ratings + [self._row(Pair(**pair)) for pair in results["pairs"]]
-
-    def _row(self, pair: Pair) -> Row:
-        what = f"{pair.first} against {pair.second}: won, %"
-        return Row.measured(f"{self.name}/{pair.first}/{pair.second}", what, None, pair.won)
+        for name, (rating, low, high) in results["ratings"].items():
+            yield Row(f"{self.name}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high))
+        for pair in (Pair(**pair) for pair in results["pairs"]):
+            what = f"{pair.first} against {pair.second}: won, %"
+            yield Row.measured(f"{self.name}/{pair.first}/{pair.second}", what, None, pair.won)
 
     def section(self, results: Json) -> str:
         """Ratings, and who won how much against whom."""

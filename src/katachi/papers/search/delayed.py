@@ -8,7 +8,8 @@ round, so that whatever else the machine does disturbs both sides alike.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from katachi.core.contracts import Evaluation, Limit
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.papers.documents import Estimate, estimate, format_estimate, format_value, table
+from katachi.papers.documents import Estimate, estimate, format_rounded, format_value, table
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Workers, do_runs, seed_of
 from katachi.search.mcts import MctsSearch
 from katachi.search.settings import MctsSettings
@@ -100,19 +101,15 @@ class LatePriors(Table):
         }
         return {"seconds": arguments["seconds"], "batch": MctsSettings().batch, "kinds": kinds}
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The rate beside that without an evaluator, and what was dropped."""
-        return [row for threads in THREADS for delay in DELAYS for row in self._rows(results, threads, delay)]
-
-    def _rows(self, results: Json, threads: int, delay: int) -> list[Row]:
-        where, found = f"{self.name}/{threads}/{delay}", ratio(results, threads, delay)
-        what = f"priors after {delay} ms, {threads} thread{'s' if threads > 1 else ''}"
-        dropped = sum(results["kinds"][_key(threads, delay)]["dropped"])
-        share = "simulations/s, % of those without"
-        return [
-            Row.measured(f"{where}/rate", f"{what}: {share}", f"≥ {LEAST_RATIO}", found),
-            Row(f"{where}/dropped", f"{what}: evaluations dropped", 0, dropped, None),
-        ]
+        for threads, delay in product(THREADS, DELAYS):
+            where, found = f"{self.name}/{threads}/{delay}", ratio(results, threads, delay)
+            what = f"priors after {delay} ms, {threads} thread{'s' if threads > 1 else ''}"
+            dropped = sum(results["kinds"][_key(threads, delay)]["dropped"])
+            share = f"{what}: simulations/s, % of those without"
+            yield Row.measured(f"{where}/rate", share, f"≥ {LEAST_RATIO}", found)
+            yield Row(f"{where}/dropped", f"{what}: evaluations dropped", 0, dropped, None)
 
     def section(self, results: Json) -> str:
         """How it was measured, and the medians."""
@@ -146,13 +143,11 @@ that from the making of a node to its prior.
         rate = format_value(round(np.median(found["rate"])))
         if delay < 0:
             return ("no evaluator", str(threads), rate, *[""] * 6)
-        share = ratio(results, threads, delay)
-        interval = None if share.interval is None else [round(bound, 1) for bound in share.interval]
         return (
             str(delay),
             str(threads),
             rate,
-            format_estimate(round(share.mean, 1), interval),
+            format_rounded(ratio(results, threads, delay)),
             format_value(sum(found["sent"])),
             str(sum(found["dropped"])),
             f"{100 * np.median(found['coverage']):.0f}",

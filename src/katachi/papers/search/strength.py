@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -12,7 +12,16 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import LimitSettings, OpeningSettings, TournamentSettings
 from katachi.core.contracts import Limit
-from katachi.papers.documents import COLORS, format_estimate, format_rounded, format_value, label_axes, plot, table
+from katachi.papers.documents import (
+    COLORS,
+    format_estimate,
+    format_rounded,
+    format_value,
+    label_axes,
+    plot,
+    table,
+    with_errors,
+)
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.tournaments import (
     Pair,
@@ -132,14 +141,12 @@ class Ablation(Table):
     def _measured(self, results: Json) -> list[str]:
         return [name for name in PARTS if name in results["ratings"]]
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """What every part is worth."""
-        return [self._row(name, results) for name in self._measured(results)]
-
-    def _row(self, name: str, results: Json) -> Row:
-        value, low, high = worth(results, name)
-        what = f"{PARTS[name].sign} {PARTS[name].title}: worth in Elo"
-        return Row(f"{self.name}/{name}", what, None, value, (low, high))
+        for name in self._measured(results):
+            value, low, high = worth(results, name)
+            what = f"{PARTS[name].sign} {PARTS[name].title}: worth in Elo"
+            yield Row(f"{self.name}/{name}", what, None, value, (low, high))
 
     def section(self, results: Json) -> str:
         """How it was played, what the parts are worth as a picture, and the scores."""
@@ -171,9 +178,7 @@ shapes are those of `{MODEL}`. Time is what the other took for a move, as a mult
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the picture."""
         names = sorted(self._measured(results), key=lambda name: worth(results, name))
-        found = [worth(results, name) for name in names]
-        values = [value for value, _, _ in found]
-        errors = ([value - low for value, low, _ in found], [high - value for value, _, high in found])
+        values, errors = with_errors(worth(results, name) for name in names)
         with plot(pictures / f"{self.name}.svg", columns=2, height=1.2 + 0.3 * len(names)) as (labels, axes):
             labels.set_axis_off()  # room for the names of the bars
             axes.barh(range(len(names)), values, xerr=errors, color=COLORS[2], capsize=3, label="95 % interval")
@@ -270,14 +275,12 @@ class AgainstGnugo(Table):
             return {"games": 0}
         return describe_games(own) | rate_games([match.name, opponent], own, Anchor(opponent))
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The win rate of every match; None for those that were not played."""
-        return [self._row(match, results) for match in MATCHES]
-
-    def _row(self, match: Match, results: Json) -> Row:
-        pair = self._pair(match, results)
-        what = f"{match.player} at {match.limit_in_words} per move against {gnugo_name(match.level)}: won, %"
-        return Row.measured(f"{self.name}/{match.name}", what, match.target, None if pair is None else pair.won)
+        for match in MATCHES:
+            pair = self._pair(match, results)
+            what = f"{match.player} at {match.limit_in_words} per move against {gnugo_name(match.level)}: won, %"
+            yield Row.measured(f"{self.name}/{match.name}", what, match.target, None if pair is None else pair.won)
 
     def _pair(self, match: Match, results: Json) -> Pair | None:
         found = results["matches"].get(match.name, {"games": 0})
@@ -370,20 +373,14 @@ class Doubling(Table):
 
         return play_rounds(rounds(template, games), scope, count)
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The win rate and the Elo difference of every point."""
-        return [row for simulations, pair in scores(results).items() for row in self._rows(simulations, pair, results)]
-
-    def _rows(self, simulations: int, pair: Pair, results: Json) -> list[Row]:
-        rating, low, high = results["ratings"][pair.first]
-        what = f"{simulations:,} simulations against {OPPONENT.player}"
-        return [
-            Row.measured(f"{self.name}/{simulations}/won", f"{what}: won, %", self._target(simulations), pair.won),
-            Row(f"{self.name}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high)),
-        ]
-
-    def _target(self, simulations: int) -> str | None:
-        return f"≥ {TARGETS[simulations]}" if simulations in TARGETS else None
+        for simulations, pair in scores(results).items():
+            rating, low, high = results["ratings"][pair.first]
+            what = f"{simulations:,} simulations against {OPPONENT.player}"
+            target = f"≥ {TARGETS[simulations]}" if simulations in TARGETS else None
+            yield Row.measured(f"{self.name}/{simulations}/won", f"{what}: won, %", target, pair.won)
+            yield Row(f"{self.name}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high))
 
     def section(self, results: Json) -> str:
         """How it was played, the curve, and its points."""
@@ -410,7 +407,7 @@ to move, and a search ends early where its move can no longer change.
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the picture."""
         found = scores(results)
-        won = [(pair.percent, *(pair.won.interval or ())) for pair in found.values()]
+        won = [(pair.won.mean, *(pair.won.interval or ())) for pair in found.values()]
         elo = [results["ratings"][pair.first] for pair in found.values()]
         with plot(pictures / f"{self.name}.svg", columns=2) as (left, right):
             self._draw_curve(left, list(found), won)
@@ -420,12 +417,8 @@ to move, and a search ends early where its move can no longer change.
 
     def _draw_curve(self, axes: Any, simulations: Sequence[int], found: Sequence[Sequence[float]]) -> None:
         """Values with their intervals, each (value, low, high)."""
-        below = [value - low for value, low, _ in found]
-        above = [high - value for value, _, high in found]
-        values = [value for value, _, _ in found]
-        axes.errorbar(
-            simulations, values, (below, above), color=COLORS[4], marker="o", capsize=3, label="95 % interval"
-        )
+        values, errors = with_errors(found)
+        axes.errorbar(simulations, values, errors, color=COLORS[4], marker="o", capsize=3, label="95 % interval")
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
 
@@ -491,12 +484,10 @@ class Ladder(Table):
 
         return play_rounds(rounds(template, dict.fromkeys(RUNGS, games)), scope, count)
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The rating of every player."""
-        return [
-            Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high))
-            for name, (rating, low, high) in results["ratings"].items()
-        ]
+        for name, (rating, low, high) in results["ratings"].items():
+            yield Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high))
 
     def section(self, results: Json) -> str:
         """How it was played, the ratings as a picture, and as a table."""
@@ -522,19 +513,15 @@ levels have them from here: `katachi players`.
     def _won(self, above: Mapping[tuple[str, str], Pair], name: str, other: str) -> str:
         """What a player won against another, if they met."""
         if pair := above.get((name, other)):
-            return f"{100 - pair.percent:.1f} of {pair.games}"
+            return f"{100 - pair.won.mean:.1f} of {pair.games}"
         if pair := above.get((other, name)):
-            return f"{pair.percent:.1f} of {pair.games}"
+            return f"{pair.won.mean:.1f} of {pair.games}"
         return ""
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the picture."""
         found = dict(reversed(results["ratings"].items()))
-        values = [rating for rating, _, _ in found.values()]
-        errors = (
-            [rating - low for rating, low, _ in found.values()],
-            [high - rating for rating, _, high in found.values()],
-        )
+        values, errors = with_errors(found.values())
         with plot(pictures / f"{self.name}.svg", columns=2, height=1.2 + 0.25 * len(found)) as (axes, rest):
             rest.set_axis_off()
             axes.errorbar(

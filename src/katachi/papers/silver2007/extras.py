@@ -56,11 +56,8 @@ class Cascade(Table):
         summaries = {way: sum_up(results[first :: len(_WAYS)], protocol) for first, way in enumerate(_WAYS)}
         return {"protocol": protocol.arguments, "runs": count, "cascade": summaries}
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """Win rates with and without; the paper gives no figures."""
-        return list(self._rows(results))
-
-    def _rows(self, results: Json) -> Iterator[Row]:
         words = {"early": "after 1,000 games", "final": "at the end", "averaged": "at the end, averaged weights"}
         for way, found in results["cascade"].items():
             for key, when in words.items():
@@ -192,11 +189,8 @@ class Growing(Table):
         mastered = (games for games, won in zip(tests, curve, strict=True) if min(won) >= MASTERED * plan.test_games)
         return next(mastered, None)
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """Games on 9×9 until both agents win 90 %, and win rates; the paper gives no figures."""
-        return list(self._rows(results))
-
-    def _rows(self, results: Json) -> Iterator[Row]:
         for start in STARTS:
             mean, interval = time_to_master(results, start)
             what = f"{start}: games on {GROWING_SIZE}×{GROWING_SIZE} until both agents win {_RATE} against ALP"

@@ -322,9 +322,11 @@ class Figure4(Table):
     def _name(self, learner: Learner) -> str:
         return learner.name.replace("x", "×")
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The paper's statements first, then the figures of all learners."""
-        return [*self._statements(results), *(row for learner in LEARNERS for row in self._figures(results, learner))]
+        yield from self._statements(results)
+        for learner in LEARNERS:
+            yield from self._figures(results, learner)
 
     def _row(self, name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
         if isinstance(found, Estimate):

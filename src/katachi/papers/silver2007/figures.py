@@ -62,9 +62,13 @@ class Figure3(Table):
             "distinct up to inversion": {str(size): shape_set.distinct(size, tied=True) for size in (_SIZE, _LARGER)},
         }
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The paper's numbers first, then the weights that are left when all symmetries are used."""
-        return [*self._published_rows(results), *self._distinct_rows(results)]
+        yield from self._published_rows(results)
+        for name, counts in results["sets"].items():
+            for size, found in counts["distinct"].items():
+                words = f"{name.replace('x', '×')}: distinct weights on {size}×{size}"
+                yield Row(f"{self.name}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None)
 
     def _published_rows(self, results: Json) -> Iterator[Row]:
         for (width, height), (active, *allocated) in PUBLISHED.items():
@@ -76,12 +80,6 @@ class Figure3(Table):
                 own = results["sets"][f"{location.value} {size}"]["allocated"]
                 name = f"{location.value} {words}"
                 yield Row(f"{self.name}/{location.value}-{size}/N", f"{name}: weights N", published, own, None)
-
-    def _distinct_rows(self, results: Json) -> Iterator[Row]:
-        for name, counts in results["sets"].items():
-            for size, found in counts["distinct"].items():
-                words = f"{name.replace('x', '×')}: distinct weights on {size}×{size}"
-                yield Row(f"{self.name}/{name.replace(' ', '-')}/distinct-{size}", words, None, found, None)
 
     def section(self, results: Json) -> str:
         """The table, with the distinct weights beside it."""
@@ -202,14 +200,12 @@ class Figure5(Table):
             limit=LimitSettings(seconds=seconds),
         )
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The rating of every player; None for those who did not play."""
-        return [self._row(name, contestant, results) for name, contestant in CONTESTANTS.items()]
-
-    def _row(self, name: str, contestant: Contestant, results: Json) -> Row:
-        rating, *interval = results["ratings"].get(name, [None])
-        bounds = (interval[0], interval[1]) if interval else None
-        return Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds)
+        for name, contestant in CONTESTANTS.items():
+            rating, *interval = results["ratings"].get(name, [None])
+            bounds = (interval[0], interval[1]) if interval else None
+            yield Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds)
 
     def section(self, results: Json) -> str:
         """How it was played, the ratings, and the score of every pair."""
@@ -242,7 +238,7 @@ and those far from {ANCHOR.player} rest on how Elo's curve runs there.
         lines = []
         for pair in (Pair(**pair) for pair in results["pairs"]):
             interval = " … ".join(f"{bound:.0f}" for bound in pair.won.interval or ())
-            lines.append((f"{pair.first} – {pair.second}", str(pair.games), f"{pair.percent:.1f}", interval))
+            lines.append((f"{pair.first} – {pair.second}", str(pair.games), f"{pair.won.mean:.1f}", interval))
         return table(("pair", "games", "the first won, %", "95 %"), lines)
 
 
@@ -259,6 +255,15 @@ _SPOKEN_OF: Final = {
     "two connected stones anywhere": ("LI 2x1", (1, 1)),
     "one stone in the corner, 1×1": ("LD 1x1", (1,)),
     "two connected stones in the corner": ("LD 2x1", (1, 1)),
+}
+
+
+_READ: Final = {  # what the paper says of them
+    "a stone in the corner": ("corner", "a stone in the corner, LD 2×1", "bad"),
+    "a stone beside the empty corner": ("around", "a stone beside the empty corner, LD 2×1", "good"),
+    "two connected stones anywhere": ("connected", "two connected stones, LI 2×1", "powerful"),
+    "one stone in the corner, 1×1": ("one", "one stone in the corner, LD 1×1", "bad"),
+    "two connected stones in the corner": ("two", "two connected stones in the corner, LD 2×1", "twice as bad as one"),
 }
 
 
@@ -307,38 +312,15 @@ class Figure6(Table):
         shape = Shape(one["width"], len(cells) // one["width"], cells, one["board_size"], place)
         return LearnedShape(one["index"], one["weight"], one["words"], shape)
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """What the paper reads in its figure, asked of ours."""
-        return [
-            Row(f"{self.name}/{slug}", what, published, ours, None)
-            for slug, what, published, ours in self._readings(results)
-        ]
-
-    def _readings(self, results: Json) -> Iterator[tuple[str, str, str | float, float]]:
-        weights, sets = results["spoken of"], {one.name: one for one in map(self._from_json, results["sets"])}
-        yield "corner", "weight of a stone in the corner, LD 2×1", "bad", weights["a stone in the corner"]
-        yield (
-            "around",
-            "weight of a stone beside the empty corner, LD 2×1",
-            "good",
-            weights["a stone beside the empty corner"],
-        )
-        yield (
-            "connected",
-            "weight of two connected stones, LI 2×1",
-            "powerful",
-            weights["two connected stones anywhere"],
-        )
-        one, two = weights["one stone in the corner, 1×1"], weights["two connected stones in the corner"]
-        yield "one", "weight of one stone in the corner, LD 1×1", "bad", one
-        yield "two", "weight of two connected stones in the corner, LD 2×1", "twice as bad as one", two
-        yield "cuts", f"shapes that cut among the {PER_SET} of LI 3×2", "shown", self._count(sets["LI 3×2"], cuts)
-        yield (
-            "eyes",
-            f"shapes with two eyes in the corner among the {PER_SET} of LD 3×3",
-            3,
-            self._count(sets["LD 3×3"], makes_two_eyes),
-        )
+        for words, (slug, what, published) in _READ.items():
+            yield Row(f"{self.name}/{slug}", f"weight of {what}", published, results["spoken of"][words], None)
+        sets = {one.name: one for one in map(self._from_json, results["sets"])}
+        cutting, eyes = self._count(sets["LI 3×2"], cuts), self._count(sets["LD 3×3"], makes_two_eyes)
+        yield Row(f"{self.name}/cuts", f"shapes that cut among the {PER_SET} of LI 3×2", "shown", cutting, None)
+        what = f"shapes with two eyes in the corner among the {PER_SET} of LD 3×3"
+        yield Row(f"{self.name}/eyes", what, 3, eyes, None)
 
     def _count(self, learned: LearnedSet, question: Callable[[Shape], bool]) -> int:
         return sum(one.shape is not None and question(one.shape) for one in learned.shapes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -110,20 +111,16 @@ class Bootstrap(Table):
         found = mean_of_many(100 * known.shares)
         return {"known": {"mean": found.mean, "interval": found.interval}}
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """Games won on its own board, and the ownership accuracy on another."""
-        found = []
         for size, board in results["boards"].items():
             for pair in (Pair(**pair) for pair in board["pairs"]):
                 what = f"bootstrap on {size}×{size} against {pair.second}: won, %"
-                name = f"{self.name}/{size}/{pair.second}"
-                found.append(Row.measured(name, what, None, pair.won))
-            if "known" in board:
+                yield Row.measured(f"{self.name}/{size}/{pair.second}", what, None, pair.won)
+            if known := board.get("known"):
                 asked = results["data"]["size"]
                 what = f"bootstrap on {size}×{size}: ownership accuracy on {asked}×{asked}, %"
-                known = board["known"]
-                found.append(Row(f"{self.name}/{size}/known", what, None, round(known["mean"], 1), known["interval"]))
-        return found
+                yield Row(f"{self.name}/{size}/known", what, None, round(known["mean"], 1), known["interval"])
 
     def section(self, results: Json) -> str:
         """Ours, and what the paper says in words."""
@@ -169,12 +166,10 @@ class Figure2a(Table):
         nets = [learn("paper", sets, scope), learn("strong", sets, scope)]
         return {"data": sets.describe(), "nets": [net.to_json() | {"lines": list(net.lines)} for net in nets]}
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The error of each phase after the first measurement and after the last."""
-        return [row for net in results["nets"] for row in self._rows(net)]
-
-    def _rows(self, net: Json) -> Iterator[Row]:
-        for when, line in (("first", net["lines"][0]), ("last", net["lines"][-1])):
+        for net, (when, number) in product(results["nets"], (("first", 0), ("last", -1))):
+            line = net["lines"][number]
             for phase in self._phases(net):
                 what = f"{net['title']} after {line['epochs']:.2g} epochs: error, boards {name_phase(phase)}"
                 found = round(line[f"validation_loss_{phase}"], 2)
@@ -240,23 +235,14 @@ class Figure2b(Table):
             scope.keep(results)
         return results
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """How many of the moves are among the best m, by phase."""
-        return [
-            self._row(net, first, top)
-            for net in results["nets"]
-            for first in net["asked"]
-            for top in SHOWN
-            if top in (1, 10, 30)
-        ]
-
-    def _row(self, net: Json, first: str, top: int) -> Row:
-        asked = net["asked"][first]
-        found = share(asked["top"][top - 1], asked["moves"])
-        published = PUBLISHED.get((int(first), top)) if is_the_papers(net) else None
-        what = f"{net['title']}: moves {first} to {int(first) + 3} among the {top} best, %"
-        name = f"{self.name}/{net['title']}/{first}/top-{top}"
-        return Row.measured(name, what, published, found)
+        for net in results["nets"]:
+            for (first, asked), top in product(net["asked"].items(), (1, 10, 30)):
+                found = share(asked["top"][top - 1], asked["moves"])
+                published = PUBLISHED.get((int(first), top)) if is_the_papers(net) else None
+                what = f"{net['title']}: moves {first} to {int(first) + 3} among the {top} best, %"
+                yield Row.measured(f"{self.name}/{net['title']}/{first}/top-{top}", what, published, found)
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the places of every network."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -212,22 +213,16 @@ class Points(Table):
     def _estimate(self, known: Json) -> Estimate:
         return Estimate(known["mean"], tuple(known["interval"]))
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """The share over all phases and at the end, of every network on every set."""
-        return [
-            self._row(net, games, known, when)
-            for games in results["sets"]
-            for net, known in zip(results["nets"], games["known"], strict=True)
-            for when in POINTS_PUBLISHED
-        ]
-
-    def _row(self, net: Json, games: Json, known: Json, when: str) -> Row:
-        found = self._estimate(known[when])
-        published = POINTS_PUBLISHED[when] if games["size"] == _LARGE else None
-        at = "over all phases" if when == "all" else "at the end"
-        what = f"{net['title']} on {games['size']}×{games['size']}: ownership accuracy {at}, %"
-        name = f"{self.name}/{games['name']}/{net['title'].strip('`')}/{when}"
-        return Row.measured(name, what, published, found)
+        for games in results["sets"]:
+            networks = zip(results["nets"], games["known"], strict=True)
+            for (net, known), (when, large) in product(networks, POINTS_PUBLISHED.items()):
+                published = large if games["size"] == _LARGE else None
+                at = "over all phases" if when == "all" else "at the end"
+                what = f"{net['title']} on {games['size']}×{games['size']}: ownership accuracy {at}, %"
+                name = f"{self.name}/{games['name']}/{net['title'].strip('`')}/{when}"
+                yield Row.measured(name, what, published, self._estimate(known[when]))
 
     def section(self, results: Json) -> str:
         """A table for every set."""
@@ -312,15 +307,13 @@ class Status(Table):
             scope.keep(results)
         return results
 
-    def rows(self, results: Json) -> list[Row]:
+    def rows(self, results: Json) -> Iterator[Row]:
         """Of the chains about which they disagree, how many the network classifies right."""
-        return [self._row(asked, games) for games in results["sets"] for asked in games["asked"] if asked["disagree"]]
-
-    def _row(self, asked: Json, games: Json) -> Row:
-        found = share(asked["network of these"], asked["disagree"])
-        what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains right, %"
-        name = f"{self.name}/{games['name']}/{asked['title'].strip('`')}"
-        return Row.measured(name, what, None, found)
+        for games in results["sets"]:
+            for asked in (asked for asked in games["asked"] if asked["disagree"]):
+                found = share(asked["network of these"], asked["disagree"])
+                what = f"{asked['title']} on {games['size']}×{games['size']}, where playouts disagree: chains right, %"
+                yield Row.measured(f"{self.name}/{games['name']}/{asked['title'].strip('`')}", what, None, found)
 
     def section(self, results: Json) -> str:
         """A table for every set."""
