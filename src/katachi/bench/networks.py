@@ -382,7 +382,7 @@ def _learning_together(
     settings: PolicyTraining, counts: int, batches: AnyBatches, stack: ExitStack
 ) -> Callable[[int, int, int], None]:
     """The same by processes that meet once in a round."""
-    from katachi.policy.learner import Learner
+    from katachi.policy.learner import Learner, Replicas
 
     settings = settings.model_copy(update={"meet_every": counts // settings.batch})
     replicas = stack.enter_context(Replicas(Learner(settings), batches, workers=1))
