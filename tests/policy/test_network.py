@@ -62,6 +62,7 @@ def test_a_new_network_knows_nothing(config: PolicyConfig) -> None:
         {"value": True, "outputs": 2},
         {"ownership": True, "reply": True},
         {"layers": 5, "pooling": True, "komi": True, "servers": "kgs tom", "value": True, "score": True},
+        {"pooling": True, "value": True, "score": True, "ownership": True},
     ],
 )
 def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None:
@@ -107,8 +108,13 @@ def test_layers_are_what_the_configuration_says(changes: dict[str, Any]) -> None
         if config.score:
             seen = (seen - seen.mean(1, keepdim=True)) / torch.sqrt(seen.var(1, keepdim=True, correction=0) + 1e-5)
         seen = torch.cat([seen, komi[:, None] / 10], dim=1) if config.komi else seen
+        owners = conv2d(boards, weights["ownership.weight"]) + weights["ownership.bias"] if config.ownership else None
+        lead = 0 if owners is None else torch.tanh(owners / 2).sum((1, 2, 3)) / 20
+        seen = seen if owners is None or not config.score else torch.cat([seen, lead[:, None]], dim=1)
         hidden = torch.relu(seen @ weights["value.hidden"].T + weights["value.hidden_bias"])
         outputs = hidden @ weights["value.output"].T + weights["value.output_bias"]
+        if config.score:
+            outputs[:, 1] += lead
         named = [found.value, found.score, found.spread, found.doubt] if config.score else [found.value]
         assert torch.allclose(torch.stack([row for row in named if row is not None], dim=1), outputs, atol=1e-4)
     for head, maps in (("ownership", found.ownership), ("reply", found.reply)):

@@ -11,8 +11,9 @@ planes → layer 0 → … → layer L−1 → policy: logits of n² points, for
                                  → reply:  logits of n² points for the opponent's next move, in training only
 ```
 
-The first layer may be given the mover's rank and server, and komi. With *pooling* every second block of a residual net
-and the value see the mean and the maximum of each filter over the whole board (Wu 2019).
+Where there is ownership, its sum is the lead that the score corrects. The first layer may be given the mover's rank
+and server, and komi. With *pooling* every second block of a residual net and the value see the mean and the maximum of
+each filter over the whole board (Wu 2019).
 
 >>> paper = PolicyConfig.maddison(layers=12, filters=128)
 >>> paper.parameter_count(), paper.connection_count(), paper.unit_count()
@@ -140,6 +141,11 @@ class PolicyConfig(Strict):
         return count_ranks(kyu=self.kyu_ranks)
 
     @property
+    def counts(self) -> bool:
+        """Whether its value is given the lead by who will own what, which its score corrects."""
+        return self.score and self.ownership
+
+    @property
     def server_names(self) -> list[str]:
         """The servers, the usual one first."""
         return self.servers.split()
@@ -178,7 +184,7 @@ class PolicyConfig(Strict):
         shapes["policy.bias"] = (self.outputs, *self._map(self.position_bias))
         if self.value:
             units, outputs = (OUTCOME_UNITS, 4) if self.score else (VALUE_UNITS, 1)
-            seen = (1 + self.pooling) * self.filters + self.komi
+            seen = (1 + self.pooling) * self.filters + self.komi + self.counts
             shapes |= {"value.hidden": (units, seen), "value.hidden_bias": (units,)}
             shapes |= {"value.output": (outputs, units), "value.output_bias": (outputs,)}
         for head in ("ownership", "reply"):

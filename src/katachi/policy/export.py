@@ -92,10 +92,10 @@ class _Graph:
             boards = self._layer(2 * block + 2, self._layer(2 * block + 1, boards), added=boards)
         policy = self._convolve(_POLICY, boards)
         self._node("Reshape", [policy, self._constant("rows", np.array([0, config.outputs, -1]))], _POLICY)
-        if config.value:
-            self._value(boards)
         if config.ownership:
             self._ownership(boards)
+        if config.value:
+            self._value(boards)
         constants = [numpy_helper.from_array(array, name) for name, array in self._constants.items()]
         graph = helper.make_graph(self._nodes, "cnn", self._inputs(), self._outputs(), constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
@@ -164,10 +164,11 @@ class _Graph:
         else:
             seen = self._node("Flatten", [self._node("GlobalAveragePool", [boards], "value.mean")], "value.pooled")
         if self._config.score:
-            even = np.ones(len(self._weights["value.hidden"].T) - self._config.komi, np.float32)
+            even = np.ones(2 * self._config.filters if self._config.pooling else self._config.filters, np.float32)
             seen = self._node("LayerNormalization", [seen, self._constant("value.even", even)], "value.normalized")
-        if self._config.komi:
-            seen = self._node("Concat", [seen, "komi.scaled"], "value.seen", axis=1)
+        more = ["komi.scaled"] * self._config.komi + ([self._lead()] if self._config.counts else [])
+        if more:
+            seen = self._node("Concat", [seen, *more], "value.seen", axis=1)
         for part in ("hidden", "output"):
             names = (f"value.{part}", f"value.{part}_bias")
             constants = [self._constant(name, self._weights[name]) for name in names]
@@ -180,7 +181,10 @@ class _Graph:
 
     def _score(self, outputs: str) -> None:
         scale = self._constant("score.scale", np.array(SCORE_SCALE, np.float32))
-        lead = self._node("Mul", [self._column(outputs, SCORE), scale], "score.lead")
+        lead = self._column(outputs, SCORE)
+        if self._config.counts:
+            lead = self._node("Add", [lead, self._lead()], "score.sum")
+        lead = self._node("Mul", [lead, scale], "score.lead")
         spread = self._node("Exp", [self._column(outputs, SPREAD)], "score.exp")
         deviation = self._constant("score.deviation", np.array(SCORE_SCALE * DEVIATION, np.float32))
         spread = self._node("Mul", [spread, deviation], "score.spread")
@@ -188,6 +192,14 @@ class _Graph:
             "Sqrt", [self._node("Sigmoid", [self._column(outputs, DOUBT)], "score.square")], "score.doubt"
         )
         self._node("Concat", [lead, spread, doubt], "score", axis=1)
+
+    def _lead(self) -> str:
+        """The lead by who will own what as a column, in units of the score; made once."""
+        if not any(node.name == "owned.lead" for node in self._nodes):
+            axis = self._constant("axis", np.array([1]))
+            owned = self._node("ReduceSum", [_OWNERSHIP, axis], "owned", keepdims=1)
+            self._node("Div", [owned, self._constant("score.unit", np.array(SCORE_SCALE, np.float32))], "owned.lead")
+        return "owned.lead"
 
     def _column(self, rows: str, number: int) -> str:
         """One column of [B, columns], [B, 1]."""

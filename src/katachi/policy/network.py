@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import conv2d, layer_norm, linear, relu
 
-from katachi.policy.config import DOUBT, KOMI_SCALE, SCORE, SPREAD, VALUE, PolicyConfig, is_learned
+from katachi.policy.config import DOUBT, KOMI_SCALE, SCORE, SCORE_SCALE, SPREAD, VALUE, PolicyConfig, is_learned
 from katachi.policy.convolutions import Statistics, convolve, normalize, normalize_batch
 
 # Filters and bias maps that look the same in all eight symmetries of the board (Maddison et al. 2014, section 3.2).
@@ -132,10 +132,12 @@ class PolicyNetwork:
             boards = self._layer(2 * block + 2, inner, added=boards, training=training)
         policy, heads = self._maps(boards)
         if self.config.value:
-            rows = self._value(boards, global_inputs.komi)
+            lead = torch.tanh(heads["ownership"].detach() / 2).sum(1) / SCORE_SCALE if self.config.counts else None
+            rows = self._value(boards, global_inputs.komi, lead)
             heads["value"] = rows[VALUE]
             if self.config.score:
-                heads |= {"score": rows[SCORE], "spread": rows[SPREAD], "doubt": rows[DOUBT]}
+                score = rows[SCORE] if lead is None else rows[SCORE] + lead
+                heads |= {"score": score, "spread": rows[SPREAD], "doubt": rows[DOUBT]}
         return Prediction(policy, **heads)
 
     def _maps(self, boards: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
@@ -204,13 +206,13 @@ class PolicyNetwork:
             return bias[:, None, None]
         return symmetrize(bias) if self.config.symmetric else bias
 
-    def _value(self, boards: Tensor, komi: Tensor) -> Tensor:
-        """The rows of the value's outputs, [1 or 4, B]."""
+    def _value(self, boards: Tensor, komi: Tensor, lead: Tensor | None) -> Tensor:
+        """The rows of the value's outputs, [1 or 4, B]; a lead by ownership is in units of ``SCORE_SCALE``."""
         seen = pool(boards) if self.config.pooling else boards.mean((2, 3))
         if self.config.score:
             seen = layer_norm(seen, seen.shape[1:])
-        if self.config.komi:
-            seen = torch.cat([seen, komi[:, None] / KOMI_SCALE], dim=1)
+        more = [komi / KOMI_SCALE] * self.config.komi + ([] if lead is None else [lead])
+        seen = torch.cat([seen, *(numbers[:, None] for numbers in more)], dim=1)
         hidden = relu(linear(seen, self.weights["value.hidden"], self.weights["value.hidden_bias"]))
         return linear(hidden, self.weights["value.output"], self.weights["value.output_bias"]).T
 
