@@ -13,14 +13,14 @@ import pytest
 
 from helpers.random_records import random_record
 from helpers.small_sets import label_small_set, make_small_set
-from katachi.data.batches import Batch, Batches, JoinedBatches, MixedBatches, area_komi, compute_ahead
+from katachi.data.batches import Batch, Batches, JoinedBatches, MixedBatches, area_komi, compute_ahead, count_copies
 from katachi.data.dataset import NO_LABEL, SPLITS, Dataset, DatasetError, LabelError
 from katachi.data.importing import import_games
 from katachi.go.board import Board
 from katachi.go.kernels.replay import WHITE_BIT
 from katachi.go.points import BLACK, PASS, Symmetry
 from katachi.sgf.files import Split, split_of
-from katachi.sgf.record import dans
+from katachi.sgf.record import UNKNOWN, dans
 
 
 class PlainPlanes:
@@ -298,3 +298,18 @@ def test_what_blacks_area_must_exceed(tmp_path: Path, rules: str, komi: float) -
     (tmp_path / "games.sgf").write_text("\n".join(records))
     dataset = import_games([tmp_path / "games.sgf"], tmp_path / "set")
     assert area_komi(dataset, np.array([0, 1])).tolist() == [komi, 0.5]
+
+
+def test_games_of_rare_ranks_come_more_often(dataset: Dataset) -> None:
+    games = np.zeros(100, dtype=dataset.games.dtype)
+    games["black_grade"], games["white_grade"] = -24, -21
+    games["black_grade"][:4], games["white_grade"][:4] = -12, 3  # four games of a dan player
+    games["black_grade"][4], games["white_grade"][4] = UNKNOWN, UNKNOWN
+    assert count_copies(games).tolist() == [5] * 4 + [1] * 96
+    balanced, plain = batches(dataset, balanced=True), batches(dataset)
+    chosen = dataset.select(5, Split.TRAINING)
+    copies, plays = count_copies(dataset.games[chosen]), dataset.games["plays"][chosen].astype(int)
+    assert (balanced.games, balanced.epoch) == (plain.games, (copies * plays).sum())
+    found = np.concatenate([balanced[number].games for number in range(balanced.epoch)])  # sixteen epochs
+    assert np.bincount(found, minlength=dataset.card.games)[chosen].tolist() == (16 * copies * plays).tolist()
+    assert same(*(source.positions(Split.VALIDATION, 10_000) for source in (balanced, plain)))

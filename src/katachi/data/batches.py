@@ -17,7 +17,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.go.rules import Rules, Scoring
 from katachi.sgf.files import Split
-from katachi.sgf.record import dans, rank_codes
+from katachi.sgf.record import UNKNOWN, dans, rank_codes
 
 # Computing ahead: what will be needed next is made by other threads, in order, and never more than a few of it.
 #
@@ -134,11 +134,15 @@ class Batches:
     ownership: bool = False
     kyu_ranks: bool = False  # whether ranks go down to 30k
     server: int = 0  # a number for where the games are from
+    balanced: bool = False  # whether games of players of rare ranks come several times in an epoch
 
     def __post_init__(self) -> None:
         dataset, split = self.dataset, self.split
         self.size = size = self.size or dataset.only_size()
         self._games = dataset.select(size, split, self.weakest)
+        self.games = self._games.size  # that the positions are from
+        if self.balanced and self.games:
+            self._games = np.repeat(self._games, count_copies(dataset.games[self._games]))
         self._ends = np.cumsum(dataset.games["plays"][self._games], dtype=np.int64)
         self._tables = np.stack([symmetry.points(size) for symmetry in Symmetry]).astype(np.uint16)
         if not self._games.size:
@@ -146,11 +150,6 @@ class Batches:
             raise DatasetError(f"{dataset.path} has no {size}×{size} games for {split}{strong}")
         if self.ownership and not self.server and not dataset.select(size, split, self.weakest, labeled=True).size:
             raise DatasetError(f"{dataset.path} does not say who owned what in games for {split}: label more of them")
-
-    @property
-    def games(self) -> int:
-        """How many games the positions are from."""
-        return self._games.size
 
     @property
     def epoch(self) -> int:
@@ -174,7 +173,7 @@ class Batches:
 
     def positions(self, split: Split, count: int) -> Batch:
         """Held-out positions of the same kind of games: as many as there are, or so many of them drawn by the seed."""
-        held_out = replace(self, batch=count, split=split, symmetries=False)
+        held_out = replace(self, batch=count, split=split, symmetries=False, balanced=False)
         held_out.batch = min(count, held_out.epoch)
         return held_out[0]
 
@@ -244,6 +243,19 @@ class Batches:
         seen = np.where(labels == NO_LABEL, labels, labels * colors[:, None])
         np.put_along_axis(owners, self._tables[symmetries].astype(np.int64), seen, axis=1)
         return owners
+
+
+_RANKS_TOGETHER: Final = 5
+_MOST_COPIES: Final = 8
+
+
+def count_copies(games: NDArray[Any]) -> NDArray[np.int64]:
+    """How often each game comes in an epoch so that rare ranks of the stronger player are less rare: by the root."""
+    strongest = np.maximum(games["black_grade"], games["white_grade"]).astype(np.int64)
+    _, groups, counts = np.unique(strongest // _RANKS_TOGETHER, return_inverse=True, return_counts=True)
+    copies = np.sqrt(counts.max() / counts).round().clip(1, _MOST_COPIES)
+    copied: NDArray[np.int64] = np.where(strongest == UNKNOWN, 1, copies[groups]).astype(np.int64)
+    return copied
 
 
 _EVEN_KOMI: Final = 6.5

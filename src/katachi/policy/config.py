@@ -243,6 +243,7 @@ class PolicyTraining(DatasetTraining, PolicyConfig):
     symmetries: bool = True  # whether positions are turned and mirrored at random
     products: Products = "float32"  # of convolutions in training; "auto" depends on the CPU, also when a run resumes
     seed: Seed = 0
+    balanced: bool = False  # whether games of players of rare ranks come more often
     more_data: list[str] = Field(default_factory=list, max_length=15)  # sets of the other servers, in their order
     more_shares: list[float] = Field(default_factory=list)  # of every batch, one for each of these sets
     more_until: float = Field(default=0.8, ge=0, le=1)  # the share of positions after which ``data`` is alone

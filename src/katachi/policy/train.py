@@ -143,6 +143,7 @@ def _open_set(settings: PolicyTraining, dataset: Dataset, size: int, server: int
         weakest=settings.weakest,
         ownership=settings.ownership,
         kyu_ranks=settings.kyu_ranks,
+        balanced=settings.balanced,
         server=server if settings.servers else 0,
     )
 
