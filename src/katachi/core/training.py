@@ -417,8 +417,8 @@ def describe_run(path: Path) -> Training:
     except (OSError, ValueError, IndexError) as error:
         raise TrainingError(f"{path} does not say how far it has come: {error}") from None
     return Training(
-        command=status["command"],
-        commit=status["program"]["commit"],
+        command=status.get("command", ""),  # runs of former versions do not say
+        commit=status.get("program", {}).get("commit"),
         seed=settings["seed"],
         positions=last["positions"],
         hours=round(last["seconds"] / 3600, 2),
