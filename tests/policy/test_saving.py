@@ -83,7 +83,7 @@ def test_options_reach_the_network(saved):
     ("options", "reason"),
     [
         ({"rank": 12}, "rank: Input should be less than or equal to 9"),
-        ({"rank": "dan"}, "rank: Input should be a valid integer"),
+        ({"rank": "dan"}, "rank: Value error, 'dan' is not a rank"),
         ({"precision": "fp16"}, "precision"),
         ({"colour": 1}, "colour is not an option of a policy model"),
     ],

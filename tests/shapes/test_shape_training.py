@@ -92,7 +92,7 @@ def test_a_run_that_ctrl_c_stopped_between_evaluations_ends_the_same(tmp_path, m
         yield lambda: next(calls) == stopped_at
 
     with monkeypatch.context() as patch:
-        patch.setattr(train, "finish_first", stop)
+        patch.setattr(train.core, "finish_first", stop)
         with pytest.raises(KeyboardInterrupt):
             train_in_folder(settings, tmp_path / "run")
     played = []

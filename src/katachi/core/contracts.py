@@ -140,6 +140,11 @@ class RankedEvaluator(Evaluator, Protocol):
 
 
 @runtime_checkable
+class RankedOutcomeEvaluator(RankedEvaluator, OutcomeEvaluator, Protocol):
+    """Predicts both what people play and what becomes of it."""
+
+
+@runtime_checkable
 class FeatureSet(Protocol):
     """A numbered set of features of a board. Occurrences may be negative or real."""
 

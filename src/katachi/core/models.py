@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
-from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OutcomeEvaluator, RankedEvaluator
+from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OutcomeEvaluator, RankedOutcomeEvaluator
 from katachi.core.disk import sync_folder, write_atomically
 from katachi.core.registry import UnknownName, find_card, suggest
 
@@ -259,7 +259,7 @@ def load_model(name: LinearName, options: Mapping[str, Any] | None = None) -> Li
 
 
 @overload
-def load_model(name: RankedName, options: Mapping[str, Any] | None = None) -> RankedEvaluator: ...
+def load_model(name: RankedName, options: Mapping[str, Any] | None = None) -> RankedOutcomeEvaluator: ...
 
 
 @overload
