@@ -378,7 +378,7 @@ class LayerPanel:
                 self._seen = seen
                 self._knows_ranks = seen.lowest_rank is not None
                 if seen.lowest_rank is not None:
-                    self._rank.props(f"min={seen.lowest_rank}")
+                    self._rank.props["min"] = seen.lowest_rank  # a number, as text would be joined instead of added
                 self._refresh_all()
 
         try:
