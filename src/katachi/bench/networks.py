@@ -280,6 +280,7 @@ TRAINING_WANTED: Final = 0.9  # of the speed with ready-made batches
 _PAPER_BATCH: Final = 128
 _KINDS: Final = ("float32", "bfloat16", "torch", "torch autocast")  # of products; the last two by torch's convolutions
 _READY: Final = 4  # batches
+_APART: Final = 8  # times as long as others processes learn in a round, because they meet at its end
 _GAMES: Final = 40
 _PLIES: Final = 200
 
@@ -345,7 +346,8 @@ def _training_contestants(settings: PolicyTraining, counts: int, stack: ExitStac
         yield Contestant(f"{name}, {kind}", 1, _training_learning(settings, batches.stream(workers=1), kind))
     if (cores := os.cpu_count() or 1) > 1:
         together = settings.model_copy(update={"replicas": cores, "products": "auto", "positions": 10**9})
-        yield Contestant(f"{name}, processes", cores, _learning_together(together, counts, batches, stack))
+        learning = _learning_together(together, _APART * counts, batches, stack)
+        yield Contestant(f"{name}, processes", cores, learning, weight=_APART)
 
 
 def _name(settings: PolicyTraining) -> str:
