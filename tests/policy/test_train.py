@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -257,6 +258,21 @@ def test_heads_are_added_to_a_trained_trunk(labeled_games: Path, trained: Path, 
     assert (predict(old, batch) == predict(new, batch)).all()
     train_policy(training, tmp_path / "run", machine=HERE)
     assert isinstance(load_model(str(tmp_path / "run" / "model")), OutcomeEvaluator)
+
+
+def test_a_run_resumes_without_what_it_started_from(games: Path, trained: Path, tmp_path: Path) -> None:
+    shutil.copytree(trained, tmp_path / "first")
+    training = settings(games, value=True, first_model=str(tmp_path / "first"))
+
+    def kill(positions: int, losses: Losses) -> None:
+        if positions == 16 * 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train_policy(training, tmp_path / "run", machine=HERE, tick=kill)
+    shutil.rmtree(tmp_path / "first")
+    train_policy(training, tmp_path / "run", machine=HERE)
+    assert (tmp_path / "run" / "model").is_dir()
 
 
 def test_several_servers(labeled_games: Path, games: Path, tmp_path: Path) -> None:

@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from katachi.core.cards import Metric, wilson_interval
 from katachi.core.contracts import Floats
 from katachi.core.models import load_weights
-from katachi.core.training import Machine, MetricLine, TrainingError, TrainingRun, Watcher, ignore, load_first_weights
+from katachi.core.training import (
+    CHECKPOINT,
+    Machine,
+    MetricLine,
+    TrainingError,
+    TrainingRun,
+    Watcher,
+    ignore,
+    load_first_weights,
+)
 from katachi.data.batches import AnyBatches, Batch, Batches, JoinedBatches, MixedBatches
 from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.board import Board
@@ -61,7 +70,10 @@ def train_policy(
     """
     torch.set_num_threads(machine.threads)
     batches = open_batches(settings)
-    learner = Learner(settings, load_first_weights(settings.first_model, load_weights))
+    first = (
+        None if (directory / CHECKPOINT).exists() else settings.first_model
+    )  # which a run that resumes can do without
+    learner = Learner(settings, load_first_weights(first, load_weights))
     with joined_processes():
         if not is_first():
             _help(learner, batches, machine.workers)
