@@ -1,4 +1,4 @@
-"""Play by a policy alone: the likeliest sensible move, drawing, ties, superko and the answer to a pass."""
+"""Play by a policy alone: the most probable sensible move, drawing, ties, superko and the answer to a pass."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def choose(evaluator, game, seed=0, **settings):
     return PolicySearch(evaluator, PolicySettings(**settings)).search(game, Limit(), np.random.default_rng(seed))
 
 
-def test_takes_the_likeliest_move():
+def test_takes_the_most_probable_move():
     result = choose(fixed(0.1, 0.5, 0.4), Game(5))
     assert (result.move, result.variation, result.black_wins) == (1, (1,), 0.5)
     assert result.priors[:4] == pytest.approx([0.1, 0.5, 0.4, 0])

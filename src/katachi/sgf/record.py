@@ -60,9 +60,10 @@ def grade_of(rank: str | None) -> int:
 def parse_grade(text: str) -> int:
     """The grade of a rank that somebody wrote: 5 or 5d, 15k; raises ValueError with a sentence if it is none."""
     found = _WRITTEN.fullmatch(text.strip())
-    if found is None:
+    grade = UNKNOWN if found is None else grade_of(found[1] + (found[2] or "d"))
+    if not 1 - MOST_KYU <= grade <= MOST_DAN:
         raise ValueError(f"{text!r} is not a rank: say 5d or 15k")
-    return grade_of(found[1] + (found[2] or "d"))
+    return grade
 
 
 def format_grade(grade: int) -> str:
