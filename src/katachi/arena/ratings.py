@@ -10,17 +10,6 @@ Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (195
 >>> table = pair_scores(["a", "b"], [("a", "b", 1.0)] * 3 + [("a", "b", 0.0)])
 >>> [round(rating) for rating in fit_ratings(table.wins)]
 [83, -83]
-
-Wald's sequential probability ratio test weighs two strengths of the first player, ``elo0`` and ``elo1``: the match is
-over when the logarithm of the ratio of their likelihoods leaves the bounds that the two kinds of error allow. A draw is
-half a win, which errs on the side of playing longer. Games are taken in the order of the schedule, so that the number
-of processes does not matter.
-
-Wald, *Sequential tests of statistical hypotheses*, Annals of Mathematical Statistics 16 (1945).
-
->>> test = Sprt(elo0=0, elo1=100)
->>> test.outcome([1.0] * 11), test.outcome([1.0] * 12)
-(None, Outcome(accepted=100, games=12, log_ratio=2.96...))
 """
 
 from __future__ import annotations
@@ -29,7 +18,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import count, takewhile
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +26,7 @@ from numpy.typing import NDArray
 from katachi.arena.match import Ending
 from katachi.arena.records import GameRecord, find_duplicates, game_id, pairings
 from katachi.arena.settings import TournamentSettings
-from katachi.core.cards import CONFIDENCE, wilson_interval
+from katachi.core.cards import CONFIDENCE, Decided, Sprt, wilson_interval
 from katachi.go.points import BLACK, WHITE
 
 Array = NDArray[np.float64]
@@ -198,45 +187,7 @@ def _anchored(ratings: Array, players: Sequence[str], anchor: Anchor | None) -> 
     return ratings - ratings[..., index : index + 1] + anchor.rating
 
 
-# Wald's sequential probability ratio test (SPRT).
-
-
-class Outcome(NamedTuple):
-    """The strength that was accepted, after how many games, and the logarithm of the likelihood ratio then."""
-
-    accepted: float
-    games: int
-    log_ratio: float
-
-
-@dataclass(frozen=True, slots=True)
-class Sprt:
-    """The test; ``alpha`` is the chance to accept ``elo1`` where ``elo0`` is true, ``beta`` the reverse."""
-
-    elo0: float
-    elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Where the logarithm of the ratio decides for ``elo0`` and for ``elo1``."""
-        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
-
-    def outcome(self, scores: Iterable[float]) -> Outcome | None:
-        """What the scores of the first player decide, None while they do not."""
-        p0, p1 = (1 / (1 + 10 ** (-elo / 400)) for elo in (self.elo0, self.elo1))
-        won, lost = math.log(p1 / p0), math.log((1 - p1) / (1 - p0))
-        low, high = self.bounds
-        ratio = 0.0
-        for games, score in enumerate(scores, 1):
-            ratio += score * won + (1 - score) * lost
-            if not low < ratio < high:
-                return Outcome(self.elo1 if ratio >= high else self.elo0, games, ratio)
-        return None
-
-
-def sprt_outcome(settings: TournamentSettings, records: Mapping[str, GameRecord]) -> Outcome | None:
+def sprt_outcome(settings: TournamentSettings, records: Mapping[str, GameRecord]) -> Decided | None:
     """What the games of a match have decided, None if they have not or if no test was asked for."""
     if settings.sprt is None:
         return None
@@ -351,7 +302,7 @@ class Standings:
     scheduled: int
     duplicates: int
     programs: tuple[str, ...] = ()  # the versions that played
-    sprt: Outcome | None = None
+    sprt: Decided | None = None
 
     def pair(self, player: str, opponent: str) -> Score | None:
         """What a player scored against another, None if they are not paired."""

@@ -11,7 +11,7 @@ from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from katachi.arena.ratings import Outcome, PairResult, Rating, Score, Standings
+from katachi.arena.ratings import Decided, PairResult, Rating, Score, Standings
 from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import LimitSettings, SprtSettings, TournamentSettings
 from katachi.core.drawing import frame_page
@@ -114,7 +114,7 @@ def _format_limit(limit: LimitSettings) -> str:
     return " or ".join(spent) or "the players' own"
 
 
-def _format_sprt(test: SprtSettings, outcome: Outcome | None) -> str:
+def _format_sprt(test: SprtSettings, outcome: Decided | None) -> str:
     asked = f"{test.elo0:g} or {test.elo1:g} Elo, errors {100 * test.alpha:g} % and {100 * test.beta:g} %"
     if outcome is None:
         return f"{asked}: not decided"

@@ -13,10 +13,11 @@ import math
 import platform
 import subprocess
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,3 +265,49 @@ def effective_count(right: NDArray[np.bool_], groups: NDArray[Any]) -> float:
     share = float(right.mean())
     if_independent = share * (1 - share) / right.size
     return float(right.size / max(1.0, _standard_error(right - share, groups) ** 2 / if_independent))
+
+
+# Wald's sequential probability ratio test weighs two strengths of the first of two players, ``elo0`` and ``elo1``:
+# their games are over when the logarithm of the ratio of the likelihoods leaves the bounds that the two kinds of error
+# allow. A draw is half a win, which errs on the side of playing longer. (Wald, *Sequential tests of statistical
+# hypotheses*, Annals of Mathematical Statistics 16, 1945)
+
+
+class Decided(NamedTuple):
+    """The strength that was accepted, after how many games, and the logarithm of the likelihood ratio then."""
+
+    accepted: float
+    games: int
+    log_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sprt:
+    """The test; ``alpha`` is the chance to accept ``elo1`` where ``elo0`` is true, ``beta`` the reverse.
+
+    >>> test = Sprt(elo0=0, elo1=100)
+    >>> test.outcome([1.0] * 11), test.outcome([1.0] * 12)
+    (None, Decided(accepted=100, games=12, log_ratio=2.96...))
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Where the logarithm of the ratio decides for ``elo0`` and for ``elo1``."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+    def outcome(self, scores: Iterable[float]) -> Decided | None:
+        """What the scores of the first player decide, None while they do not."""
+        p0, p1 = (1 / (1 + 10 ** (-elo / 400)) for elo in (self.elo0, self.elo1))
+        won, lost = math.log(p1 / p0), math.log((1 - p1) / (1 - p0))
+        low, high = self.bounds
+        ratio = 0.0
+        for games, score in enumerate(scores, 1):
+            ratio += score * won + (1 - score) * lost
+            if not low < ratio < high:
+                return Decided(self.elo1 if ratio >= high else self.elo0, games, ratio)
+        return None

@@ -35,6 +35,7 @@ from katachi.core.contracts import (
     LinearEvaluator,
     LogOddsEvaluator,
     Metrics,
+    Outcome,
     OutcomeEvaluator,
     OwnershipEvaluator,
     Player,
@@ -254,7 +255,10 @@ def check_outcome_evaluator(evaluator: OutcomeEvaluator, *, games: Iterable[Game
         _check_ownership(outcome.ownership, (len(boards), boards[0].size ** 2), boards[0])
         for name in ("black_wins", "doubt", "black_lead", "lead_spread"):
             _require_shape(getattr(outcome, name), (len(boards),), name, boards[0])
-        wins, same = outcome.black_wins, evaluator.at_komi(_KOMI).evaluate(boards).black_wins
+        together, with_it = evaluator.at_komi(_KOMI).evaluate_outcomes(boards)
+        for name, one, other in zip(Outcome._fields, outcome, with_it, strict=True):
+            _require(bool(np.allclose(one, other, atol=_TOLERANCE)), f"together {name} is another", boards[0])
+        wins, same = outcome.black_wins, together.black_wins
         _require(bool(((wins >= 0) & (wins <= 1)).all()), "black_wins is not between 0 and 1", boards[0])
         _require(bool(np.allclose(wins, same, atol=_TOLERANCE)), "its black_wins of an outcome is another", boards[0])
         _require(bool(((outcome.doubt >= 0) & (outcome.doubt <= 1)).all()), "a doubt is not a share", boards[0])

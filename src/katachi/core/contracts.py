@@ -113,6 +113,10 @@ class OutcomeEvaluator(OwnershipEvaluator, Protocol):
 
     def predict_outcome(self, boards: Sequence[Board]) -> Outcome: ...
 
+    def evaluate_outcomes(self, boards: Sequence[Board]) -> tuple[Evaluation, Outcome]:
+        """What ``evaluate`` and ``predict_outcome`` say, for less work if it can be done together."""
+        ...
+
 
 @runtime_checkable
 class ValuingEvaluator(Evaluator, Protocol):

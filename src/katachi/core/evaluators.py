@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import AfterstateEvaluator, Doubles, Evaluation, Evaluator, Floats, Ints
+from katachi.core.contracts import (
+    AfterstateEvaluator,
+    Doubles,
+    Evaluation,
+    Evaluator,
+    Floats,
+    Ints,
+    Outcome,
+    OutcomeEvaluator,
+)
 from katachi.go.board import Board
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS
@@ -33,6 +42,13 @@ DEFAULT_TEMPERATURE: Final = 0.02  # a move that wins two percent less often is 
 
 class WrongBoardSize(ValueError):
     """A board of a size that an evaluator cannot evaluate."""
+
+
+def evaluate_outcomes(evaluator: Evaluator, boards: Sequence[Board]) -> tuple[Evaluation, Outcome | None]:
+    """What an evaluator says of boards, with their outcomes if it knows them."""
+    if isinstance(evaluator, OutcomeEvaluator):
+        return evaluator.evaluate_outcomes(boards)
+    return evaluator.evaluate(boards), None
 
 
 def count_owners(ownership: NDArray[Any], owners: NDArray[np.int8]) -> tuple[Ints, Ints]:

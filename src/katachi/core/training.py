@@ -320,7 +320,7 @@ class TrainingRun:
         together with the sums, so that a run that resumes there measures the same. ``tick`` sees what every update
         found.
         """
-        self._start_clocks()
+        self.start_clocks()
         since: Sequence[float] | None = self.state[_SINCE].tolist() if self.state and _SINCE in self.state else None
         due = time.monotonic() + checkpoint_seconds
         with finish_first() as stop:
@@ -341,7 +341,7 @@ class TrainingRun:
                     raise KeyboardInterrupt
                 due = time.monotonic() + checkpoint_seconds
 
-    def _start_clocks(self) -> None:
+    def start_clocks(self) -> None:
         """Let the clocks continue where they stood."""
         last = self.lines[-1].values if self.lines else {}
         before = [last.get(name, 0.0) for name in _CLOCKS]

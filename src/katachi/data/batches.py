@@ -4,7 +4,8 @@ Every position of the chosen games comes once in an epoch, in an order that is c
 replayed from the start of its game, turned and mirrored on the way, which costs far less than its planes. So batch
 ``k`` depends on the set, the settings and ``k`` alone, whoever computes it, and a run resumes by starting at ``k``.
 
-Passes are played on the way, but are never what is to be predicted.
+Passes are played on the way, but are never what is to be predicted. Of games that a search has played those positions
+come at which it looked closely.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from katachi.data.kernels.ordering import permute
 from katachi.features.planes import PlaneKind, PlaneSet
 from katachi.go.kernels import replay as kernels
 from katachi.go.kernels.board import new_boards
-from katachi.go.kernels.replay import POINT_MASK, WHITE_BIT
+from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.go.rules import Rules, Scoring
 from katachi.sgf.files import Split
@@ -109,6 +110,8 @@ class Batch(NamedTuple):
     komi: Floats  # [B], what the opponent's area must exceed, less what the mover's must: positive for White
     servers: NDArray[np.int8]  # [B], the number of the server that a game is from
     games: NDArray[np.int64]  # [B], the number of a game in its set
+    visits: Floats  # [B, n²], the share of a search's visits that each point had; [B, 0] where none has searched
+    searched: Floats  # [B], P(the mover wins) as a search found it; NaN where none has searched
 
     def only(self, chosen: slice | NDArray[np.bool_]) -> Batch:
         """Some of the positions."""
@@ -144,6 +147,7 @@ class Batches:
         if self.balanced and self.games:
             self._games = np.repeat(self._games, count_copies(dataset.games[self._games]))
         self._ends = np.cumsum(dataset.games["plays"][self._games], dtype=np.int64)
+        self._chosen = self._find_searched() if dataset.knows_visits else None
         self._tables = np.stack([symmetry.points(size) for symmetry in Symmetry]).astype(np.uint16)
         if not self._games.size:
             strong = f" without players weaker than {self.weakest}" if self.weakest else ""
@@ -154,11 +158,23 @@ class Batches:
     @property
     def epoch(self) -> int:
         """How many positions there are, and are seen before one comes again."""
-        return int(self._ends[-1])
+        return int(self._ends[-1]) if self._chosen is None else self._chosen.size
+
+    def _find_searched(self) -> NDArray[np.int64]:
+        """The positions at which a search looked closely, counted over all games."""
+        looked, is_play = self.dataset.visits[:, :-1].any(axis=1), self.dataset.moves & POINT_MASK != PASS_CODE
+        games = self.dataset.games[self._games]
+        spans = [slice(int(game["first_move"]), int(game["first_move"]) + int(game["moves"])) for game in games]
+        chosen = np.flatnonzero(np.concatenate([looked[span][is_play[span]] for span in spans]))
+        if not chosen.size:
+            raise DatasetError(f"{self.dataset.path} has no positions for {self.split} that were searched")
+        return chosen
 
     def __getitem__(self, number: int) -> Batch:
         """Batch ``number``, computed here and now."""
         drawn = self._draw(number)
+        if self._chosen is not None:
+            drawn = self._chosen[drawn]
         rows = np.searchsorted(self._ends, drawn, side="right")
         numbers = self._games[rows]
         plays = drawn - (self._ends[rows] - self.dataset.games["plays"][numbers])
@@ -221,7 +237,23 @@ class Batches:
             komi=-komi * colors,
             servers=np.full(games.size, self.server, dtype=np.int8),
             games=numbers,
+            **self._find_search(games, plies, colors, symmetries),
         )
+
+    def _find_search(
+        self, games: NDArray[Any], plies: NDArray[np.int16], colors: NDArray[np.int8], symmetries: NDArray[np.uint8]
+    ) -> dict[str, Floats]:
+        """What a search found, turned like the positions."""
+        if not self.dataset.knows_visits:
+            nothing = np.empty((games.size, 0), dtype=np.float32)
+            return {"visits": nothing, "searched": np.full(games.size, np.nan, dtype=np.float32)}
+        moves = games["first_move"].astype(np.int64) + plies
+        counts = self.dataset.visits[moves, :-1].astype(np.float32)
+        visits = np.empty_like(counts)
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        np.put_along_axis(visits, self._tables[symmetries].astype(np.int64), shares, axis=1)
+        wins = self.dataset.searched[moves]
+        return {"visits": visits, "searched": np.where(colors == BLACK, wins, 1 - wins)}
 
     def _margins(self, numbers: NDArray[np.int64]) -> Floats:
         """By how much Black won games that were counted; NaN of others, and of sets that are too old to know."""

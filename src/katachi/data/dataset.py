@@ -8,6 +8,8 @@ SET/stones.npy      the stones that were set up before the first move, coded lik
 SET/endings.npy     how each game was counted, [games] of ENDING; older sets do not have this, nor the next
 SET/marks.npy       the points that the last nodes mark as territory, coded like moves
 SET/labels.npy      who owns each point in the end, where that is known (see below)
+SET/visits.npy      of games that a search played: how often it chose each move there, [moves, n²+1], and …
+SET/searched.npy    … what it thought, P(Black wins), [moves]
 ```
 
 A move is its point, or ``PASS_CODE`` for a pass, with ``WHITE_BIT`` if White made it. All moves are legal under
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -168,6 +171,8 @@ MOVES: Final = "moves.npy"
 STONES: Final = "stones.npy"
 ENDINGS: Final = "endings.npy"
 MARKS: Final = "marks.npy"
+VISITS: Final = "visits.npy"
+SEARCHED: Final = "searched.npy"
 
 SPLITS: Final = tuple(Split)
 RESULTS: Final = (None, *Reason)  # None: the record tells no result
@@ -284,6 +289,21 @@ class Dataset:
     def labels(self) -> NDArray[np.int8]:
         """Who owns each point at the end of each game, [games, n²]; raises LabelError if that was never found out."""
         return open_labels(self.path, self.card.games, self.only_size(), self.digest)
+
+    @property
+    def knows_visits(self) -> bool:
+        """Whether its games were played by a search that kept what it found."""
+        return VISITS in self.card.files
+
+    @cached_property
+    def visits(self) -> NDArray[np.uint16]:
+        """How often a search chose each move before each move of the set, [moves, n²+1]; 0 where it hardly looked."""
+        return _map(self.path / VISITS, self.card)
+
+    @cached_property
+    def searched(self) -> NDArray[np.float32]:
+        """P(Black wins) before each move as a search found it, [moves]."""
+        return _map(self.path / SEARCHED, self.card)
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
@@ -402,6 +422,93 @@ class Dataset:
         if name not in self.card.files:
             raise DatasetError(f"{self.path} does not say how its games were counted: import them again")
         return _map(self.path / name, self.card)
+
+
+# Games that a search has played, with all that it found.
+
+
+class SearchedGame(NamedTuple):
+    """A game on the empty board, whose komi is what Black's area must exceed."""
+
+    size: int
+    komi: float
+    moves: NDArray[np.uint16]  # [m], coded
+    visits: NDArray[np.uint16]  # [m, n²+1]; rows of 0 are not learned from
+    black_wins: NDArray[np.float32]  # [m]
+    black_lead: float  # NaN if it was not counted
+    winner: int
+    owners: NDArray[np.int8]  # [n²], or NO_LABEL
+    gave_up: int  # who did, or would have if that were allowed; 0: nobody
+
+
+_HELD_OUT_EVERY: Final = 20  # games
+
+
+def write_searched_games(path: Path, games: Sequence[SearchedGame], grade: int) -> Dataset:
+    """Make a dataset of games by players of a grade, one of twenty for validation, and open it."""
+    path.mkdir(parents=True, exist_ok=True)
+    rows, endings = np.zeros(len(games), dtype=GAME), np.zeros(len(games), dtype=ENDING)
+    counts = np.array([game.moves.size for game in games])
+    rows["moves"], rows["first_move"] = counts, np.cumsum(counts) - counts
+    rows["plays"] = [np.count_nonzero(game.moves & POINT_MASK != PASS_CODE) for game in games]
+    for name in ("komi", "winner"):
+        rows[name] = [getattr(game, name) for game in games]
+    rows["lines"] = [game.size for game in games]
+    rows["black_grade"] = rows["white_grade"] = grade
+    rows["to_play"] = BLACK
+    rows["split"] = SPLITS.index(Split.TRAINING)
+    rows["split"][:: min(_HELD_OUT_EVERY, len(games) - 1)] = SPLITS.index(Split.VALIDATION)
+    endings["margin"] = [abs(game.black_lead) for game in games]
+    rows["result"] = np.where(
+        np.isnan(endings["margin"]), RESULTS.index(Reason.RESIGNATION), RESULTS.index(Reason.SCORE)
+    )
+    endings["scoring"] = SCORINGS.index(Scoring.AREA)
+    nothing = np.zeros(0, dtype=np.uint16)
+    arrays = {GAMES: rows, ENDINGS: endings, STONES: nothing, MARKS: nothing}
+    arrays |= {MOVES: np.concatenate([game.moves for game in games])}
+    arrays |= {VISITS: np.concatenate([game.visits for game in games])}
+    arrays |= {SEARCHED: np.concatenate([game.black_wins for game in games])}
+    for name, array in arrays.items():
+        _write(path / name, array)
+    card = DatasetCard(
+        games=len(games),
+        moves=int(counts.sum()),
+        unique=False,
+        sources=[],
+        repeated=0,
+        skipped={},
+        cut={},
+        examples=[],
+        files={name: checksum(path / name) for name in arrays},
+    )
+    write_atomically(path / CARD, card.model_dump_json(indent=2) + "\n")
+    dataset = Dataset.open(path)
+    labels = Labels(path, LabelCard(dataset=dataset.digest), *_no_answers(games))
+    labels.save(labels.card)
+    return dataset
+
+
+def _no_answers(games: Sequence[SearchedGame]) -> tuple[NDArray[np.int8], NDArray[np.uint8]]:
+    return np.stack([game.owners for game in games]), np.zeros((len(games), len(SOURCES)), dtype=np.uint8)
+
+
+def save_searched_games(path: Path, games: Sequence[SearchedGame]) -> None:
+    """Write games into one file, whole or not at all."""
+    buffer = io.BytesIO()
+    each = enumerate(game._asdict() for game in games)
+    np.savez_compressed(buffer, **{f"{number}/{name}": value for number, game in each for name, value in game.items()})
+    write_atomically(path, buffer.getvalue())
+
+
+def load_searched_games(path: Path) -> list[SearchedGame]:
+    """The games of a file; raises DatasetError if it is damaged."""
+    try:
+        with np.load(path) as arrays:
+            count = len(arrays.files) // len(SearchedGame._fields)
+            found = [[arrays[f"{number}/{name}"] for name in SearchedGame._fields] for number in range(count)]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        raise DatasetError(f"{path} is damaged: delete it and repeat the command") from None
+    return [SearchedGame._make(value.item() if value.ndim == 0 else value for value in game) for game in found]
 
 
 Checked = TypeVar("Checked")

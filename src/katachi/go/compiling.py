@@ -346,6 +346,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self._inner_compiler = _FunctionCompiler(function, self.targetdescr, bare, {}, _InnerPipeline)
         self._signature = signature
         self._wrapped: dict[tuple[Any, ...], Any] = {}  # the forms that Python can call, by types
+        self._given: Any = None  # the last of them that a kernel was given
         self._own_files: _Files | None = None
 
     @property
@@ -396,9 +397,14 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             return self._form(self._signature or sig, wrapped=_compiler.depth == 0).entry_point
 
     def get_compile_result(self, sig: Any) -> Any:
-        """The form for a signature, as a value that kernels can be given: it has wrappers."""
-        with global_compiler_lock, _compiler.interruptible():
-            return self._form(self._signature or sig, wrapped=True)
+        """The form for a signature, as a value that kernels can be given: it has wrappers.
+
+        Asked at every call of a kernel that is given it, mostly for the same.
+        """
+        if self._given is None or self._given.signature.args != sig.args:
+            with global_compiler_lock, _compiler.interruptible():
+                self._given = self._form(self._signature or sig, wrapped=True)
+        return self._given
 
     def _form(self, signature: Any, wrapped: bool) -> Any:
         arguments, result = sigutils.normalize_signature(signature)

@@ -240,6 +240,7 @@ class PolicyTraining(DatasetTraining, PolicyConfig):
     ownership_loss: float = Field(default=0.5, ge=0, le=100)  # the same for who will own a point, averaged over points
     score_loss: float = Field(default=0.1, ge=0, le=100)
     reply_loss: float = Field(default=0.15, ge=0, le=100)
+    searched_share: float = Field(default=0.5, ge=0, le=1)  # of what a search thought in the outcome that is learned
     symmetries: bool = True  # whether positions are turned and mirrored at random
     products: Products = "float32"  # of convolutions in training; "auto" depends on the CPU, also when a run resumes
     seed: Seed = 0

@@ -180,14 +180,18 @@ class PolicyEvaluator:
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
         """The policy over legal moves, and the value, averaged over what was asked."""
         self._check_size(boards)
+        return self._conclude(
+            boards, list(self._ask(boards, ("policy", "value") if self.config.value else ("policy",)))
+        )
+
+    def _conclude(self, boards: Sequence[Board], said: Sequence[Sequence[Floats]]) -> Evaluation:
+        """What follows from logits of the policy, and of the value if there is one, for every symmetry."""
         legal = np.stack([board.legal_moves()[:-1] for board in boards])
         colors = np.array([board.to_play for board in boards])
-        heads = ("policy", "value") if self.config.value else ("policy",)
-        softmax = np.where(colors == BLACK, 0, self.config.outputs - 1)
-        policies, wins = [], []
-        for logits, *value in self._ask(boards, heads):
-            policies.append(_softmax(logits[np.arange(len(boards)), softmax] / self.options.temperature, legal))
-            wins.append(_logistic(value[0]) if value else np.full(len(boards), 0.5))
+        every, softmax = np.arange(len(boards)), np.where(colors == BLACK, 0, self.config.outputs - 1)
+        sharpness = np.float32(1 / self.options.temperature)
+        policies = [_softmax(logits[every, softmax] * sharpness, legal) for logits, *_ in said]
+        wins = [_logistic(value[0]) if value else np.full(len(boards), 0.5) for _, *value in said]
         mover_wins = np.mean(wins, axis=0)
         black_wins = np.where(colors == BLACK, mover_wins, 1 - mover_wins)
         return Evaluation(black_wins.astype(np.float32), _with_pass(np.mean(policies, axis=0), legal))
@@ -242,8 +246,18 @@ class PolicyOutcomeEvaluator(PolicyOwnershipEvaluator):
     def predict_outcome(self, boards: Sequence[Board]) -> Outcome:
         """Who wins, by how much, how sure that is, and who owns what."""
         self._check_size(boards)
+        return self._foresee(boards, list(self._ask(boards, ("value", "score", "ownership"))))
+
+    def evaluate_outcomes(self, boards: Sequence[Board]) -> tuple[Evaluation, Outcome]:
+        """Both, by asking once."""
+        self._check_size(boards)
+        said = list(self._ask(boards, ("policy", "value", "score", "ownership")))
+        return self._conclude(boards, [heads[:2] for heads in said]), self._foresee(
+            boards, [heads[1:] for heads in said]
+        )
+
+    def _foresee(self, boards: Sequence[Board], said: Sequence[Sequence[Floats]]) -> Outcome:
         colors = np.array([board.to_play for board in boards], dtype=np.float32)
-        said = list(self._ask(boards, ("value", "score", "ownership")))
         wins = np.mean([_logistic(value) for value, _, _ in said], axis=0)
         lead, spread, doubt = np.mean([score for _, score, _ in said], axis=0).T
         owners = np.mean([owners for _, _, owners in said], axis=0, dtype=np.float32)

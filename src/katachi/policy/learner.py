@@ -99,7 +99,7 @@ class Learner:
         positions = _Positions(self.settings, own_share(batch))
         prediction = self.net.predict(positions.planes, positions.global_inputs, training=True)
         logits = positions.mover_logits(prediction)
-        moves = cross_entropy(logits, positions.moves, reduction="sum")
+        moves = positions.move_loss(logits)
         others = [getattr(positions, f"{head}_loss")(prediction) for head in _LOSSES]
         weights = [getattr(self.settings, f"{head}_loss") for head in _LOSSES]
         loss = (moves + sum(weight * other for weight, other in zip(weights, others, strict=True))) / len(batch.moves)
@@ -167,6 +167,10 @@ class _Positions:
         self._replies = torch.from_numpy(batch.replies)
         self._scores = torch.from_numpy(batch.scores) / SCORE_SCALE
         self._won = torch.from_numpy(batch.won.astype(np.float32))
+        self._visits = torch.from_numpy(batch.visits)
+        searched = torch.from_numpy(batch.searched)
+        won = (self._won + 1) / 2
+        self._wins = torch.where(searched.isnan(), won, torch.lerp(won, searched, settings.searched_share))
         self._owners = torch.from_numpy(batch.owners.astype(np.float32))
         self._output = torch.from_numpy((batch.colors == WHITE).astype(np.int64) * (settings.outputs - 1))
         self._legal = PLANES[settings.planes].names.index("legal") if settings.mask_illegal else None
@@ -181,11 +185,18 @@ class _Positions:
         illegal[every, self.moves] = False
         return logits.masked_fill(illegal, -torch.inf)
 
+    def move_loss(self, logits: Tensor) -> Tensor:
+        """Of what was played, or of what a search thought of all moves, summed."""
+        if not self._visits.shape[1]:
+            return cross_entropy(logits, self.moves, reduction="sum")
+        log_shares = torch.log_softmax(logits, dim=1).masked_fill(self._visits == 0, 0.0)
+        return -(self._visits * log_shares).sum()
+
     def value_loss(self, prediction: Prediction) -> Tensor:
-        """Of the outcome where it is known, summed."""
+        """Of the outcome where it is known, or between it and what a search thought, summed."""
         if prediction.value is None:
             return torch.zeros(())
-        losses = binary_cross_entropy_with_logits(prediction.value, (self._won + 1) / 2, reduction="none")
+        losses = binary_cross_entropy_with_logits(prediction.value, self._wins, reduction="none")
         return (losses * self._won.abs()).sum()
 
     def score_loss(self, prediction: Prediction) -> Tensor:

@@ -1,10 +1,11 @@
 """Monte-Carlo tree search that any evaluator can steer.
 
 Simulations grow a tree: each descends by the moves that promise most, and ends in a playout, in the value of an
-evaluator, or in a mixture. Any evaluator's policy can be the prior of the moves, at once or with delay, and its value
-comes with it; a ``CompiledEvaluator`` is asked for its value at every leaf. All threads work on one tree, which has its
-bound (``search/mcts_tree.py``); the formulas are in ``search/kernels/mcts.py``. One thread, a seed and a number of
-simulations give the same tree every time.
+evaluator, or in a mixture. Any evaluator's policy can be the prior of the moves, waited for or with delay, and its
+value comes with it, for an ``OutcomeEvaluator`` with the score and who owns what; a ``CompiledEvaluator`` is asked for
+its value at every leaf. All threads work on one tree, which has its bound (``search/mcts_tree.py``); the formulas are
+in ``search/kernels/mcts.py``. One thread, a seed and a number of simulations give the same tree every time, unless
+priors are delayed.
 
 The tree is a private cache: when the next call is about the same game some moves later, what was grown below its
 position is kept. Draws count half; territory rules are searched as area rules.
@@ -16,7 +17,7 @@ import atexit
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -27,8 +28,8 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Ban, CompiledEvaluator, Doubles, Evaluator, Floats, Ints, Limit
-from katachi.core.evaluators import moves_of
+from katachi.core.contracts import Ban, CompiledEvaluator, Doubles, Evaluator, Floats, Ints, Limit, OutcomeEvaluator
+from katachi.core.evaluators import evaluate_outcomes, moves_of
 from katachi.go.game import Game
 from katachi.go.kernels.board import OFF
 from katachi.go.kernels.ladders import new_stack
@@ -37,7 +38,7 @@ from katachi.go.kernels.values import VALUE
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
-from katachi.search.one_ply import TreeResult, at_komi_of, is_won, komi_of, playable
+from katachi.search.one_ply import TreeResult, at_komi_of, is_won, playable
 from katachi.search.playouts import new_playouts, window_values_of
 from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdSearch
@@ -47,8 +48,10 @@ from katachi.search.td import TdSearch
 # Maddison et al. 2014, section 6: a new node starts with the default prior and waits in a queue, first in, first out.
 # When a minibatch is full, or the queue has stopped growing, it goes to the evaluator, in a thread of its own, while
 # the search continues. On return the prior of each node is replaced; its statistics stay. *Synchronous* priors are the
-# alternative: a thread that has made a node waits for its prior. With the prior comes the evaluator's value of the
-# node, for searches that want it.
+# alternative: a thread that has made some nodes waits for their priors. That is also done for the root, and for the
+# first nodes of a search with delayed ones, so that no move is chosen without having asked the evaluator. Where the
+# queue grows faster than the evaluator can answer, moves must have more visits before they get a node. With the prior
+# comes the evaluator's value of the node, for searches that want it.
 #
 # An evaluator that fails is not asked again; the search continues with default priors, and says so.
 
@@ -89,14 +92,21 @@ class PriorSource:
         self._asked = at_komi_of(self._evaluator, game)
         self._report = PriorReport()
 
-    def evaluate(self, tree: MctsTree, most: int) -> int:
-        """Give priors to the nodes that have waited longest, so many at most; returns how many were sent."""
+    @property
+    def knows_outcomes(self) -> bool:
+        """Whether leads and owners come with the priors."""
+        return isinstance(self._evaluator, OutcomeEvaluator)
+
+    def evaluate_waiting(self, tree: MctsTree, most: int) -> None:
+        """Give priors to the nodes that have waited longest, so many at most."""
+        self.evaluate(tree, tree.take_waiting(most))
+
+    def evaluate(self, tree: MctsTree, nodes: Ints) -> None:
+        """Give priors to nodes that count as sent."""
         if self.failed:
-            return 0
-        nodes = tree.take_waiting(most)
-        if nodes.size:
+            tree.put_back(nodes)
+        elif nodes.size:
             self._evaluate(tree, nodes)
-        return int(nodes.size)
 
     def _evaluate(self, tree: MctsTree, nodes: Ints) -> None:
         keys, born = tree.nodes["key"][nodes], tree.nodes["born"][nodes]
@@ -104,13 +114,13 @@ class PriorSource:
         with self._lock:
             self._report.sent += nodes.size
         try:
-            evaluation = self._asked.evaluate(tree.boards(nodes))
+            evaluation, outcome = evaluate_outcomes(self._asked, tree.boards(nodes))
         except Exception as error:  # noqa: BLE001 (whatever goes wrong there must not end the game here)
             self._report.error = f"the evaluator failed, its priors are left out: {type(error).__name__}: {error}"
             _log.error(self._report.error)
             tree.put_back(nodes)
             return
-        used = tree.set_priors(nodes, keys, evaluation)
+        used = tree.set_priors(nodes, keys, evaluation, outcome)
         age = tree.nodes["visits"][tree.root] - born
         with self._lock:
             report = self._report
@@ -158,11 +168,12 @@ class DelayedPriors:
     def _feed(self, tree: MctsTree, stopped: Event, previous: Thread | None) -> None:
         if previous is not None:
             previous.join()
-        before = tree.count_waiting()  # what waits at the start, such as the root, goes at once
+        before = tree.count_waiting()  # what waits at the start goes at once
         while not stopped.is_set() and not self._source.failed:
             waiting = tree.count_waiting()
+            tree.expand_by_queue(waiting / self._batch)
             if waiting >= self._batch or (waiting and waiting == before):
-                self._source.evaluate(tree, self._batch)
+                self._source.evaluate_waiting(tree, self._batch)
                 before = 0
             else:
                 before = waiting
@@ -192,25 +203,38 @@ _NO_PARAMETERS: Final = (np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.float
 
 
 class MctsWorkers:
-    """So many threads with what each of them needs: a board, a path, a playout."""
+    """So many threads with what each of them needs: boards, paths, a playout."""
 
     def __init__(
         self,
         threads: int,
+        at_once: int,
         playouts: PlayoutSettings,
         compiled: CompiledEvaluator | None,
         evaluator: Evaluator | None = None,
     ) -> None:
-        """Leaves are valued by ``compiled``; playouts choose by the shapes of ``evaluator`` if set to."""
+        """Leaves are valued by ``compiled``; playouts choose by the shapes of ``evaluator`` if set to.
+
+        So many simulations of a thread may wait at once for their priors.
+        """
         self._value: Any = kernels.no_value if compiled is None else compiled.kernel
         self._parameters: Any = _NO_PARAMETERS if compiled is None else compiled.parameters
         if hasattr(self._value, "compile"):  # not where the compiler is switched off
             self._value.compile(VALUE.signature)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="mcts")
-        self._states = [np.zeros(1, dtype=layout.WORKER) for _ in range(threads)]
+        self._threads = threads
+        self._states = [np.zeros(at_once, dtype=layout.WORKER) for _ in range(threads)]
         records = new_playouts(playouts, threads, seed=0, evaluator=evaluator)
         self._playouts = [records[i : i + 1] for i in range(threads)]
-        self._stacks = [new_stack() for _ in range(threads)]
+        self._stacks = [self._new_stack(at_once) for _ in range(threads)]
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._threads, thread_name_prefix="mcts")
+
+    def _new_stack(self, at_once: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Boards to simulate on and, behind them, to read ladders on; and frames."""
+        boards, frames = new_stack()
+        return np.concatenate([np.repeat(boards[:1], at_once - 1), boards]), frames
 
     @property
     def playouts(self) -> NDArray[Any]:
@@ -225,14 +249,12 @@ class MctsWorkers:
             playout["reply"] = OFF
 
     def run(
-        self, tree: MctsTree, simulations: int | None, should_stop: Callable[[], bool], serve: Callable[[], object]
+        self, tree: MctsTree, simulations: int | None, should_stop: Callable[[], bool], serve: Callable[[Ints], object]
     ) -> None:
-        """One round of so many simulations at most. ``serve`` is called for each new node that waits."""
+        """One round of so many simulations at most. ``serve`` is called with new nodes that are waited for."""
         tree.control["stop"] = 0
         tree.control["threads"] = len(self._states)
-        for i, state in enumerate(self._states):
-            share = None if simulations is None else (simulations + i) // len(self._states)
-            state["left"] = ENDLESS if share is None else share
+        self.hand_out(simulations)
         futures = [self._pool.submit(self._work, i, tree, serve) for i in range(len(self._states))]
         try:
             while wait(futures, timeout=_POLL_SECONDS).not_done:
@@ -244,48 +266,56 @@ class MctsWorkers:
         for future in futures:
             future.result()  # raises what went wrong there
 
-    def _work(self, index: int, tree: MctsTree, serve: Callable[[], object]) -> None:
-        state = self._states[index]
-        boards, frames = self._stacks[index]
+    def hand_out(self, simulations: int | None) -> None:
+        """Let each thread have its share of simulations; None is without end."""
+        for i, state in enumerate(self._states):
+            state["left"][0] = ENDLESS if simulations is None else (simulations + i) // len(self._states)
+
+    def _work(self, index: int, tree: MctsTree, serve: Callable[[Ints], object]) -> None:
         try:
-            while state["is_waiting"][0] or state["free_left"][0] or tree.hand_out(state):
-                nodes = tree.nodes, tree.edges, tree.children, tree.stones, tree.table, tree.history
-                own = boards, frames, state, self._playouts[index]
-                why = kernels.run_simulations(
-                    tree.control, *nodes, tree.root_board, *own, self._value, self._parameters
-                )
-                if why == kernels.DONE:
-                    return
-                if why == kernels.NEEDS_PRIOR:
-                    serve()
+            while (awaited := self.step(tree, index)) is not None:
+                serve(awaited)
         finally:
-            tree.take_back(state)
+            tree.take_back(self._states[index])
             tree.control["stop"] |= tree.is_full
 
-    # What the playouts since ``begin`` came to
+    def step(self, tree: MctsTree, index: int = 0) -> Ints | None:
+        """Simulate until some nodes must be evaluated, which are returned; None if all is done or the tree is full."""
+        state, (boards, frames) = self._states[index], self._stacks[index]
+        nodes = tree.nodes, tree.edges, tree.children, tree.stones, tree.owners, tree.table, tree.history
+        own = boards, frames, state, self._playouts[index]
+        while True:
+            why = kernels.run_simulations(tree.control, *nodes, tree.root_board, *own, self._value, self._parameters)
+            if why == kernels.NEEDS_PRIOR:
+                awaited: Ints = state["made"][state["is_waiting"]].astype(np.int64)
+                return awaited
+            if why == kernels.DONE or not tree.hand_out(state, len(state)):
+                return None
+
+    # What came of the simulations since ``begin``
 
     @property
     def simulations(self) -> int:
         return int(self._sum("done"))
 
     def _sum(self, field: str) -> Any:
-        return sum(state[field][0] for state in self._states)
+        return sum(state[field].sum(axis=0) for state in self._states)
 
-    def black_lead(self, komi: float) -> float | None:
-        """Black's mean area less White's, less komi; None if there was no playout."""
-        playouts = self._sum("playouts")
-        return float(self._sum("black_area")) / playouts - komi if playouts else None
+    def black_lead(self) -> float | None:
+        """Black's mean lead; None if nobody knows."""
+        weight = float(self._sum("weight"))
+        return float(self._sum("black_lead")) / weight if weight else None
 
-    def move_leads(self, komi: float, points: int) -> Doubles:
-        """The same after each move of the root, [n²+1]; NaN where no playout began with it."""
-        playouts, area = (self._sum(field)[: points + 1] for field in ("move_playouts", "move_area"))
-        leads: Doubles = np.divide(area, playouts, out=np.full(points + 1, np.nan), where=playouts > 0) - komi
+    def move_leads(self, points: int) -> Doubles:
+        """The same after each move of the root, [n²+1]; NaN where it is not known."""
+        weight, lead = (self._sum(field)[: points + 1] for field in ("move_weight", "move_lead"))
+        leads: Doubles = np.divide(lead, weight, out=np.full(points + 1, np.nan), where=weight > 0)
         return leads
 
     def ownership(self, points: int) -> Floats | None:
-        """Who owned each point on average, [n²], +1 Black; None if there was no playout."""
-        playouts = self._sum("playouts")
-        return (self._sum("ownership")[:points] / playouts).astype(np.float32) if playouts else None
+        """Who owned each point on average, [n²], +1 Black; None if nobody knows."""
+        weight = float(self._sum("weight"))
+        return (self._sum("ownership")[:points] / weight).astype(np.float32) if weight else None
 
     def criticality(self, points: int) -> Floats | None:
         """How far owning a point goes with winning, [n²] (Coulom 2009); None if there was no playout."""
@@ -294,7 +324,7 @@ class MctsWorkers:
             return None
         winner = 2 * self._sum("black_wins") / playouts - 1
         together = self._sum("owned_by_winner")[:points] / playouts
-        apart = winner * self._sum("ownership")[:points] / playouts
+        apart = winner * self._sum("owned")[:points] / playouts
         critical: Floats = ((together - apart) / 2).astype(np.float32)
         return critical
 
@@ -337,12 +367,13 @@ class MctsSearch:
     def _workers(self) -> MctsWorkers:
         """Made at the first search, because it compiles."""
         threads = self.settings.threads or os.cpu_count() or 1
-        return MctsWorkers(threads, self.settings.playouts, self._compiled, self.evaluator)
+        at_once = 1 if self._source is None else self.settings.at_once
+        return MctsWorkers(threads, at_once, self.settings.playouts, self._compiled, self.evaluator)
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
         ending = _Ending(limit.seconds, stops_early=self.settings.stops_early)
-        tree = self._begin(game, rng, ending)
+        tree = self._begin_evaluated(game, rng, ending)
         for _ in self._grow(tree, self._quota(limit), ending):
             pass
         return self._result(tree, game)
@@ -362,7 +393,7 @@ class MctsSearch:
         Bans are moves that are not looked at.
         """
         ending = _Ending(limit.seconds, stop, stops_early=stops_early and self.settings.stops_early)
-        tree = self._begin(game, rng, ending, bans)
+        tree = self._begin_evaluated(game, rng, ending, bans)
         for _ in self._grow(tree, self._quota(limit), ending, _REPORT_SECONDS):
             yield self._result(tree, game)
         yield self._result(tree, game)
@@ -370,8 +401,30 @@ class MctsSearch:
     def ponder(self, game: Game, rng: np.random.Generator, stop: Event) -> None:
         """Grow the tree of a game until ``stop`` is set; a search after the opponent's move continues from there."""
         ending = _Ending(None, stop)
-        for _ in self._grow(self._begin(game, rng, ending, goes_on=True), None, ending):
+        for _ in self._grow(self._begin_evaluated(game, rng, ending, goes_on=True), None, ending):
             pass
+
+    def steps(self, game: Game, simulations: int, rng: np.random.Generator) -> Generator[Ints, None, MctsTree]:
+        """A search for a caller who evaluates: yields nodes of ``tree`` whose priors it must set, the root first.
+
+        So the nodes of many games can be evaluated together, by one thread. Returns the tree.
+        """
+        tree = self._begin(game, rng, _Ending(None))
+        tree.control["stop"] = tree.control["stops_early"] = 0
+        tree.control["threads"] = 1
+        if (root := tree.take_root()).size:
+            yield root
+        tree.expect_lead()
+        self._workers.hand_out(simulations)
+        while (awaited := self._workers.step(tree)) is not None:
+            yield awaited
+        return tree
+
+    @property
+    def tree(self) -> MctsTree:
+        """That of the last search."""
+        assert self._tree is not None
+        return self._tree
 
     def prepare(self, size: int) -> None:
         """Load and allocate what the first searches on a board of that size would wait for, and find nothing."""
@@ -411,6 +464,22 @@ class MctsSearch:
             if self._feeder is not None:
                 self._feeder.stop()
 
+    def _begin_evaluated(
+        self,
+        game: Game,
+        rng: np.random.Generator,
+        ending: _Ending,
+        bans: Collection[Ban] = (),
+        *,
+        goes_on: bool = False,
+    ) -> MctsTree:
+        """The tree for a game, its root with the evaluator's prior."""
+        tree = self._begin(game, rng, ending, bans, goes_on=goes_on)
+        if self._source is not None:
+            self._source.evaluate(tree, tree.take_root())
+        tree.expect_lead()
+        return tree
+
     def _begin(
         self,
         game: Game,
@@ -435,22 +504,22 @@ class MctsSearch:
             control[name] = getattr(settings, name)
         control["values_come_with_priors"] = self._compiled is None
         control["wants_priors"] = self._source is not None
-        control["waits_for_priors"] = self._source is not None and self._feeder is None
+        control["waits_left"] = 0
         control["decided"] = 0
         self._workers.begin(rng)
         tree.begin(game, self._workers.playouts, settings.reuse, bans, goes_on=goes_on)
         if self._source is not None:
             self._source.begin(game)
-            if self._feeder is None:
-                self._serve()
+            control["knows_outcomes"] = self._source.knows_outcomes
+            control["waits_left"] = settings.waits_for if self._feeder else ENDLESS
         if is_won(game):
             tree.favor_pass()
         return tree
 
-    def _serve(self) -> None:
-        """Let a node that waits for its prior have it now."""
+    def _serve(self, nodes: Ints) -> None:
+        """Let nodes that are waited for have their priors now."""
         if self._source is not None and self._tree is not None:
-            self._source.evaluate(self._tree, 1)
+            self._source.evaluate(self._tree, nodes)
 
     def _quota(self, limit: Limit) -> int | None:
         if limit.simulations is None and limit.seconds is None:
@@ -463,7 +532,8 @@ class MctsSearch:
         lines = {other: tree.line(other) for other in order}
         variations = {other: playable(game, line) for other, (line, _) in lines.items()}
         priors = PriorReport() if self._source is None else self._source.report(tree)
-        values = tree.values()
+        leads = self._workers.move_leads(tree.points)
+        values = tree.values(leads)
         return TreeResult(
             move=move,
             black_wins=float(values[move]) if visits[move] else 0.5,
@@ -473,8 +543,8 @@ class MctsSearch:
             priors=tree.priors(),
             variations=variations,
             variation_visits={other: tuple(counts[: len(variations[other])]) for other, (_, counts) in lines.items()},
-            black_lead=self._workers.black_lead(komi_of(game)),
-            leads=self._workers.move_leads(komi_of(game), tree.points),
+            black_lead=self._workers.black_lead(),
+            leads=leads,
             ownership=self._workers.ownership(tree.points),
             criticality=self._workers.criticality(tree.points),
             simulations=self._workers.simulations,

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Ban, Evaluation, Floats, Ints
+from katachi.core.contracts import Ban, Doubles, Evaluation, Floats, Ints, Outcome
 from katachi.go.board import Board
 from katachi.go.game import Game, Play, Step
 from katachi.go.kernels import board as board_kernels
@@ -30,6 +30,9 @@ _SUPERKO: Final = {
     KoRule.POSITIONAL: kernels.POSITIONAL,
     KoRule.SITUATIONAL: kernels.SITUATIONAL,
 }
+_LONG_QUEUE: Final = 2  # batches
+_MOST_VISITS: Final = 64  # that a move needs for a node, however long the queue
+_MOST_SCORE: Final = 0.9  # share in the values that can be told from who wins
 _FEWEST_NODES: Final = 8 * layout.FREE_NODES
 
 
@@ -40,7 +43,7 @@ class MctsTree:
         self.size = size
         self.points = size * size
         width = -(-(self.points + 1) // layout.LANES) * layout.LANES
-        node_bytes = width * (4 * layout.FIELDS + 4 + 1) + layout.NODE.itemsize
+        node_bytes = width * (4 * layout.FIELDS + 4 + 2) + layout.NODE.itemsize
         self.capacity = max(_FEWEST_NODES, int(megabytes * 1e6 / node_bytes))
         self.lock = Lock()
         self.control = np.zeros(1, dtype=kernels.TREE)
@@ -49,6 +52,7 @@ class MctsTree:
         self.edges: Floats = np.zeros((self.capacity, layout.FIELDS, width), dtype=np.float32)
         self.children: NDArray[np.int32] = np.zeros((self.capacity, width), dtype=np.int32)
         self.stones: NDArray[np.int8] = np.zeros((self.capacity, width), dtype=np.int8)
+        self.owners: NDArray[np.int8] = np.zeros((self.capacity, width), dtype=np.int8)
         slots = 2 * self.capacity if shares_positions else 1
         self.table: NDArray[np.int32] = np.full(1 << (slots - 1).bit_length(), layout.NONE, dtype=np.int32)
         self.history: NDArray[np.uint64] = np.zeros(1, dtype=np.uint64)
@@ -58,6 +62,7 @@ class MctsTree:
         self._free: list[int] = []
         self._used = 0  # nodes from here on were never taken
         self._favors_pass = False
+        self._least_visits = 0.0  # that a move needs for a node
         self.is_full = False
 
     # From game to game
@@ -70,6 +75,7 @@ class MctsTree:
         The same position again begins anew unless the search ``goes_on``, and so does what grows with bans or after.
         """
         passes = passes_before(game)
+        self._least_visits = float(self.control["expand_after"][0])
         with self.lock:
             least_steps = len(self._steps) + (not goes_on)
             can_reuse = reuse and not bans and len(game.steps) >= least_steps
@@ -170,8 +176,9 @@ class MctsTree:
             self._keep(self.root, float(np.median(self.nodes["visits"][in_use])) + 1)
             self.is_full = False
 
-    def hand_out(self, worker: NDArray[Any]) -> bool:
-        """Give a worker numbers of nodes to make; returns False if there are none left."""
+    def hand_out(self, worker: NDArray[Any], least: int) -> bool:
+        """Give a worker numbers of nodes to make, in place of what it has left; False if there are not so many."""
+        self.take_back(worker)
         with self.lock:
             while len(self._free) < layout.FREE_NODES and self._used < self.capacity:
                 self._free.append(self._used)
@@ -179,15 +186,15 @@ class MctsTree:
             chunk = self._free[-layout.FREE_NODES :]
             del self._free[-layout.FREE_NODES :]
             worker["free"][0, : len(chunk)] = chunk[::-1]
-            worker["free_left"] = len(chunk)
-            self.is_full |= not chunk
-            return bool(chunk)
+            worker["free_left"][0] = len(chunk)
+            self.is_full |= len(chunk) < least
+            return len(chunk) >= least
 
     def take_back(self, worker: NDArray[Any]) -> None:
         """Let the numbers that a worker has not used be free again."""
         with self.lock:
             self._free += worker["free"][0, : int(worker["free_left"][0])].tolist()
-            worker["free_left"] = 0
+            worker["free_left"][0] = 0
 
     # Priors and values from outside
 
@@ -199,6 +206,27 @@ class MctsTree:
             self.nodes["state"][waiting] = layout.SENT
         return waiting
 
+    def take_root(self) -> Ints:
+        """The root if it has no evaluator's prior yet; it counts as sent."""
+        with self.lock:
+            if self.nodes["state"][self.root] == layout.EVALUATED:
+                return np.zeros(0, dtype=np.int64)
+            self.nodes["state"][self.root] = layout.SENT
+            return np.array([self.root])
+
+    def expand_by_queue(self, batches: float) -> None:
+        """Let moves need more visits for a node where so many batches wait for their priors, and fewer again."""
+        least, now = self._least_visits, float(self.control["expand_after"][0])
+        if batches > _LONG_QUEUE:
+            self.control["expand_after"] = min(2 * now + 1, max(_MOST_VISITS, least))
+        elif batches < 1:
+            self.control["expand_after"] = max(now / 2 - 1, least)
+
+    def expect_lead(self) -> None:
+        """Compare leads to what the evaluator expects at the root, if it does."""
+        knows = self.control["knows_outcomes"][0] and self.nodes["state"][self.root] == layout.EVALUATED
+        self.control["expected_lead"] = self.nodes["black_lead"][self.root] if knows else 0.0
+
     def count_waiting(self) -> int:
         """How many nodes wait for a prior."""
         return int(np.count_nonzero(self.nodes["state"][: self._used] == layout.WAITING))
@@ -206,7 +234,11 @@ class MctsTree:
     def put_back(self, sent: Ints) -> None:
         """Let nodes wait again that were sent in vain."""
         with self.lock:
-            self.nodes["state"][sent[self.nodes["state"][sent] == layout.SENT]] = layout.WAITING
+            self.nodes["state"][sent[self._are_sent(sent)]] = layout.WAITING
+
+    def _are_sent(self, nodes: Ints) -> NDArray[np.bool_]:
+        states = self.nodes["state"][nodes]
+        return (states == layout.SENT) | (states == layout.AWAITED)
 
     def boards(self, nodes: Ints) -> list[Board]:
         """The boards of nodes."""
@@ -214,19 +246,19 @@ class MctsTree:
         layout.restore_boards(nodes, self.nodes, self.stones, records)
         return [Board.wrap(records[i : i + 1]) for i in range(nodes.size)]
 
-    def set_priors(self, nodes: Ints, keys: NDArray[np.uint64], evaluation: Evaluation) -> Ints:
+    def set_priors(
+        self, nodes: Ints, keys: NDArray[np.uint64], evaluation: Evaluation, outcome: Outcome | None = None
+    ) -> Ints:
         """Replace the priors and values of nodes that were sent, statistics kept; returns those still there."""
         with self.lock:
-            there = (self.nodes["state"][nodes] == layout.SENT) & (self.nodes["key"][nodes] == keys)
+            there = self._are_sent(nodes) & (self.nodes["key"][nodes] == keys)
+            if outcome is None:
+                leads, owners = np.zeros(nodes.size, dtype=np.float32), np.zeros((nodes.size, 0), dtype=np.float32)
+            else:
+                leads, owners = outcome.black_lead, outcome.ownership
             nodes = nodes[there]
-            old = self.edges[nodes, layout.PRIOR, : self.points + 1]
-            candidates = old >= 0
-            new = np.where(candidates, evaluation.policy[there], 0)
-            totals = new.sum(axis=1, keepdims=True)
-            new = np.where(candidates, np.divide(new, totals, out=old.copy(), where=totals > 0), layout.NO_CANDIDATE)
-            self.edges[nodes, layout.PRIOR, : self.points + 1] = new
-            self.nodes["black_wins"][nodes] = evaluation.black_wins[there]
-            self.nodes["state"][nodes] = layout.EVALUATED  # last: whoever sees it takes the value
+            said = (evaluation.policy[there], evaluation.black_wins[there], leads[there], owners[there])
+            layout.put_evaluations(nodes, *said, self.nodes, self.edges, self.owners)
             if self._favors_pass and self.root in nodes:
                 self.favor_pass()
         return nodes
@@ -252,12 +284,35 @@ class MctsTree:
         """The priors of the root's candidates, [n²+1]; 0 elsewhere."""
         return np.maximum(self.edges[self.root, layout.PRIOR, : self.points + 1], 0)
 
-    def values(self) -> Floats:
-        """P(Black wins) after each move of the root, [n²+1]; NaN where it was never chosen."""
+    def values(self, leads: Doubles) -> Floats:
+        """P(Black wins) after each move of the root, [n²+1]; NaN where it was never chosen.
+
+        Black's mean leads after them say what of the values is the score's share.
+        """
         visits, wins = self.edges[self.root, :2, : self.points + 1]
         shares = np.divide(wins, visits, out=np.full_like(wins, np.nan), where=visits > 0)
-        black: Floats = np.clip(shares if self.nodes["to_play"][self.root] > 0 else 1 - shares, 0, 1)
-        return black  # in bounds, though lost updates may have left a share a little outside
+        black = shares if self.nodes["to_play"][self.root] > 0 else 1 - shares
+        share = np.where(np.isnan(leads), 0, min(float(self.control["score_share"][0]), _MOST_SCORE))
+        margins = 0.5 + 0.5 * np.tanh((leads - float(self.control["expected_lead"][0])) / self.size)
+        won: Floats = np.clip((black - share * np.nan_to_num(margins)) / (1 - share), 0, 1).astype(np.float32)
+        return won  # in bounds, though lost updates may have left a share a little outside
+
+    def black_wins(self) -> float:
+        """P(Black wins) at the root, as all simulations found it, the score's share included."""
+        wins = float(self.nodes["wins"][self.root] / max(self.nodes["visits"][self.root], 1))
+        return wins if self.nodes["to_play"][self.root] == BLACK else 1 - wins
+
+    def ownership(self) -> Floats:
+        """Who will own each point as the evaluator says at the root, [n²]; 0 everywhere if it does not."""
+        return self.owners[self.root, : self.points] / layout.SURE
+
+    def mix_priors(self, share: float, concentration: float, rng: np.random.Generator) -> None:
+        """Give the priors of the root a share of noise by Dirichlet, whose parameters have this sum."""
+        priors = self.edges[self.root, layout.PRIOR, : self.points + 1]
+        candidates = priors >= 0
+        count = int(np.count_nonzero(candidates))
+        noise = rng.dirichlet(np.full(count, concentration / count))
+        priors[candidates] = (1 - share) * priors[candidates] + share * noise
 
     def best_move(self) -> int:
         """The most visited move of the root, of equal ones the one that wins more."""

@@ -23,7 +23,7 @@ from katachi.core.contracts import (
     OutcomeEvaluator,
     SearchResult,
 )
-from katachi.core.evaluators import after, softmax_policy, sweep_afterstates
+from katachi.core.evaluators import after, evaluate_outcomes, softmax_policy, sweep_afterstates
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.kernels.values import make_shares
@@ -286,11 +286,10 @@ class PolicySearch:
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> PolicyResult:  # noqa: ARG002 (it needs none)
         """Choose a move; each one considered counts as one visit."""
         evaluator = at_komi_of(self.evaluator, game)
-        black_wins, policy = evaluator.evaluate([game.board])
+        (black_wins, policy), found = evaluate_outcomes(evaluator, [game.board])
         wins, lead, ownership = float(black_wins[0]), None, None
-        if isinstance(evaluator, OutcomeEvaluator):
-            found = evaluator.predict_outcome([game.board])
-            wins, lead, ownership = float(found.black_wins[0]), float(found.black_lead[0]), found.ownership[0]
+        if found is not None:
+            lead, ownership = float(found.black_lead[0]), found.ownership[0]
         considered = self._consider(game, policy[0], ownership)
         shares = np.where(considered, policy[0].astype(np.float64), 0)
         shares = shares if shares.any() else considered.astype(np.float64)

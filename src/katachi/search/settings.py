@@ -97,7 +97,7 @@ class MctsSettings(SearchSettings):
     expand_after: int = Field(default=2, ge=0, le=1_000_000)  # visits of a move, before it gets a node
     # of the evaluator in the value of a leaf; it comes with the priors if it is not compiled
     value_share: float = Field(default=0.0, ge=0, le=1)
-    score_share: float = Field(default=0.05, ge=0, le=1)  # of the score in the value of a playout; the rest is who won
+    score_share: float = Field(default=0.05, ge=0, le=1)  # of the lead in the value of a leaf; the rest is who wins
     # by the 3×3 patterns and tactics of the playouts, until an evaluator gives better; else even
     pattern_priors: bool = True
     ladder_priors: bool = True  # with these: moves that catch in a ladder count more, those that run in vain less
@@ -105,6 +105,8 @@ class MctsSettings(SearchSettings):
     # of TD search, which first adapt the evaluator, a model of local shapes, to the root
     td_simulations: int = Field(default=0, ge=0, le=1_000_000_000)
     batch: int = Field(default=128, ge=1, le=100_000)  # nodes that go to the evaluator together, if delayed
+    waits_for: int = Field(default=32, ge=0, le=1_000_000)  # the first nodes of a search, though priors are delayed
+    at_once: int = Field(default=8, ge=1, le=64)  # simulations of a thread that wait for priors together
     shares_positions: bool = False  # one node for a position, however it came about
     reuse: bool = True  # of the tree, when the game continues
     stops_early: bool = True  # when the best move can no longer change

@@ -123,6 +123,10 @@ class TerritoryEvaluator:
         wins, doubt, lead, spread = np.stack([wins, np.sqrt(wins * (1 - wins)), lead, spread]).astype(np.float32)
         return Outcome(wins, doubt, lead, spread, owners)
 
+    def evaluate_outcomes(self, boards: Sequence[Board]) -> tuple[Evaluation, Outcome]:
+        """Both, one after the other."""
+        return self.evaluate(boards), self.predict_outcome(boards)
+
     def _wins(self, areas: Doubles, size: int) -> Doubles:
         return self._wins_by(2 * areas - size * size - self._komi)
 

@@ -15,8 +15,12 @@ game by its area, all stones alive.
 
 A leaf is worth what a playout says, a compiled evaluator, or a mixture. Another evaluator's value comes to a node
 with its prior; a leaf takes that of the last node on its path that has one, so that branches which wait are not
-valued by playouts alone beside others that are not. Kernels trust their arguments; ``search/mcts_tree.py`` makes
-them.
+valued by playouts alone beside others that are not. Either is mostly who wins, and a little by how much: the lead
+compared to what is expected at the root, so that lost and won games are played well, too.
+
+A node may be waited for: the thread makes a few more simulations meanwhile, turned elsewhere by the losses on their
+way, and has all their nodes evaluated together. One that comes to a node which is waited for is taken back.
+Kernels trust their arguments; ``search/mcts_tree.py`` makes them.
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ from katachi.go.kernels.ladders import FRAME, new_stack
 from katachi.go.kernels.values import PARAMETERS, RECORDS, VALUE
 from katachi.go.points import BLACK
 from katachi.search.kernels.mcts_nodes import (
+    AWAITED,
     DEFAULT,
     EVALUATED,
     FREE,
@@ -53,6 +58,7 @@ from katachi.search.kernels.mcts_nodes import (
     PRIOR,
     RAVE_VISITS,
     RAVE_WINS,
+    SURE,
     VISITS,
     WAITING,
     WINS,
@@ -81,13 +87,15 @@ TREE: Final = record_dtype(
         ("expand_after", np.float32),  # visits
         ("value_share", np.float64),  # of the evaluator in the value of a leaf; the rest is the playout's
         ("values_come_with_priors", np.bool_),  # else a compiled evaluator is asked at the leaf
-        ("score_share", np.float64),  # of the score in the value of a playout; the rest is who won
+        ("knows_outcomes", np.bool_),  # the evaluator: leads and owners come with its priors
+        ("score_share", np.float64),  # of the lead in the value of a leaf; the rest is who wins
+        ("expected_lead", np.float64),  # Black's at the root
         ("pattern_priors", np.bool_),  # else even ones
         ("ladder_priors", np.bool_),  # beside those by patterns
         ("shares_positions", np.bool_),
         ("stops_early", np.bool_),
         ("wants_priors", np.bool_),
-        ("waits_for_priors", np.bool_),
+        ("waits_left", np.int64),  # new nodes for whose priors is waited
         ("banned_depth", np.uint64),  # nothing is banned from this depth on
         ("banned_until", np.uint16, (2, MAX_WIDTH)),  # the depth, for each color, Black first, and move
     ]
@@ -103,6 +111,7 @@ NEEDS_NODES: Final = 1
 NEEDS_PRIOR: Final = 2
 
 _CHECK_EVERY: Final = 64  # simulations, before it is asked whether the best move can still change
+_VISITS_FOR_ONE_MORE: Final = 24  # of the root: simulation of a thread that may wait beside others
 _TINY: Final = np.float32(1e-6)
 _ONE: Final = np.float32(1)
 _THREE: Final = np.float32(3)
@@ -241,18 +250,19 @@ def _recall_moves(tree, b, worker, playout):
 
 
 @kernel
-def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, playout, ladder_boards, frames):
+def _make_child(tree, b, passes, nodes, edges, children, stones, table, head, worker, playout, ladder_boards, frames):
     """The node of a board: a new one, or, where positions are shared, one that is there; NONE if there is no room."""
     slot = np.uint64(0)
     if tree.shares_positions:
         found, slot = find_node(node_key(b, passes), nodes, table)
         if found != NONE:
             return found
-    if worker.free_left == 0:
+    if head.free_left == 0:
         return NONE
-    worker.free_left -= 1
-    node = worker.free[worker.free_left]
-    state = WAITING if tree.wants_priors else DEFAULT
+    head.free_left -= 1
+    node = head.free[head.free_left]
+    state = AWAITED if tree.waits_left > 0 else WAITING if tree.wants_priors else DEFAULT
+    tree.waits_left -= 1
     born = np.uint32(nodes[tree.root].visits)
     _recall_moves(tree, b, worker, playout)
     at, work = np.uint64(node), worker.scores
@@ -264,13 +274,17 @@ def _make_child(tree, b, passes, nodes, edges, children, stones, table, worker, 
 
 
 @kernel
-def _descend(tree, b, nodes, edges, children, stones, table, history, worker, playout, ladder_boards, frames):
-    """Play from the root to a leaf; returns whether the game has ended there."""
+def _descend(tree, b, nodes, edges, children, stones, table, history, head, worker, playout, ladder_boards, frames):
+    """Play from the root to a leaf; returns False if that is a node which is waited for.
+
+    ``head`` is the worker that has numbers of nodes to make, ``worker`` the one that remembers the path.
+    """
     points = np.uint64(b.lines) * np.uint64(b.lines)
     node = np.uint64(tree.root)
     passes = tree.root_passes
     worker.depth = 0
     worker.made = NONE
+    worker.has_ended = False
     while True:
         nodes[node].visits += _ONE
         move = _choose(tree, b, node, nodes, edges, worker, history)
@@ -286,17 +300,28 @@ def _descend(tree, b, nodes, edges, children, stones, table, history, worker, pl
             passes = np.uint8(0)
         worker.depth += np.uint64(1)
         if passes == 2:
+            worker.has_ended = True
             return True
         child = children[node, move]
         if child == NONE:
             if edges[node, VISITS, move] > tree.expand_after:
                 children[node, move] = _make_child(
-                    tree, b, passes, nodes, edges, children, stones, table, worker, playout, ladder_boards, frames
+                    tree, b, passes, nodes, edges, children, stones, table, head, worker, playout, ladder_boards, frames
                 )
-            return False
+            return True
         node = np.uint64(child)
         if worker.depth == MAX_DEPTH or nodes[node].state == FREE or nodes[node].key != node_key(b, passes):
+            return True
+        if nodes[node].state == AWAITED:
             return False
+
+
+@kernel
+def _take_back(nodes, edges, worker):
+    """Let a simulation not have been, after its way down."""
+    for i in range(worker.depth):
+        nodes[worker.path[i]].visits -= _ONE
+        edges[worker.path[i], VISITS, worker.moves[i]] -= _ONE
 
 
 @kernel
@@ -310,52 +335,87 @@ def _count_first_plays(playout, first):
 
 
 @kernel
-def _play_out(tree, b, worker, playout):
-    """What a playout is worth to Black, by who wins and a little by how much; adds it to the worker's sums."""
-    points = np.uint64(b.lines) * np.uint64(b.lines)
-    _recall_moves(tree, b, worker, playout)
-    area = play_out(b, playout)
-    win = 1.0 if area > tree.komi else 0.5 if area == tree.komi else 0.0
-    winner = np.int32(1) if area > tree.komi else np.int32(-1) if area < tree.komi else np.int32(0)
-    worker.playouts += 1
-    worker.black_wins += win
-    worker.black_area += area
-    worker.move_playouts[np.uint64(worker.moves[0])] += 1
-    worker.move_area[np.uint64(worker.moves[0])] += area
-    for p in range(points):
-        worker.ownership[p] += np.int32(playout.owner[p])
-        worker.owned_by_winner[p] += winner * np.int32(playout.owner[p])
-    _count_first_plays(playout, worker.first)
-    if playout.replies:
-        learn_replies(playout, winner)
-    margin = 0.5 + 0.5 * min(max((area - tree.komi) / points, -1.0), 1.0)
+def _mix_score(tree, win, lead, points):
+    """The value of a leaf: who wins, and a little by how much."""
+    margin = 0.5 + 0.5 * np.tanh((lead - tree.expected_lead) / np.sqrt(np.float64(points)))
     return win + tree.score_share * (margin - win)
 
 
 @kernel
-def _last_value(nodes, worker):
-    """The evaluator's value of the last node of a simulation that has one, the one that it made included; else NaN."""
-    if worker.made != NONE and nodes[worker.made].state == EVALUATED:
-        return np.float64(nodes[worker.made].black_wins)
-    for i in range(worker.depth, 0, -1):
-        node = worker.path[np.uint64(i - 1)]
-        if nodes[node].state == EVALUATED:
-            return np.float64(nodes[node].black_wins)
-    return np.nan
+def _add_lead(worker, lead, weight):
+    """Add a lead to the sums of a worker."""
+    move = np.uint64(worker.moves[0])
+    worker.weight += weight
+    worker.black_lead += weight * lead
+    worker.move_weight[move] += weight
+    worker.move_lead[move] += weight * lead
 
 
 @kernel
-def _value_leaf(tree, boards, nodes, worker, playout, value, parameters):
+def _play_out(tree, b, worker, playout, weight):
+    """What a playout is worth to Black; adds it to the worker's sums, where leads and owners have a weight."""
+    points = np.uint64(b.lines) * np.uint64(b.lines)
+    _recall_moves(tree, b, worker, playout)
+    lead = play_out(b, playout) - tree.komi
+    win = 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
+    winner = np.int32(1) if lead > 0 else np.int32(-1) if lead < 0 else np.int32(0)
+    worker.playouts += 1
+    worker.black_wins += win
+    _add_lead(worker, lead, weight)
+    for p in range(points):
+        owner = np.int32(playout.owner[p])
+        worker.ownership[p] += np.float32(weight) * np.float32(owner)
+        worker.owned[p] += owner
+        worker.owned_by_winner[p] += winner * owner
+    _count_first_plays(playout, worker.first)
+    if playout.replies:
+        learn_replies(playout, winner)
+    return _mix_score(tree, win, lead, points)
+
+
+@kernel
+def _last_evaluated(nodes, worker):
+    """The last node of a simulation that was evaluated, the one that it made included; else NONE."""
+    if worker.made != NONE and nodes[worker.made].state == EVALUATED:
+        return worker.made
+    for i in range(worker.depth, 0, -1):
+        node = worker.path[np.uint64(i - 1)]
+        if nodes[node].state == EVALUATED:
+            return np.int32(node)
+    return NONE
+
+
+@kernel
+def _take_value(tree, node, nodes, owners, worker, weight, points):
+    """What an evaluator said of a node to Black; adds leads and owners with a weight."""
+    record = nodes[node]
+    if not tree.knows_outcomes:
+        return np.float64(record.black_wins)
+    _add_lead(worker, np.float64(record.black_lead), weight)
+    unit = np.float32(weight) / SURE
+    for p in range(points):
+        worker.ownership[p] += unit * np.float32(owners[node, p])
+    return _mix_score(tree, np.float64(record.black_wins), np.float64(record.black_lead), points)
+
+
+@kernel
+def _value_leaf(tree, boards, nodes, owners, worker, playout, value, parameters):
     """What a leaf is worth to Black: the evaluator's value, a playout's, or a mixture."""
+    points = np.uint64(boards[0].lines) * np.uint64(boards[0].lines)
     share = tree.value_share
     if share == 0.0:
-        return _play_out(tree, boards[0], worker, playout)
-    evaluated = _last_value(nodes, worker) if tree.values_come_with_priors else value(boards, parameters)
-    if np.isnan(evaluated):
-        return _play_out(tree, boards[0], worker, playout)
+        return _play_out(tree, boards[0], worker, playout, 1.0)
+    if tree.values_come_with_priors:
+        node = _last_evaluated(nodes, worker)
+        if node == NONE:
+            return _play_out(tree, boards[0], worker, playout, 1.0)
+        evaluated = _take_value(tree, np.uint64(node), nodes, owners, worker, share, points)
+    else:
+        evaluated = value(boards, parameters)
     if share == 1.0:
         return evaluated
-    return (1.0 - share) * _play_out(tree, boards[0], worker, playout) + share * evaluated
+    weight = 1.0 - share if tree.knows_outcomes else 1.0
+    return (1.0 - share) * _play_out(tree, boards[0], worker, playout, weight) + share * evaluated
 
 
 @kernel
@@ -403,12 +463,30 @@ def make_root(trees, boards, state, nodes, edges, children, stones, playouts, wo
     make_node(tree, b, passes, born, as_state, at, nodes, edges, children, stones, playout, work, ladder_boards, frames)
 
 
+@kernel
+def _finish(tree, boards, nodes, edges, owners, head, worker, playout, value, parameters):
+    """Value the leaf of a simulation and remember it."""
+    points = np.uint64(boards[0].lines) * np.uint64(boards[0].lines)
+    worker.is_waiting = False
+    if worker.has_ended:
+        black_value = area_outcome(boards[0], tree.komi)
+    else:
+        black_value = _value_leaf(tree, boards, nodes, owners, worker, playout, value, parameters)
+    _back_up(tree, black_value, nodes, edges, worker, points)
+    head.left -= 1
+    head.done += 1
+    is_due = tree.stops_early and head.done % _CHECK_EVERY == 0
+    if is_due and _is_decided(tree, edges, points, head.left * tree.threads):
+        tree.decided = tree.stop = 1
+
+
 @kernel(
     signature=types.int64(
         types.Array(from_dtype(TREE), 1, "C"),
         types.Array(from_dtype(NODE), 1, "C"),
         types.float32[:, :, ::1],
         types.int32[:, ::1],
+        types.int8[:, ::1],
         types.int8[:, ::1],
         types.int32[::1],
         types.uint64[::1],
@@ -427,6 +505,7 @@ def run_simulations(
     edges,
     children,
     stones,
+    owners,
     table,
     history,
     roots,
@@ -437,35 +516,50 @@ def run_simulations(
     value,
     parameters,
 ):
-    """Run a worker's simulations until it has done them, it is to stop, or it needs something from outside.
+    """Run simulations until all are done, it is to stop, or it needs something from outside.
 
-    They are played on the first board; on the others, and the frames, ladders are read. One that waits for what the
-    evaluator says of its leaf resumes with the next call.
+    Each of the workers has a simulation of its own, on a board of its own, so that as many can wait together for what
+    the evaluator says of their leaves; they are finished with the next call. The first counts for all of them. On the
+    boards behind, and the frames, ladders are read. A small tree makes few simulations at a time.
     """
-    tree, worker, playout = trees[0], workers[0], playouts[0]
-    points = np.uint64(roots[0].lines) * np.uint64(roots[0].lines)
-    while worker.is_waiting or (worker.left > 0 and not tree.stop):
-        has_ended = False
-        if not worker.is_waiting:
-            boards[0] = roots[0]
-            worker.first[:] = 0
-            has_ended = _descend(
-                tree, boards[0], nodes, edges, children, stones, table, history, worker, playout, boards[1:], frames
-            )
-            if tree.waits_for_priors and worker.made != NONE:
-                worker.is_waiting = True
-                return NEEDS_PRIOR
-        worker.is_waiting = False
-        if has_ended:
-            black_value = area_outcome(boards[0], tree.komi)
-        else:
-            black_value = _value_leaf(tree, boards, nodes, worker, playout, value, parameters)
-        _back_up(tree, black_value, nodes, edges, worker, points)
-        worker.left -= 1
-        worker.done += 1
-        is_due = tree.stops_early and worker.done % _CHECK_EVERY == 0
-        if is_due and _is_decided(tree, edges, points, worker.left * tree.threads):
-            tree.decided = tree.stop = 1
-        if worker.free_left == 0:
+    tree, head, playout = trees[0], workers[0], playouts[0]
+    ladder_boards = boards[workers.size :]
+    for i in range(workers.size):
+        if workers[i].is_waiting:
+            _finish(tree, boards[i : i + 1], nodes, edges, owners, head, workers[i], playout, value, parameters)
+    while head.left > 0 and not tree.stop:
+        if head.free_left < workers.size:
             return NEEDS_NODES
+        waiting = 0
+        for i in range(min(workers.size, 1 + np.int64(nodes[tree.root].visits) // _VISITS_FOR_ONE_MORE)):
+            if head.left <= waiting or tree.stop:
+                break
+            own, worker = boards[i : i + 1], workers[i]
+            own[0] = roots[0]
+            worker.first[:] = 0
+            is_leaf = _descend(
+                tree,
+                own[0],
+                nodes,
+                edges,
+                children,
+                stones,
+                table,
+                history,
+                head,
+                worker,
+                playout,
+                ladder_boards,
+                frames,
+            )
+            if not is_leaf and waiting > 0:
+                _take_back(nodes, edges, worker)
+                break
+            if worker.made != NONE and nodes[worker.made].state == AWAITED:
+                worker.is_waiting = True
+                waiting += 1
+            else:
+                _finish(tree, own, nodes, edges, owners, head, worker, playout, value, parameters)
+        if waiting > 0:
+            return NEEDS_PRIOR
     return DONE

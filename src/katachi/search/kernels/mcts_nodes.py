@@ -8,6 +8,7 @@ moves.
     edges[node, field, move]    float32: visits, what they won for the mover, the same for RAVE, prior
     children[node, move]        int32, or NONE
     stones[node, point]         int8, so that an evaluator can be asked about the position later
+    owners[node, point]         int8, who will own it as an evaluator says: 127 is Black's for sure
 
 A prior below 0 marks what is not a candidate. Threads work on these arrays without locks. A lost update does no harm; a
 node that is read half written does none either, as every move is checked on the board before it is played.
@@ -78,6 +79,9 @@ DEFAULT: Final = np.uint8(1)  # its prior is the default, and nobody is going to
 WAITING: Final = np.uint8(2)  # for an evaluator's prior, in the order of ``born``
 SENT: Final = np.uint8(3)  # to the evaluator
 EVALUATED: Final = np.uint8(4)  # its prior and its value are the evaluator's
+AWAITED: Final = np.uint8(5)  # the simulation that made it waits until it is evaluated
+
+SURE: Final = np.float32(127)  # of owners
 
 NODE: Final = record_dtype(
     [
@@ -86,6 +90,7 @@ NODE: Final = record_dtype(
         ("visits", np.float32),
         ("wins", np.float32),  # of the player to move
         ("black_wins", np.float32),  # what the evaluator says, once it is evaluated
+        ("black_lead", np.float32),  # the same, if it knows outcomes
         ("ko", np.uint16),
         ("turns", np.uint16),  # as on the board
         ("recent", np.uint16, RECENT),  # the same, by the path on which the node was made
@@ -108,19 +113,23 @@ WORKER: Final = record_dtype(
         ("free_left", np.int32),
         ("made", np.int32),  # the node made by the last simulation, or NONE
         ("is_waiting", np.bool_),  # the last simulation for what the evaluator says of that node
+        ("has_ended", np.bool_),  # the game, at the leaf of the last simulation
         ("depth", np.uint64),
         ("path", np.uint32, MAX_DEPTH),  # the nodes of the last simulation, the root first
         ("moves", np.uint16, MAX_DEPTH),  # and what was played there
         ("situations", np.uint64, MAX_DEPTH),  # and what came of it, for superko
         ("scores", np.float32, MAX_WIDTH),
         ("first", np.int8, MAX_WIDTH),  # the color that was first to play on each point, or 0
-        # sums over all playouts
+        # sums over simulations of what playouts and evaluators that know outcomes say, and what that weighs
+        ("weight", np.float64),
+        ("black_lead", np.float64),
+        ("move_weight", np.float64, MAX_WIDTH),  # the same for each move of the root
+        ("move_lead", np.float64, MAX_WIDTH),
+        ("ownership", np.float32, MAX_POINTS),
+        # sums over playouts
         ("playouts", np.int64),
         ("black_wins", np.float64),
-        ("black_area", np.float64),  # less White's
-        ("move_playouts", np.int64, MAX_WIDTH),  # the same for each move of the root
-        ("move_area", np.float64, MAX_WIDTH),
-        ("ownership", np.int32, MAX_POINTS),
+        ("owned", np.int32, MAX_POINTS),  # by Black less by White
         ("owned_by_winner", np.int32, MAX_POINTS),  # how often less how often not
     ]
 )
@@ -180,7 +189,7 @@ def make_node(tree, b, passes, born, state, node, nodes, edges, children, stones
         children[node, p] = NONE
     for p in range(np.uint64(b.lines) * np.uint64(b.lines)):
         stones[node, p] = b.stone[p]
-    if tree.pattern_priors:
+    if tree.pattern_priors and state != AWAITED:
         pattern_prior(b, playout, work)
         if tree.ladder_priors:
             weigh_ladders(b, boards, frames, work)
@@ -211,6 +220,28 @@ def restore_boards(numbers, nodes, stones, boards):
         boards[i].turns = nodes[node].turns
         for j in range(RECENT):
             boards[i].recent[j] = nodes[node].recent[j]
+
+
+@kernel
+def put_evaluations(numbers, policy, black_wins, black_lead, ownership, nodes, edges, owners):
+    """Give nodes an evaluator's priors, over their candidates, and its values; statistics stay.
+
+    ``ownership`` may have no columns. The state of a node is written last: whoever sees it takes the value.
+    """
+    for i in range(numbers.size):
+        node = numbers[i]
+        total = np.float32(0)
+        for p in range(policy.shape[1]):
+            if edges[node, PRIOR, p] >= 0:
+                total += policy[i, p]
+        for p in range(policy.shape[1]):
+            if edges[node, PRIOR, p] >= 0 and total > 0:
+                edges[node, PRIOR, p] = policy[i, p] / total
+        for p in range(ownership.shape[1]):
+            owners[node, p] = np.int8(np.rint(ownership[i, p] * SURE))
+        nodes[node].black_wins = black_wins[i]
+        nodes[node].black_lead = black_lead[i]
+        nodes[node].state = EVALUATED
 
 
 @kernel
