@@ -273,6 +273,10 @@ class Uniform:
         judge.komi = komi + self.komi * (self.flaw == "komi")
         return judge
 
+    def evaluate_outcomes(self, boards: list[Board]) -> tuple[Evaluation, Outcome]:
+        evaluation, outcome = self.evaluate(boards), self.predict_outcome(boards)
+        return evaluation, outcome._replace(black_lead=outcome.black_lead + (self.flaw == "together"))
+
     def predict_outcome(self, boards: list[Board]) -> Outcome:
         half, one = np.full(len(boards), 0.5, dtype=np.float32), np.ones(len(boards), dtype=np.float32)
         lead = one * (4 - self.komi)

@@ -161,9 +161,10 @@ def test_nodes_are_handed_out_once():
     tree = MctsTree(5, megabytes=1)
     workers = [np.zeros(1, dtype=layout.WORKER) for _ in range(2)]
     taken = []
-    while tree.hand_out(workers[len(taken) % 2]):
+    while tree.hand_out(workers[len(taken) % 2], 1):
         worker = workers[len(taken) % 2]
         taken.append(worker["free"][0, : worker["free_left"][0]].copy())
+        worker["free_left"] = 0
     numbers = np.concatenate(taken)
     assert np.unique(numbers).size == numbers.size == tree.capacity
     assert tree.is_full

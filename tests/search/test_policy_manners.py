@@ -82,6 +82,9 @@ class Knowing:
     def evaluate(self, boards):
         return Evaluation(self.predict_outcome(boards).black_wins, HashEvaluator().evaluate(boards).policy)
 
+    def evaluate_outcomes(self, boards):
+        return self.evaluate(boards), self.predict_outcome(boards)
+
 
 def knowing(picture: str, dead=(), **options) -> Knowing:
     return Knowing(0.9 * area(Board.parse(picture), dead), **options)

@@ -11,9 +11,10 @@ from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from katachi.arena.ratings import Decided, PairResult, Rating, Score, Standings
+from katachi.arena.ratings import PairResult, Rating, Score, Standings
 from katachi.arena.records import GameRecord, pairings
 from katachi.arena.settings import LimitSettings, SprtSettings, TournamentSettings
+from katachi.core.cards import Decided
 from katachi.core.drawing import frame_page
 
 # The running score of a tournament on standard error; nothing where that is not a terminal.

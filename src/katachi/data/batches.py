@@ -162,7 +162,8 @@ class Batches:
 
     def _find_searched(self) -> NDArray[np.int64]:
         """The positions at which a search looked closely, counted over all games."""
-        looked, is_play = self.dataset.visits[:, :-1].any(axis=1), self.dataset.moves & POINT_MASK != PASS_CODE
+        looked = np.asarray(self.dataset.visits[:, :-1].any(axis=1))
+        is_play = self.dataset.moves & POINT_MASK != PASS_CODE
         games = self.dataset.games[self._games]
         spans = [slice(int(game["first_move"]), int(game["first_move"]) + int(game["moves"])) for game in games]
         chosen = np.flatnonzero(np.concatenate([looked[span][is_play[span]] for span in spans]))

@@ -35,6 +35,7 @@ from katachi.search.settings import MctsSettings
 _MEGABYTES: Final = 4.0  # of a tree, which is thrown away after each move
 _NOISE: Final = 10.0  # of Dirichlet's parameters, in all
 _MOVES_PER_POINT: Final = 3  # of a long game
+_LARGE: Final = 7  # a board whose first two lines are left out of openings
 _TURNS: Final = 3  # in succession, at which a game must be lost before it is given up
 
 
@@ -176,8 +177,7 @@ class Table:
             halvings = len(game.moves) / game.size
             temperature = max(settings.last_temperature, settings.temperature * 0.5**halvings)
             self._keep(self._draw((visits / visits.max()) ** (1 / temperature)), tree if is_close else None)
-        dead = () if game.is_over else estimate_status(game.board).dead_stones
-        return self._conclude(None, dead)
+        return self._conclude(None, () if game.is_over else estimate_status(game.board).dead_stones)
 
     def _think(self, visits: int, noise: float) -> Generator[_Question, None, MctsTree]:
         """Search the position of the game."""
@@ -186,6 +186,8 @@ class Table:
         root = next(steps)
         tree = self._search.tree
         yield _Question(side, tree, root)
+        if self._is_early():
+            tree.leave_out_pass()
         if noise:
             tree.mix_priors(noise, _NOISE, self._rng)
         while True:
@@ -222,10 +224,11 @@ class Table:
 
     def _find_dead(self, tree: MctsTree) -> tuple[int, ...] | None:
         """The dead chains if the game is settled; it is not asked early."""
-        board = self._game.board
-        if 2 * np.count_nonzero(board.stones) < self._game.size**2:
-            return None
-        return dead_when_settled(self._game, tree.ownership())
+        return None if self._is_early() else dead_when_settled(self._game, tree.ownership())
+
+    def _is_early(self) -> bool:
+        """Whether more than half of the board is empty."""
+        return 2 * int(np.count_nonzero(self._game.board.stones)) < self._game.size**2
 
     def _conclude(self, winner: int | None, dead: Sequence[int] = ()) -> SearchedGame:
         game, kept = self._game, self._kept
@@ -298,9 +301,10 @@ def _scored(table: Table, black: int, scores: list[float]) -> _Asking:
 
 
 def draw_opening(size: int, moves: int, rng: np.random.Generator) -> list[int]:
-    """So many moves by chance, none on the first two lines."""
+    """So many moves by chance, none on the first two lines, or of small boards on the first."""
     game, inner = Game(size), np.zeros((size, size), dtype=np.bool_)
-    inner[2:-2, 2:-2] = True
+    edge = 2 if size >= _LARGE else 1
+    inner[edge:-edge, edge:-edge] = True
     drawn = []
     for _ in range(moves):
         drawn.append(int(rng.choice(np.flatnonzero(root_moves(game)[:-1] & inner.ravel()))))

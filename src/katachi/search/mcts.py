@@ -475,7 +475,7 @@ class MctsSearch:
     ) -> MctsTree:
         """The tree for a game, its root with the evaluator's prior."""
         tree = self._begin(game, rng, ending, bans, goes_on=goes_on)
-        if self._source is not None:
+        if self._source is not None and tree.control["waits_left"][0]:
             self._source.evaluate(tree, tree.take_root())
         tree.expect_lead()
         return tree

@@ -148,6 +148,12 @@ class MctsTree:
         banned[-1] &= bool((others >= 0).any())
         return banned
 
+    def leave_out_pass(self) -> None:
+        """Let the pass be no candidate at the root if there are others."""
+        prior = self.edges[self.root, layout.PRIOR, : self.points + 1]
+        if (prior[:-1] >= 0).any():
+            prior[-1] = layout.NO_CANDIDATE
+
     def favor_pass(self) -> None:
         """Make the pass at the root, if it is allowed, as likely as all other moves together, now and later."""
         self._favors_pass = True
@@ -238,7 +244,8 @@ class MctsTree:
 
     def _are_sent(self, nodes: Ints) -> NDArray[np.bool_]:
         states = self.nodes["state"][nodes]
-        return (states == layout.SENT) | (states == layout.AWAITED)
+        sent: NDArray[np.bool_] = (states == layout.SENT) | (states == layout.AWAITED)
+        return sent
 
     def boards(self, nodes: Ints) -> list[Board]:
         """The boards of nodes."""
@@ -304,7 +311,7 @@ class MctsTree:
 
     def ownership(self) -> Floats:
         """Who will own each point as the evaluator says at the root, [n²]; 0 everywhere if it does not."""
-        return self.owners[self.root, : self.points] / layout.SURE
+        return (self.owners[self.root, : self.points] / layout.SURE).astype(np.float32)
 
     def mix_priors(self, share: float, concentration: float, rng: np.random.Generator) -> None:
         """Give the priors of the root a share of noise by Dirichlet, whose parameters have this sum."""

@@ -105,7 +105,7 @@ class MctsSettings(SearchSettings):
     # of TD search, which first adapt the evaluator, a model of local shapes, to the root
     td_simulations: int = Field(default=0, ge=0, le=1_000_000_000)
     batch: int = Field(default=128, ge=1, le=100_000)  # nodes that go to the evaluator together, if delayed
-    waits_for: int = Field(default=32, ge=0, le=1_000_000)  # the first nodes of a search, though priors are delayed
+    waits_for: int = Field(default=32, ge=0, le=1_000_000)  # the first nodes of a search, the root too, if delayed
     at_once: int = Field(default=8, ge=1, le=64)  # simulations of a thread that wait for priors together
     shares_positions: bool = False  # one node for a position, however it came about
     reuse: bool = True  # of the tree, when the game continues

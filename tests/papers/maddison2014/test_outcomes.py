@@ -104,6 +104,9 @@ class Speaker:
     def at_komi(self, komi):
         return Speaker(komi)
 
+    def evaluate_outcomes(self, boards):
+        return self.evaluate(boards), self.predict_outcome(boards)
+
     def predict_outcome(self, boards):
         owners = self.ownership(boards)
         same = np.full(len(boards), 0.75, dtype=np.float32)

@@ -111,6 +111,7 @@ NEEDS_NODES: Final = 1
 NEEDS_PRIOR: Final = 2
 
 _CHECK_EVERY: Final = 64  # simulations, before it is asked whether the best move can still change
+_TRIES: Final = 4  # simulations for each that waits, before those that do are evaluated
 _VISITS_FOR_ONE_MORE: Final = 24  # of the root: simulation of a thread that may wait beside others
 _TINY: Final = np.float32(1e-6)
 _ONE: Final = np.float32(1)
@@ -523,7 +524,7 @@ def run_simulations(
     boards behind, and the frames, ladders are read. A small tree makes few simulations at a time.
     """
     tree, head, playout = trees[0], workers[0], playouts[0]
-    ladder_boards = boards[workers.size :]
+    behind = boards[workers.size :]
     for i in range(workers.size):
         if workers[i].is_waiting:
             _finish(tree, boards[i : i + 1], nodes, edges, owners, head, workers[i], playout, value, parameters)
@@ -531,26 +532,15 @@ def run_simulations(
         if head.free_left < workers.size:
             return NEEDS_NODES
         waiting = 0
-        for i in range(min(workers.size, 1 + np.int64(nodes[tree.root].visits) // _VISITS_FOR_ONE_MORE)):
-            if head.left <= waiting or tree.stop:
+        width = min(workers.size, 1 + np.int64(nodes[tree.root].visits) // _VISITS_FOR_ONE_MORE)
+        for _ in range(_TRIES * width):
+            if waiting == width or head.left <= waiting or head.free_left == 0 or tree.stop:
                 break
-            own, worker = boards[i : i + 1], workers[i]
+            own, worker = boards[waiting : waiting + 1], workers[waiting]
             own[0] = roots[0]
             worker.first[:] = 0
             is_leaf = _descend(
-                tree,
-                own[0],
-                nodes,
-                edges,
-                children,
-                stones,
-                table,
-                history,
-                head,
-                worker,
-                playout,
-                ladder_boards,
-                frames,
+                tree, own[0], nodes, edges, children, stones, table, history, head, worker, playout, behind, frames
             )
             if not is_leaf and waiting > 0:
                 _take_back(nodes, edges, worker)

@@ -1,0 +1,136 @@
+"""Games of a network with itself: what is kept of them, that they end, and that a match knows who won."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from katachi.core.contracts import Evaluation, Outcome
+from katachi.data.dataset import NO_LABEL, Dataset, load_searched_games, save_searched_games, write_searched_games
+from katachi.go.game import Game
+from katachi.go.kernels.replay import PASS_CODE, POINT_MASK
+from katachi.go.points import BLACK, PASS
+from katachi.go.rules import Rules
+from katachi.policy.self_play import SelfPlaySettings, Table, draw_opening, play_side_by_side
+
+SIZE = 5
+QUICK = SelfPlaySettings(visits=12, quick_visits=4, close_share=0.5, opening=3, side_by_side=3)
+
+
+class Stones:
+    """Whoever has more stones is ahead; any legal move is as good as another. Remembers how much it was asked."""
+
+    def __init__(self, wins: float | None = None) -> None:
+        self.wins = wins  # of Black, whatever the board
+        self.batches: list[int] = []
+
+    def evaluate(self, boards):
+        return self.evaluate_outcomes(boards)[0]
+
+    def at_komi(self, komi):
+        return self
+
+    def ownership(self, boards):
+        return np.stack([board.stones for board in boards]).astype(np.float32)
+
+    def predict_outcome(self, boards):
+        return self.evaluate_outcomes(boards)[1]
+
+    def evaluate_outcomes(self, boards):
+        self.batches.append(len(boards))
+        legal = np.stack([board.legal_moves() for board in boards]).astype(np.float32)
+        owners = self.ownership(boards)
+        lead = owners.sum(axis=1)
+        wins = 1 / (1 + np.exp(-lead)) if self.wins is None else np.full(len(boards), self.wins, dtype=np.float32)
+        policy = legal / legal.sum(axis=1, keepdims=True)
+        half = np.full(len(boards), 0.5, dtype=np.float32)
+        return Evaluation(wins.astype(np.float32), policy), Outcome(wins, half, lead, half, owners)
+
+
+def play(evaluator, count=6, settings=QUICK, seed=1):
+    tables = [
+        Table(settings, [evaluator], SIZE, 2.5, child).play() for child in np.random.default_rng(seed).spawn(count)
+    ]
+    return play_side_by_side([evaluator], tables, settings.side_by_side)
+
+
+def replay(game):
+    played = Game(game.size, Rules(komi=game.komi))
+    for code in game.moves.tolist():
+        point = code & POINT_MASK
+        played.play(PASS if point == PASS_CODE else point)
+    return played
+
+
+def test_games_are_played_to_their_end_and_counted():
+    games = play(Stones(), settings=QUICK.model_copy(update={"resign_below": 0.0}))
+    assert len(games) == 6
+    for game in games:
+        end = replay(game)
+        assert game.owners.sum(dtype=int) - 2.5 == game.black_lead
+        assert game.winner == np.sign(game.black_lead)
+        alive = end.board.stones != 0
+        assert (game.owners[alive] != NO_LABEL).all()
+
+
+def test_what_is_searched_closely_is_kept():
+    games = play(Stones())
+    rows = np.concatenate([game.visits for game in games])
+    totals = rows.sum(axis=1)
+    assert set(totals.tolist()) <= {0, QUICK.visits}, "all visits, or nothing of a quick look"
+    assert 0.2 < (totals > 0).mean() < 0.8
+    values = np.concatenate([game.black_wins for game in games])
+    assert np.array_equal(np.isnan(values), totals == 0)
+    for game in games:
+        closely = np.flatnonzero(game.visits.any(axis=1))
+        points = game.moves[closely] & POINT_MASK
+        chosen = np.where(points == PASS_CODE, SIZE * SIZE, points)
+        assert (game.visits[closely, chosen] > 0).all(), "what was played was looked at"
+
+
+def test_boards_of_several_games_are_evaluated_together():
+    evaluator = Stones()
+    play(evaluator)
+    assert max(evaluator.batches) == QUICK.side_by_side
+
+
+def test_the_same_seed_plays_the_same_games():
+    first, again, other = (play(Stones(), seed=seed) for seed in (1, 1, 2))
+    assert [game.moves.tolist() for game in first] == [game.moves.tolist() for game in again]
+    assert [game.moves.tolist() for game in first] != [game.moves.tolist() for game in other]
+
+
+def test_games_begin_differently():
+    starts = {tuple(game.moves[:3].tolist()) for game in play(Stones(), count=12)}
+    assert len(starts) > 6
+
+
+@pytest.mark.parametrize(("played_on", "resigned"), [(0.0, True), (1.0, False)])
+def test_a_hopeless_game_is_given_up_unless_it_is_to_be_checked(played_on, resigned):
+    settings = QUICK.model_copy(update={"resign_below": 0.45, "played_on": played_on})
+    for game in play(Stones(wins=0.001), count=4, settings=settings):
+        assert game.gave_up == BLACK
+        assert np.isnan(game.black_lead) == resigned
+        if resigned:
+            assert game.winner == -BLACK
+            assert (game.owners == NO_LABEL).all()
+
+
+def test_games_become_a_dataset(tmp_path):
+    games = play(Stones())
+    save_searched_games(tmp_path / "part.npz", games)
+    kept = load_searched_games(tmp_path / "part.npz")
+    assert [game.moves.tolist() for game in kept] == [game.moves.tolist() for game in games]
+    dataset = write_searched_games(tmp_path / "set", kept, grade=9)
+    assert dataset.knows_visits
+    assert dataset.games["winner"].tolist() == [game.winner for game in games]
+    assert np.array_equal(dataset.labels, np.stack([game.owners for game in games]))
+    assert np.array_equal(dataset.visits, np.concatenate([game.visits for game in games]))
+    assert Dataset.open(tmp_path / "set").end(0).stones.tolist() == replay(games[0]).board.stones.tolist()
+
+
+def test_openings_keep_off_the_edge():
+    points = [point for seed in range(20) for point in draw_opening(9, 4, np.random.default_rng(seed))]
+    rows, columns = np.divmod(points, 9)
+    assert min(rows.min(), columns.min()) == 2
+    assert max(rows.max(), columns.max()) == 6
