@@ -98,7 +98,8 @@ def test_what_is_learned_are_the_visits(run, tmp_path):
     assert 0 < batches.epoch <= closely
     batch = batches[0]
     assert batch.visits.sum(axis=1) == pytest.approx(1, abs=1e-5)
-    assert (batch.visits[np.arange(32), batch.moves] > 0).all(), "turned with the boards"
+    occupied = batch.planes[:, PLANES["mover"].names.index("legal")].reshape(32, -1) == 0
+    assert (batch.visits[occupied] == 0).all(), "turned with the boards"
     assert ((batch.searched >= 0) & (batch.searched <= 1)).all()
     settings = PolicyTraining(data="x", size=5, layers=3, filters=8, value=True, rank_embedding=False, batch=32)
     positions = _Positions(settings, batch)

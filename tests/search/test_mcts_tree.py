@@ -168,3 +168,18 @@ def test_nodes_are_handed_out_once():
     numbers = np.concatenate(taken)
     assert np.unique(numbers).size == numbers.size == tree.capacity
     assert tree.is_full
+
+
+def test_visits_for_exploration_alone_are_taken_off():
+    """By hand: the best move has 60 visits and a value of 0.6; c √(N + 1) = 10."""
+    tree = MctsTree(2, megabytes=1)
+    tree.control["exploration"] = 10 / np.sqrt(101)
+    visits, values, priors = [60, 30, 9, 1, 0], [0.6, 0.55, 0.1, 0.3, 0.0], [0.5, 0.2, 0.2, 0.05, 0.05]
+    root = tree.edges[tree.root]
+    root[layout.VISITS, :5], root[layout.WINS, :5] = visits, np.multiply(visits, values)
+    root[layout.PRIOR, :5] = priors
+    goal = 0.6 + 10 * 0.5 / 61  # of the best move
+    second, third = (np.ceil(10 * 0.2 / (goal - value) - 1) for value in (0.55, 0.1))
+    assert second < 30
+    assert third < 9
+    assert tree.wanted_visits().tolist() == [60, second, third, 0, 0]

@@ -143,7 +143,9 @@ def describe_network(name: str, training: Training) -> Training:
     """How a network was trained, in words that do not depend on where its games lay, and what it started from."""
     first = training.settings.get("first_model")
     here = _without_folders(training)
-    command = f"katachi models make {name} --data {here.settings['data']}"
+    command = f"katachi models make {name}"
+    if "data" in here.settings:
+        command += f" --data {here.settings['data']}"
     return here.model_copy(update={"command": command, "first": _trained(str(first)).training if first else None})
 
 

@@ -12,7 +12,7 @@ SYSTEM = System(
     title="Move prediction from game records (Maddison, Huang, Sutskever and Silver 2014)",
     cards={"policy": "katachi.policy.evaluator:PolicyCard"},
     trainings={"policy": "katachi.policy.config:TRAINING", "expert": "katachi.policy.expert:TRAINING"},
-    releases={"policy": "katachi.policy.measure:RELEASE"},
+    releases={"policy": "katachi.policy.measure:RELEASE", "expert": "katachi.policy.expert:RELEASE"},
     warmup={"planes": "katachi.policy.planes:warmup", "convolutions": "katachi.policy.kernels.convolutions:warmup"},
     aliases={"cnn": "policy"},
 )

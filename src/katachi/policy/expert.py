@@ -13,16 +13,17 @@ import io
 import json
 import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from katachi.core.cards import Sprt, wilson_interval
+from katachi.core.cards import Metric, Sprt, wilson_interval
 from katachi.core.disk import in_processes, write_atomically
-from katachi.core.models import find_model, open_model
+from katachi.core.models import SavedModel, find_model, load_weights, open_model
+from katachi.core.release import Release, Request, describe_network
 from katachi.core.training import (
     SEED,
     Count,
@@ -38,7 +39,7 @@ from katachi.core.training import (
 from katachi.data.dataset import SearchedGame, load_searched_games, save_searched_games, write_searched_games
 from katachi.features.planes import HIGHEST_RANK
 from katachi.policy.config import PolicyConfig, PolicyTraining
-from katachi.policy.evaluator import PolicyCard, knows_ranks, save_policy
+from katachi.policy.evaluator import INT8, ONNX, PolicyCard, knows_ranks, save_policy
 from katachi.policy.self_play import Contender, SelfPlaySettings, play_games, play_match
 from katachi.sgf.record import format_grade
 
@@ -46,6 +47,7 @@ _TOGETHER: Final = 48  # games that a process plays before it hands them over
 _PAIRS_TOGETHER: Final = 8  # the same of pairs of games in a match
 _MODEL: Final = "model"
 _MATCH: Final = "match.json"
+ELO: Final = "Elo above the first network, by its last match"
 _PLAYED: Final = 0  # what seeds are drawn for
 _MATCHED: Final = 1
 
@@ -255,6 +257,8 @@ def train_expert(settings: ExpertTraining, directory: Path, command: str, machin
         run.restore(_Counter())
         run.start_clocks()
         expert.begin()
+        if not run.lines and not (directory / _MODEL).exists():
+            shutil.copytree(expert.model(0), directory / _MODEL)  # the best so far
         for generation in range(len(run.lines) + 1, settings.generations + 1):
             best = _find_best(run.lines)
             games = expert.play(generation, best.generation, observer)
@@ -273,7 +277,8 @@ def train_expert(settings: ExpertTraining, directory: Path, command: str, machin
             curve = draw_elo([*run.lines, MetricLine(line)])
             run.keep({"generation": np.array([generation])}, MetricLine(line), {"elo.svg": curve})
             observer.tick(generation * settings.games)
-        _keep_best(run, expert.model(_find_best(run.lines).generation))
+            if line["is_better"]:
+                _keep_best(run, expert.model(generation))
         run.finish("expert", search="policy")
 
 
@@ -298,11 +303,17 @@ def _find_best(lines: Sequence[MetricLine]) -> _Best:
 
 
 def _keep_best(run: TrainingRun, model: Path) -> None:
-    """Let the run have the best network as its model."""
-    place = run.path / _MODEL
-    if place.exists():
-        shutil.rmtree(place)
-    shutil.copytree(model, place)
+    """Let the run have the best network so far as its model, with a card that says how all of it came about."""
+    last, saved = run.lines[-1].values, open_model(model, PolicyCard)
+    training = run.describe("its own games", last["games"], last["positions"])
+    rough = saved.read(INT8) if INT8 in saved.card.files else None
+    content = (saved.card.config, saved.read(ONNX), rough, load_weights(model))
+    save_policy(run.path / _MODEL, *content, training, {ELO: _elo_metric(run.lines)}, replace=True)
+
+
+def _elo_metric(lines: Sequence[MetricLine]) -> Metric:
+    values = lines[-1].values
+    return Metric(value=values["elo"], low=values["elo_low"], high=values["elo_high"], games=values["match_games"])
 
 
 def _describe_games(games: Sequence[SearchedGame]) -> dict[str, float]:
@@ -390,3 +401,26 @@ TRAINING: Final = TrainingCommand(
     needs=("torch", "onnx"),
     takes_threads=True,
 )
+
+
+class ExpertRelease(Release):
+    """The best network of a run, with what its last match and those of ``--result`` say of it."""
+
+    training = TRAINING
+    search = "policy"
+
+    def measure(self, settings: ExpertTraining, model: SavedModel[PolicyCard], request: Request) -> dict[str, Metric]:  # noqa: ARG002
+        return dict(model.card.metrics)
+
+    def save(self, path: Path, model: SavedModel[PolicyCard], metrics: Mapping[str, Metric], request: Request) -> None:
+        """Save what play needs, and the weights."""
+        training = describe_network(request.name, model.card.training)
+        rough = model.read(INT8) if INT8 in model.card.files else None
+        weights = load_weights(model.path)
+        save_policy(path, model.card.config, model.read(ONNX), rough, weights, training, metrics, replace=True)
+
+    def describe_player(self, settings: ExpertTraining) -> str:
+        return f"A network that learned from its own games, on {settings.size}x{settings.size}, without search"
+
+
+RELEASE: Final = ExpertRelease()

@@ -52,7 +52,7 @@ class SelfPlaySettings(Strict):
     komi: list[float] = Field(default=[5.5, 6.5, 7.5, 7.5, 8.5], min_length=1)  # of which one is drawn for some games
     resign_below: float = Field(default=0.02, ge=0, lt=0.5)  # chance of winning; 0: games are played to their end
     played_on: float = Field(default=0.2, ge=0, le=1)  # the share of games that nobody may give up
-    exploration: float = Field(default=0.9, ge=0, le=100)
+    exploration: float = Field(default=0.55, ge=0, le=100)
     value_share: float = Field(default=1.0, ge=0, le=1)
     side_by_side: int = Field(default=16, ge=1, le=1024)
 
@@ -209,7 +209,7 @@ class Table:
         """Play a move; what a search thought of it is learned from if the tree is given."""
         nothing = np.zeros(self._game.size**2 + 1, dtype=np.uint16)
         self._kept.points.append(move)
-        self._kept.visits.append(nothing if tree is None else tree.visits(tree.root).astype(np.uint16))
+        self._kept.visits.append(nothing if tree is None else tree.wanted_visits().astype(np.uint16))
         self._kept.black_wins.append(np.nan if tree is None else tree.black_wins())
         self._game.play(move)
 

@@ -313,6 +313,23 @@ class MctsTree:
         """Who will own each point as the evaluator says at the root, [n²]; 0 everywhere if it does not."""
         return (self.owners[self.root, : self.points] / layout.SURE).astype(np.float32)
 
+    def wanted_visits(self) -> Ints:
+        """The visits of the root without those that were made for exploration alone, [n²+1] (Wu 2019, section 3.2).
+
+        A move other than the most visited one keeps as many as it would have been given with the value that it was
+        found to have; one visit is as good as none. RAVE is left out of account.
+        """
+        visits, wins = (self.edges[self.root, row, : self.points + 1].astype(np.float64) for row in (0, 1))
+        values = np.divide(wins, visits, out=np.zeros_like(wins), where=visits > 0)
+        urge = float(self.control["exploration"][0]) * np.sqrt(visits.sum() + 1) * self.priors()
+        best = int(np.lexsort((wins, visits))[-1])
+        ahead = np.maximum(values[best] + urge[best] / (1 + visits[best]) - values, 1e-9)
+        wanted = np.minimum(visits, np.ceil(urge / ahead - 1))
+        wanted[best] = visits[best]
+        wanted[wanted <= 1] = 0
+        wanted[best] = max(wanted[best], 1)
+        return wanted.astype(np.int64)
+
     def mix_priors(self, share: float, concentration: float, rng: np.random.Generator) -> None:
         """Give the priors of the root a share of noise by Dirichlet, whose parameters have this sum."""
         priors = self.edges[self.root, layout.PRIOR, : self.points + 1]

@@ -6,6 +6,7 @@ from typing import Final
 
 from katachi.papers.experiment import Experiment
 from katachi.papers.search.delayed import LatePriors
+from katachi.papers.search.generations import Generations
 from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
 
 _HEAD: Final = """
@@ -27,7 +28,7 @@ games, from resampling games for Elo. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="search",
     title="Search: strength and ablations",
-    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors()),
+    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors(), Generations()),
     head=_HEAD,
     baseline="target",
     write_cards=write_cards,
