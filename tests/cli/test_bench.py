@@ -40,7 +40,8 @@ def test_simulations_beside_playouts():
             assert ("katachi", size, threads, "simulations/s") in contestants
             assert ("katachi-informed", size, threads, "simulations/s") in contestants
             assert ("playouts", size, threads, "playouts/s") in contestants
-    assert len(measured.targets) == 6
+            assert ("network", size, threads, "simulations/s") in contestants
+    assert len(measured.targets) == 8
 
 
 def test_planes_of_three_sets():

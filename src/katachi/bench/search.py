@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.contracts import Limit
+from katachi.core.models import load_model
 from katachi.core.registry import EXTRAS, is_installed
 from katachi.features.planes import PlaneSet
 from katachi.go.board import Board
@@ -39,12 +40,16 @@ from katachi.search.settings import MctsSettings, PlayoutSettings
 #
 # A simulation is a descent, a playout and a backup, so the time that the tree costs is what a simulation takes beyond a
 # playout of the same kind. ``katachi`` has uniform playouts and even priors, ``katachi-informed`` those that play well.
+# ``network`` values every leaf by the bundled network in eight bits, ``network-singly`` the same one leaf at a time.
 # Each round grows a tree anew.
 
 SIZES: Final = (9, 19)
 MCTS_UNIT: Final = "simulations/s"
 _MCTS_GUESSED_RATE: Final = {9: 80_000, 19: 16_000}  # how much work makes a round; it need not be right
 _INFORMED_WEIGHT: Final = 0.3  # they are slower, and their rounds are to last no longer
+_NETWORKS: Final = {9: "policy-9", 19: "policy-19"}
+_NETWORK_WEIGHT: Final = 0.04
+_AT_ONCE: Final = {"network": 8, "network-singly": 1}
 
 
 def run_mcts(seconds: float = 0.4, rounds: int = 15) -> Report:
@@ -66,7 +71,34 @@ def _mcts_contestants(size: int) -> list[Contestant]:
             run_mcts(size, 10, seed=0)  # compiles, and wakes the threads
             contestants.append(Contestant(name, threads, run_mcts, weight))
         contestants.append(Contestant("playouts", threads, partial(_play_out, threads=threads)))
+        for name, at_once in _AT_ONCE.items():
+            ask = partial(_ask_network, threads=threads, at_once=at_once)
+            ask(size, 10, seed=0)
+            contestants.append(Contestant(name, threads, ask, _NETWORK_WEIGHT))
     return contestants
+
+
+def _ask_network(size: int, count: int, seed: int, threads: int, at_once: int) -> None:
+    search = _search_with_network(size, threads, at_once)
+    search.search(Game(size), Limit(simulations=count), np.random.default_rng(seed))
+
+
+@cache
+def _search_with_network(size: int, threads: int, at_once: int) -> MctsSearch:
+    evaluator = load_model(_NETWORKS[size], {"precision": "int8"})
+    return MctsSearch(
+        evaluator,
+        MctsSettings(
+            threads=threads,
+            at_once=at_once,
+            priors="synchronous",
+            expand_after=0,
+            rave=0.0,
+            value_share=1.0,
+            reuse=False,
+            stops_early=False,
+        ),
+    )
 
 
 def _simulate(size: int, count: int, seed: int, threads: int, is_informed: bool) -> None:
@@ -92,6 +124,7 @@ def _mcts_targets(rows: list[Row]) -> Iterator[Target]:
         ("simulations / playouts", ("katachi", 1), ("playouts", 1), 0.8),
         ("two threads / one", ("katachi", 2), ("katachi", 1), 1.7),
         ("two threads / one, informed", ("katachi-informed", 2), ("katachi-informed", 1), 1.7),
+        ("with network, together / singly", ("network", 1), ("network-singly", 1), 1.1),
     )
     for text, ours, other, at_least in wanted:
         for size in SIZES:

@@ -324,7 +324,7 @@ class MctsTree:
         urge = float(self.control["exploration"][0]) * np.sqrt(visits.sum() + 1) * self.priors()
         best = int(np.lexsort((wins, visits))[-1])
         ahead = np.maximum(values[best] + urge[best] / (1 + visits[best]) - values, 1e-9)
-        wanted = np.minimum(visits, np.ceil(urge / ahead - 1))
+        wanted: Doubles = np.minimum(visits, np.ceil(urge / ahead - 1))
         wanted[best] = visits[best]
         wanted[wanted <= 1] = 0
         wanted[best] = max(wanted[best], 1)

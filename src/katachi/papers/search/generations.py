@@ -39,7 +39,8 @@ def promise_of_doubling(hours: Sequence[float], elo: Sequence[float]) -> float |
     chosen = chosen[len(chosen) // 2 :]
     if len(chosen) < _LEAST:
         return None
-    return float(np.polyfit(*np.array(chosen).T, 1)[0])
+    doublings, ratings = np.array(chosen, dtype=np.float64).T
+    return float(np.polyfit(doublings, ratings, 1)[0])
 
 
 class Generations(Table):

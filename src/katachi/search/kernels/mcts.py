@@ -6,7 +6,8 @@ A move's score at a node, for the player to move there (Maddison et al. 2014 aft
 
 with n and Q the visits and wins of the move, Q_rave those of all simulations in which the move was played later by
 the same player (all moves as first), P its prior, N the visits of the node. A move that was never tried counts as the
-node's mean less ``first_play_reduction``. Where a move has few such simulations, or none as the pass, β is less: it
+node's mean less ``first_play_reduction``, or where that is below a half less its share, so that others are tried in a
+lost game, too. Where a move has few such simulations, or none as the pass, β is less: it
 is multiplied by m / (m + 1) for m of them.
 
 A simulation counts its visits on the way down and its win on the way up; in between it is a loss that turns other
@@ -130,7 +131,7 @@ def score_moves(tree, node, record, edges, scores):
     """Fill ``scores`` with every move's score at a node; −∞ where there is no candidate."""
     k = tree.rave
     mean = record.wins / record.visits if record.visits > 0 else _HALF
-    untried = mean - tree.first_play_reduction
+    untried = mean - tree.first_play_reduction * min(_ONE, mean / _HALF)
     urge = tree.exploration * np.sqrt(record.visits + _ONE)
     for p in range(np.uint64(edges.shape[2])):
         n = edges[node, VISITS, p]

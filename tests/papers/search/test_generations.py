@@ -1,0 +1,68 @@
+"""The curve of expert iteration: whose networks play, what the text says, and what doubling promises."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from katachi.core.disk import format_toml
+from katachi.papers.documents import format_section
+from katachi.papers.experiment import ExperimentError
+from katachi.papers.search.generations import Generations, promise_of_doubling
+
+TABLE = Generations()
+LINE = {"best": 0, "score": 0.6, "match_games": 40, "wrong_to_resign": 1, "checked_to_resign": 9, "positions": 10}
+LINES = [
+    {**LINE, "generation": 1, "games": 100, "is_better": True, "seconds": 3600.0},
+    {**LINE, "generation": 2, "games": 200, "is_better": False, "seconds": 7200.0},
+    {**LINE, "generation": 3, "games": 300, "is_better": True, "seconds": 10800.0},
+]
+
+
+@pytest.fixture
+def run(tmp_path):
+    folder = tmp_path / "expert"
+    folder.mkdir()
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    (folder / "config.toml").write_text(format_toml({"size": 3, "first_rank": "1d"}))
+    return folder
+
+
+def test_the_networks_that_were_better_play_each_other(run, make_scope, monkeypatch):
+    monkeypatch.setattr(Generations, "_player", lambda *_: {"kind": "random"})
+    results = TABLE.measure(make_scope(models=(str(run),)))
+    assert sorted(results["ratings"]) == ["generation 0", "generation 1", "generation 3"]
+    assert results["ratings"]["generation 0"] == [0, 0, 0]
+    assert results["hours"]["generation 3"] == 3.0
+
+
+def test_players_are_the_networks_of_the_run(run):
+    first, third = (TABLE._player(run, number, {"first_rank": "1d"}) for number in (0, 3))
+    assert first["evaluator"] == {"model": str(run / "generation-000/model"), "rank": "1d"}
+    assert third["evaluator"] == {"model": str(run / "generation-003/learning/model")}
+    assert third["search"] == {"kind": "policy"}
+
+
+def test_the_text_comes_from_the_results(tmp_path):
+    ratings = {"generation 3": [90, 60, 120], "generation 1": [40, 10, 70], "generation 0": [0, 0, 0]}
+    hours = {"generation 0": 0.0, "generation 1": 1.0, "generation 3": 3.0}
+    results = {"ratings": ratings, "hours": hours, "lines": LINES, "games": 12, "distinct": 11, "size": 9, "pairs": []}
+    text = format_section(TABLE, results, tmp_path)
+    assert "| generation 3 | 3.00 | 90 (60 … 120) | 60 of 40 |" in text
+    assert "Of 27 games that one side would have given up" in " ".join(text.split())
+    assert "3 generations, 300 games" in " ".join(text.split())
+    assert (tmp_path / "generations.svg").exists()
+
+
+def test_a_run_must_be_given(make_scope, tmp_path):
+    with pytest.raises(ExperimentError, match="give it by --model"):
+        TABLE.measure(make_scope())
+    with pytest.raises(ExperimentError, match="not a run of katachi train expert"):
+        TABLE.measure(make_scope(models=(str(tmp_path),)))
+
+
+def test_what_doubling_promises():
+    hours = [0, 0.5, 1, 2, 4, 8, 16]
+    assert promise_of_doubling(hours, [0, 90, 80, 50, 100, 150, 200]) == pytest.approx(50)
+    assert promise_of_doubling([0, 1], [0, 1]) is None
