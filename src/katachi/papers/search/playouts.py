@@ -1,0 +1,166 @@
+"""What playouts know: how well their share of wins predicts who won recorded games, and what their parts cost.
+
+All policies play from the same positions of validation games. In each round they take turns, and their speeds are
+compared within it, so that whatever else the machine does disturbs all of them alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katachi.data.batches import area_komi
+from katachi.data.dataset import NO_LABEL, RESULTS
+from katachi.go.points import BLACK, EMPTY, Reason
+from katachi.papers.documents import NOTHING, Estimate, estimate, format_rounded, mean_of_many, table
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs
+from katachi.papers.tournaments import Games, open_games
+from katachi.search.playouts import UNIFORM, new_playouts, run_with
+from katachi.search.settings import PlayoutSettings
+from katachi.sgf.files import Split
+
+PLAYOUTS: Final = 200  # from each position
+POSITIONS: Final = {Budget.SMOKE: 10, Budget.HOUR: 1_000, Budget.FULL: 4_000}
+_A_ROUND: Final = 50  # positions
+_DEFAULT: Final = "default"
+_NEW: Final = ("neighbors", "two_liberties", "redirects", "guards")
+_SEED: Final = 1
+
+
+def _turn(*names: str) -> PlayoutSettings:
+    """The default policy with some of its switches turned."""
+    default = PlayoutSettings()
+    return default.model_copy(update={name: not getattr(default, name) for name in names})
+
+
+def policies() -> dict[str, PlayoutSettings]:
+    """What is measured, by its title: parts that the default policy has are taken away (−), others added (+)."""
+    signs = {name: "−" if getattr(PlayoutSettings(), name) else "+" for name in _NEW}
+    turned = {f"{signs[name]} {name}": _turn(name) for name in _NEW}
+    both = {f"{signs['redirects']} redirects and {signs['guards']} guards": _turn("redirects", "guards")}
+    everything = PlayoutSettings().model_copy(update=dict.fromkeys(_NEW, True))
+    return {_DEFAULT: PlayoutSettings(), "uniform": UNIFORM, **turned, **both, "all": everything}
+
+
+def play_round(chosen: list[list[int]], seed: int, games: Games) -> Json:
+    """Playouts of all policies from (game, ply) positions: Black's share of wins, right owners in %, and seconds."""
+    dataset = games.dataset
+    boards = [dataset.position(game, ply) for game, ply in chosen]
+    komi = area_komi(dataset, np.array([game for game, _ in chosen])).tolist()
+    owners = [dataset.ownership(game) if dataset.is_labeled else None for game, _ in chosen]
+    kinds = list(policies().items())
+    np.random.default_rng(seed).shuffle(kinds)
+    found = {}
+    for name, settings in kinds:
+        playouts = new_playouts(settings, 1, seed)
+        run_with(playouts, boards[0], 1, komi[0])  # compiles what is not yet
+        start = time.process_time()
+        played = [run_with(playouts, board, PLAYOUTS, k) for board, k in zip(boards, komi, strict=True)]
+        seconds = time.process_time() - start
+        right = [_right_owners(each.ownership, owner) for each, owner in zip(played, owners, strict=True)]
+        found[name] = {"wins": [each.black_wins for each in played], "owners": right, "seconds": seconds}
+    return found
+
+
+def _right_owners(ownership: NDArray[np.float32], owner: NDArray[np.int8] | None) -> float | None:
+    """The share of points, among those that somebody owned in the end, whose more frequent owner that was."""
+    if owner is None or owner[0] == NO_LABEL or not owner.any():
+        return None
+    return 100 * float(np.mean(np.sign(ownership[owner != EMPTY]) == owner[owner != EMPTY]))
+
+
+def brier(wins: NDArray[np.float64], won: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The square by which each share of wins misses what came of it."""
+    return (wins - won) ** 2
+
+
+def log_loss(wins: NDArray[np.float64], won: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The negative log probability of what came of it; one playout won and one lost are added, lest a share is 0."""
+    share = (wins * PLAYOUTS + 1) / (PLAYOUTS + 2)
+    return -np.log(np.where(won, share, 1 - share))
+
+
+class PlayoutQuality(Table):
+    name = "playouts"
+    title = "What playouts know"
+    only_by_name = True
+
+    def measure(self, scope: Scope) -> Json:
+        """Play out positions of counted validation games, a round after the other; ``--runs`` is the positions."""
+        if scope.data is None:
+            raise ExperimentError("this table plays out recorded games: give --data SET (see: katachi data import)")
+        games = open_games(scope.data, [Split.VALIDATION])
+        chosen = self._choose(games, scope)
+        rounds = [chosen[start : start + _A_ROUND] for start in range(0, len(chosen), _A_ROUND)]
+        work = partial(play_round, games=games)
+        runs = [
+            Run(f"{games.digest} {number:03d}", work, {"chosen": some, "seed": number}, len(some))
+            for number, some in enumerate(rounds)
+        ]
+        done = do_runs(runs, scope.folder, Workers(), scope.watch)
+        found = {
+            name: {what: [value for each in done for value in each[name][what]] for what in ("wins", "owners")}
+            | {"seconds": [each[name]["seconds"] for each in done]}
+            for name in policies()
+        }
+        won = [int(games.dataset.games["winner"][game]) == BLACK for game, _ in chosen]
+        return {"data": games.describe(), "won": won, "policies": found}
+
+    def _choose(self, games: Games, scope: Scope) -> list[list[int]]:
+        """A ply of the last third of so many games that were counted and won, always the same."""
+        all_games = games.dataset.games
+        some = games.dataset.select(games.size, Split.VALIDATION)
+        some = some[(all_games["result"][some] == RESULTS.index(Reason.SCORE)) & (all_games["winner"][some] != EMPTY)]
+        some = some[all_games["moves"][some] > 2]
+        if not some.size:
+            raise ExperimentError(f"{scope.data} has no validation games that were counted: import some that were")
+        rng = np.random.default_rng(_SEED)
+        some = rng.permutation(some)[: scope.runs or POSITIONS[scope.budget]]
+        moves = all_games["moves"][some].astype(np.int64)
+        return np.stack([some, rng.integers(2 * moves // 3, moves)], axis=1).tolist()
+
+    def _measures(self, results: Json, name: str) -> dict[str, Estimate | None]:
+        """Each measure of a policy; the third is the Brier score less that of the default, over the same positions."""
+        won, found = np.array(results["won"]), results["policies"]
+        wins, base = (np.array(found[which]["wins"]) for which in (name, _DEFAULT))
+        owners = np.array([right for right in found[name]["owners"] if right is not None])
+        rates = 100 * np.array(found[_DEFAULT]["seconds"]) / np.array(found[name]["seconds"])
+        return {
+            "Brier score": mean_of_many(brier(wins, won)),
+            "log loss": mean_of_many(log_loss(wins, won)),
+            "Brier score, less the default's": mean_of_many(brier(wins, won) - brier(base, won)),
+            "ownership accuracy, %": mean_of_many(owners) if owners.size else None,
+            "playouts/s, % of the default's": estimate(rates, np.median),
+        }
+
+    def rows(self, results: Json) -> Iterator[Row]:
+        """Every measure of every policy."""
+        for name in results["policies"]:
+            for measure, found in self._measures(results, name).items():
+                if found is not None:
+                    key = f"{self.name}/{name}/{measure}".replace(" ", "-")
+                    yield Row(key, f"{name}: {measure}", None, round(found.mean, 4), found.interval)
+
+    def section(self, results: Json) -> str:
+        """How it was measured, and the measures."""
+        data, header = results["data"], ("policy", *self._measures(results, _DEFAULT))
+        lines = ((name, *self._cells(results, name)) for name in results["policies"])
+        labeled = sum(right is not None for right in results["policies"][_DEFAULT]["owners"])
+        return f"""
+{PLAYOUTS} playouts from each of {len(results["won"]):,} positions, one from the last third of each of as many
+validation games of `{data["name"]}` on {data["size"]}×{data["size"]} that were counted, at their komi. Black's share of
+wins is taken for the probability that Black won. The default policy has a part less (−) or more (+) than it has;
+differences are over the same positions. Owners are known of {labeled:,} games. Speeds are medians over rounds of
+{_A_ROUND} positions in which all policies took turns.
+
+{table(header, lines)}
+"""
+
+    def _cells(self, results: Json, name: str) -> Iterator[str]:
+        for measure, found in self._measures(results, name).items():
+            yield NOTHING if found is None else format_rounded(found, 1 if "%" in measure else 4)
