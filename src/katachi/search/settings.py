@@ -81,7 +81,7 @@ class PlayoutSettings(Strict):
     escapes: bool = True
     self_atari: bool = True  # is avoided
     patterns: bool = True
-    neighbors: bool = False  # a chain beside one of ours that the last move touched is taken, and races are won
+    neighbors: bool = False  # chains beside a short one of ours that the last move touched are taken, and races won
     two_liberties: bool = False  # chains of two liberties at the last move flee, or are caught
     redirects: bool = False  # of a self-atari to the other liberty of the chain
     guards: bool = False  # against filling an eye of one chain, snapbacks, and giving up a seki with eyes

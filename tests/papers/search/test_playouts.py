@@ -10,7 +10,8 @@ from katachi.data.dataset import RESULTS, Dataset
 from katachi.go.points import Reason
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.search.playouts import PlayoutQuality, brier, log_loss, policies
+from katachi.papers.search import playouts
+from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality, brier, log_loss, policies
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import PlayoutSettings
 from katachi.sgf.files import Split
@@ -39,7 +40,7 @@ def test_every_policy_plays_from_the_same_late_positions_of_counted_validation_g
         assert RESULTS[row["result"]] is Reason.SCORE
         assert 2 * int(row["moves"]) // 3 <= ply < row["moves"]
     rows = {row.id: row.ours for row in TABLE.rows(results)}
-    assert rows["playouts/default/Brier-score,-less-the-default's"] == 0
+    assert rows["playouts/default/Brier-score,-×1000,-less-the-default's"] == 0
     assert rows["playouts/default/playouts/s,-%-of-the-default's"] == 100
     assert "| + two_liberties |" in format_section(TABLE, results, tmp_path)
 
@@ -61,3 +62,15 @@ def test_parts_are_turned_and_scores_are_what_their_names_say():
     wins, won = np.array([0.75, 1.0]), np.array([True, False])
     np.testing.assert_allclose(brier(wins, won), [0.0625, 1.0])
     np.testing.assert_allclose(log_loss(wins, won), -np.log([151 / 202, 1 / 202]))
+
+
+def test_the_search_plays_itself_with_each_part(make_scope, monkeypatch, tmp_path):
+    monkeypatch.setattr(playouts, "SIZE", 5)
+    matches = PlayoutMatches()
+    results = matches.measure(make_scope())
+    assert {(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]} == {
+        ("guards", "default", 2),
+        ("two_liberties", "default", 2),
+    }
+    assert all(0 <= row.ours <= 100 for row in matches.rows(results))
+    assert "| + guards | 2 |" in format_section(matches, results, tmp_path)

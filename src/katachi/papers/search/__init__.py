@@ -6,7 +6,7 @@ from typing import Final
 
 from katachi.papers.experiment import Experiment
 from katachi.papers.search.delayed import LatePriors
-from katachi.papers.search.playouts import PlayoutQuality
+from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality
 from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
 
 _HEAD: Final = """
@@ -29,7 +29,7 @@ games, from resampling games for Elo. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="search",
     title="Search: strength and ablations",
-    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors(), PlayoutQuality()),
+    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors(), PlayoutQuality(), PlayoutMatches()),
     head=_HEAD,
     baseline="target",
     write_cards=write_cards,

@@ -1,25 +1,38 @@
-"""What playouts know: how well their share of wins predicts who won recorded games, and what their parts cost.
+"""What playouts know: how well their share of wins predicts who won recorded games, and what their parts cost and gain.
 
 All policies play from the same positions of validation games. In each round they take turns, and their speeds are
-compared within it, so that whatever else the machine does disturbs all of them alike.
+compared within it, so that whatever else the machine does disturbs all of them alike. Then the search plays itself
+with the parts that looked best, at equal time.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.arena.ratings import Anchor
+from katachi.arena.records import GameRecord
+from katachi.arena.settings import TournamentSettings
 from katachi.data.batches import area_komi
 from katachi.data.dataset import NO_LABEL, RESULTS
 from katachi.go.points import BLACK, EMPTY, Reason
-from katachi.papers.documents import NOTHING, Estimate, estimate, format_rounded, mean_of_many, table
+from katachi.papers.documents import NOTHING, Estimate, estimate, format_estimate, format_rounded, mean_of_many, table
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs
-from katachi.papers.tournaments import Games, open_games
+from katachi.papers.tournaments import (
+    Games,
+    Pair,
+    describe_games,
+    open_games,
+    play_rounds,
+    rate_games,
+    rounds,
+    write_players,
+)
 from katachi.search.playouts import UNIFORM, new_playouts, run_with
 from katachi.search.settings import PlayoutSettings
 from katachi.sgf.files import Split
@@ -38,13 +51,15 @@ def _turn(*names: str) -> PlayoutSettings:
     return default.model_copy(update={name: not getattr(default, name) for name in names})
 
 
+def _sign(name: str) -> str:
+    return "−" if getattr(PlayoutSettings(), name) else "+"
+
+
 def policies() -> dict[str, PlayoutSettings]:
     """What is measured, by its title: parts that the default policy has are taken away (−), others added (+)."""
-    signs = {name: "−" if getattr(PlayoutSettings(), name) else "+" for name in _NEW}
-    turned = {f"{signs[name]} {name}": _turn(name) for name in _NEW}
-    both = {f"{signs['redirects']} redirects and {signs['guards']} guards": _turn("redirects", "guards")}
+    turned = {f"{_sign(name)} {name}": _turn(name) for name in _NEW}
     everything = PlayoutSettings().model_copy(update=dict.fromkeys(_NEW, True))
-    return {_DEFAULT: PlayoutSettings(), "uniform": UNIFORM, **turned, **both, "all": everything}
+    return {_DEFAULT: PlayoutSettings(), "uniform": UNIFORM, **turned, "all": everything}
 
 
 def play_round(chosen: list[list[int]], seed: int, games: Games) -> Json:
@@ -96,11 +111,11 @@ class PlayoutQuality(Table):
             raise ExperimentError("this table plays out recorded games: give --data SET (see: katachi data import)")
         games = open_games(scope.data, [Split.VALIDATION])
         chosen = self._choose(games, scope)
-        rounds = [chosen[start : start + _A_ROUND] for start in range(0, len(chosen), _A_ROUND)]
+        parts = [chosen[start : start + _A_ROUND] for start in range(0, len(chosen), _A_ROUND)]
         work = partial(play_round, games=games)
         runs = [
             Run(f"{games.digest} {number:03d}", work, {"chosen": some, "seed": number}, len(some))
-            for number, some in enumerate(rounds)
+            for number, some in enumerate(parts)
         ]
         done = do_runs(runs, scope.folder, Workers(), scope.watch)
         found = {
@@ -131,9 +146,9 @@ class PlayoutQuality(Table):
         owners = np.array([right for right in found[name]["owners"] if right is not None])
         rates = 100 * np.array(found[_DEFAULT]["seconds"]) / np.array(found[name]["seconds"])
         return {
-            "Brier score": mean_of_many(brier(wins, won)),
-            "log loss": mean_of_many(log_loss(wins, won)),
-            "Brier score, less the default's": mean_of_many(brier(wins, won) - brier(base, won)),
+            "Brier score, ×1000": mean_of_many(1000 * brier(wins, won)),
+            "log loss, ×1000": mean_of_many(1000 * log_loss(wins, won)),
+            "Brier score, ×1000, less the default's": mean_of_many(1000 * (brier(wins, won) - brier(base, won))),
             "ownership accuracy, %": mean_of_many(owners) if owners.size else None,
             "playouts/s, % of the default's": estimate(rates, np.median),
         }
@@ -144,7 +159,7 @@ class PlayoutQuality(Table):
             for measure, found in self._measures(results, name).items():
                 if found is not None:
                     key = f"{self.name}/{name}/{measure}".replace(" ", "-")
-                    yield Row(key, f"{name}: {measure}", None, round(found.mean, 4), found.interval)
+                    yield Row(key, f"{name}: {measure}", None, round(found.mean, 1), found.interval)
 
     def section(self, results: Json) -> str:
         """How it was measured, and the measures."""
@@ -162,5 +177,65 @@ differences are over the same positions. Owners are known of {labeled:,} games. 
 """
 
     def _cells(self, results: Json, name: str) -> Iterator[str]:
-        for measure, found in self._measures(results, name).items():
-            yield NOTHING if found is None else format_rounded(found, 1 if "%" in measure else 4)
+        for found in self._measures(results, name).values():
+            yield NOTHING if found is None else format_rounded(found)
+
+
+# The search with a part more against the search as it is, each with the same time for a move.
+
+SIZE: Final = 9
+SECONDS: Final = {Budget.SMOKE: 0.02, Budget.HOUR: 0.2, Budget.FULL: 0.2}  # for a move
+GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 400}  # of each part
+_MATCHED: Final = ("guards", "two_liberties")
+
+
+class PlayoutMatches(Table):
+    name = "playout-matches"
+    title = "Parts of playouts at equal time"
+
+    def measure(self, scope: Scope) -> Json:
+        """Play the search against itself with a part turned, on one thread; ``--runs``: games of each part."""
+        seconds = SECONDS[scope.budget]
+        turned = {_DEFAULT: PlayoutSettings()} | {name: _turn(name) for name in _MATCHED}
+        players = {
+            name: {
+                "kind": "search",
+                "search": {"kind": "mcts", "threads": 1, "playouts": settings.model_dump()},
+                "limit": {"seconds": seconds},
+            }
+            for name, settings in turned.items()
+        }
+        files = write_players(players, scope.folder / "players")
+        template = TournamentSettings(players=files, scheme="gauntlet", size=SIZE, jobs=scope.workers.jobs)
+
+        def count(records: Sequence[GameRecord]) -> Json:
+            rated = rate_games([*_MATCHED, _DEFAULT], records, Anchor(_DEFAULT))
+            signs = {name: _sign(name) for name in _MATCHED}
+            return {"limit": seconds, "signs": signs} | describe_games(records) | rated
+
+        return play_rounds(rounds(template, dict.fromkeys(_MATCHED, scope.runs or GAMES[scope.budget])), scope, count)
+
+    def rows(self, results: Json) -> Iterator[Row]:
+        """What the search wins with each part turned."""
+        for pair in (Pair(**values) for values in results["pairs"]):
+            what = f"{results['signs'][pair.first]} {pair.first}, at equal time: won, %"
+            yield Row.measured(f"{self.name}/{pair.first}", what, None, pair.won)
+
+    def section(self, results: Json) -> str:
+        """How it was played, and the scores."""
+        lines = (
+            (
+                f"{results['signs'][pair.first]} {pair.first}",
+                str(pair.games),
+                format_rounded(pair.won),
+                format_estimate(results["ratings"][pair.first][0], results["ratings"][pair.first][1:]),
+            )
+            for pair in (Pair(**values) for values in results["pairs"])
+        )
+        return f"""
+The search with a part less (−) or more (+) against the search as it is: {results["games"]:,} games on {SIZE}×{SIZE},
+{results["limit"]:g} s for a move on one thread, each opening of two random moves played with both colors;
+{results["distinct"]:,} of them differ.
+
+{table(("part", "games", "won, %", "Elo (95 %)"), lines)}
+"""

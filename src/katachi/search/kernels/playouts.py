@@ -241,6 +241,12 @@ def _liberty_pair(b, stone):
 
 
 @kernel
+def _is_short(b, stone):
+    """Whether a chain has at most two liberties."""
+    return is_atari(b.liberties[b.head[stone]]) or _liberty_pair(b, stone)[1] != OFF
+
+
+@kernel
 def _runs(b, p, other, color):
     """Whether a stone at ``p`` takes something, or has two liberties when the empty point ``other`` is filled."""
     if captures(b, p, color):
@@ -462,10 +468,10 @@ def _escape(b, playout, last, color):
 
 @kernel
 def _neighbor_move(b, playout, last, color):
-    """A move that takes a chain beside one of ours that the last move touched, or wins a race with it; or OFF."""
+    """A move that takes a chain beside a short one of ours that the last move touched, or wins their race; or OFF."""
     for k in range(np.uint64(4)):
         q = NEIGHBORS[b.lines, last, k]
-        if b.stone[q] == color:
+        if b.stone[q] == color and _is_short(b, q):
             p = take_neighbor(b, q, color)
             if not _is_answer(b, playout, p, color):
                 p = race(b, playout, q, color)
