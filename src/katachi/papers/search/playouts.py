@@ -38,7 +38,7 @@ from katachi.search.settings import PlayoutSettings
 from katachi.sgf.files import Split
 
 PLAYOUTS: Final = 200  # from each position
-POSITIONS: Final = {Budget.SMOKE: 10, Budget.HOUR: 1_000, Budget.FULL: 4_000}
+POSITIONS: Final = {Budget.SMOKE: 10, Budget.HOUR: 1_000, Budget.FULL: 1_800}
 _A_ROUND: Final = 50  # positions
 _DEFAULT: Final = "default"
 _NEW: Final = ("neighbors", "two_liberties", "redirects", "guards")
@@ -135,9 +135,10 @@ class PlayoutQuality(Table):
         if not some.size:
             raise ExperimentError(f"{scope.data} has no validation games that were counted: import some that were")
         rng = np.random.default_rng(_SEED)
-        some = rng.permutation(some)[: scope.runs or POSITIONS[scope.budget]]
+        some = rng.permutation(some)[-(scope.runs or POSITIONS[scope.budget]) :]  # the first ones chose what parts do
         moves = all_games["moves"][some].astype(np.int64)
-        return np.stack([some, rng.integers(2 * moves // 3, moves)], axis=1).tolist()
+        plies = rng.integers(2 * moves // 3, moves)
+        return [[game, ply] for game, ply in zip(some.tolist(), plies.tolist(), strict=True)]
 
     def _measures(self, results: Json, name: str) -> dict[str, Estimate | None]:
         """Each measure of a policy; the third is the Brier score less that of the default, over the same positions."""
