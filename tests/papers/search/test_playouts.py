@@ -28,13 +28,15 @@ def test_every_policy_plays_from_the_same_late_positions_of_counted_validation_g
     label_small_set(games)
     results = TABLE.measure(make_scope(data=games, runs=4))
     assert set(results["policies"]) == set(policies()) >= {"default", "uniform", "+ guards", "all"}
-    for found in results["policies"].values():
-        assert len(found["wins"]) == len(found["owners"]) == len(results["won"]) == 4
-        assert all(0 <= share <= 1 for share in found["wins"])
-        assert all(0 <= right <= 100 for right in found["owners"])
+    assert (results["positions"], results["labeled"]) == (4, 4)
     dataset = Dataset.open(games)
     (kept,) = (tmp_path / "run").glob("*-000.json")
-    for game, ply in json.loads(kept.read_text())["arguments"]["chosen"]:
+    run = json.loads(kept.read_text())
+    for found in run["result"].values():
+        assert len(found["wins"]) == len(found["owners"]) == 4
+        assert all(0 <= share <= 1 for share in found["wins"])
+        assert all(0 <= right <= 100 for right in found["owners"])
+    for game, ply in run["arguments"]["chosen"]:
         row = dataset.games[game]
         assert game in dataset.select(split=Split.VALIDATION)
         assert RESULTS[row["result"]] is Reason.SCORE
@@ -47,7 +49,7 @@ def test_every_policy_plays_from_the_same_late_positions_of_counted_validation_g
 
 def test_without_labels_there_is_no_accuracy_of_owners(make_scope, games, tmp_path):
     results = TABLE.measure(make_scope(data=games, runs=2))
-    assert not any("ownership" in row.id for row in TABLE.rows(results))
+    assert {row.ours for row in TABLE.rows(results) if "ownership" in row.id} == {None}
     assert "Owners are known of 0 games" in " ".join(format_section(TABLE, results, tmp_path).split())
 
 

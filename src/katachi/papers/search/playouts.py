@@ -100,6 +100,20 @@ def log_loss(wins: NDArray[np.float64], won: NDArray[np.bool_]) -> NDArray[np.fl
     return -np.log(np.where(won, share, 1 - share))
 
 
+def _summarize(done: Sequence[Json], name: str, won: NDArray[np.bool_]) -> dict[str, Estimate | None]:
+    """Each measure of a policy over all rounds; the third compares it with the default, over the same positions."""
+    wins, base = (np.concatenate([each[which]["wins"] for each in done]) for which in (name, _DEFAULT))
+    owners = [right for each in done for right in each[name]["owners"] if right is not None]
+    rates = [100 * each[_DEFAULT]["seconds"] / each[name]["seconds"] for each in done]
+    return {
+        "Brier score, ×1000": mean_of_many(1000 * brier(wins, won)),
+        "log loss, ×1000": mean_of_many(1000 * log_loss(wins, won)),
+        "Brier score, ×1000, less the default's": mean_of_many(1000 * (brier(wins, won) - brier(base, won))),
+        "ownership accuracy, %": mean_of_many(owners) if owners else None,
+        "playouts/s, % of the default's": estimate(rates, np.median),
+    }
+
+
 class PlayoutQuality(Table):
     name = "playouts"
     title = "What playouts know"
@@ -118,13 +132,10 @@ class PlayoutQuality(Table):
             for number, some in enumerate(parts)
         ]
         done = do_runs(runs, scope.folder, Workers(), scope.watch)
-        found = {
-            name: {what: [value for each in done for value in each[name][what]] for what in ("wins", "owners")}
-            | {"seconds": [each[name]["seconds"] for each in done]}
-            for name in policies()
-        }
-        won = [int(games.dataset.games["winner"][game]) == BLACK for game, _ in chosen]
-        return {"data": games.describe(), "won": won, "policies": found}
+        won = np.array([int(games.dataset.games["winner"][game]) == BLACK for game, _ in chosen])
+        labeled = sum(right is not None for each in done for right in each[_DEFAULT]["owners"])
+        measures = {name: _summarize(done, name, won) for name in policies()}
+        return {"data": games.describe(), "positions": len(chosen), "labeled": labeled, "policies": measures}
 
     def _choose(self, games: Games, scope: Scope) -> list[list[int]]:
         """A ply of the last third of so many games that were counted and won, always the same."""
@@ -140,46 +151,29 @@ class PlayoutQuality(Table):
         plies = rng.integers(2 * moves // 3, moves)
         return [[game, ply] for game, ply in zip(some.tolist(), plies.tolist(), strict=True)]
 
-    def _measures(self, results: Json, name: str) -> dict[str, Estimate | None]:
-        """Each measure of a policy; the third is the Brier score less that of the default, over the same positions."""
-        won, found = np.array(results["won"]), results["policies"]
-        wins, base = (np.array(found[which]["wins"]) for which in (name, _DEFAULT))
-        owners = np.array([right for right in found[name]["owners"] if right is not None])
-        rates = 100 * np.array(found[_DEFAULT]["seconds"]) / np.array(found[name]["seconds"])
-        return {
-            "Brier score, ×1000": mean_of_many(1000 * brier(wins, won)),
-            "log loss, ×1000": mean_of_many(1000 * log_loss(wins, won)),
-            "Brier score, ×1000, less the default's": mean_of_many(1000 * (brier(wins, won) - brier(base, won))),
-            "ownership accuracy, %": mean_of_many(owners) if owners.size else None,
-            "playouts/s, % of the default's": estimate(rates, np.median),
-        }
-
     def rows(self, results: Json) -> Iterator[Row]:
         """Every measure of every policy."""
-        for name in results["policies"]:
-            for measure, found in self._measures(results, name).items():
-                if found is not None:
-                    key = f"{self.name}/{name}/{measure}".replace(" ", "-")
-                    yield Row(key, f"{name}: {measure}", None, round(found.mean, 1), found.interval)
+        for name, measures in results["policies"].items():
+            for measure, found in measures.items():
+                key = f"{self.name}/{name}/{measure}".replace(" ", "-")
+                yield Row.measured(key, f"{name}: {measure}", None, found)
 
     def section(self, results: Json) -> str:
         """How it was measured, and the measures."""
-        data, header = results["data"], ("policy", *self._measures(results, _DEFAULT))
-        lines = ((name, *self._cells(results, name)) for name in results["policies"])
-        labeled = sum(right is not None for right in results["policies"][_DEFAULT]["owners"])
+        data, found = results["data"], results["policies"]
+        lines = (
+            (name, *(NOTHING if each is None else format_rounded(Estimate(*each)) for each in measures.values()))
+            for name, measures in found.items()
+        )
         return f"""
-{PLAYOUTS} playouts from each of {len(results["won"]):,} positions, one from the last third of each of as many
+{PLAYOUTS} playouts from each of {results["positions"]:,} positions, one from the last third of each of as many
 validation games of `{data["name"]}` on {data["size"]}×{data["size"]} that were counted, at their komi. Black's share of
-wins is taken for the probability that Black won. The default policy has a part less (−) or more (+) than it has;
-differences are over the same positions. Owners are known of {labeled:,} games. Speeds are medians over rounds of
-{_A_ROUND} positions in which all policies took turns.
+wins is taken for the probability that Black won. The default policy is measured with a part less (−) or more (+);
+differences are over the same positions. Owners are known of {results["labeled"]:,} games. Speeds are medians over
+rounds of {_A_ROUND} positions in which all policies took turns.
 
-{table(header, lines)}
+{table(("policy", *found[_DEFAULT]), lines)}
 """
-
-    def _cells(self, results: Json, name: str) -> Iterator[str]:
-        for found in self._measures(results, name).values():
-            yield NOTHING if found is None else format_rounded(found)
 
 
 # The search with a part more against the search as it is, each with the same time for a move.
