@@ -230,7 +230,7 @@ class PlayoutMatches(Table):
         return f"""
 The search with a part less (−) or more (+) against the search as it is: {results["games"]:,} games on {SIZE}×{SIZE},
 {results["limit"]:g} s for a move on one thread, each opening of two random moves played with both colors;
-{results["distinct"]:,} of them differ.
+{results["distinct"]:,} of them differ. A part is on by default only if it pays here and in the table above.
 
 {table(("part", "games", "won, %", "Elo (95 %)"), lines)}
 """
