@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,25 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers import naive
-from helpers.positions import random_board
+from helpers.naive_playouts import Tactics
+from helpers.positions import random_board, random_positions
 from katachi.core.linear import LinearModel
 from katachi.go.board import Board
 from katachi.go.kernels.board import OFF
 from katachi.go.playouts import run_playouts
-from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
-from katachi.search.kernels.playouts import fill_entries, learn_replies, play_out
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
+from katachi.search.kernels.patterns import fill_views
+from katachi.search.kernels.playouts import (
+    catch,
+    fill_entries,
+    flee,
+    is_silly,
+    learn_replies,
+    play_out,
+    race,
+    redirect,
+    take_neighbor,
+)
 from katachi.search.playouts import UNIFORM, new_playouts, run_informed_playouts
 from katachi.search.settings import PlayoutSettings
 from katachi.shapes.features import LocalShapes
@@ -47,7 +60,13 @@ def first_moves(board: Board, settings: PlayoutSettings, last: str, count: int =
 
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 13])
 @pytest.mark.parametrize(
-    "settings", [PlayoutSettings(), PlayoutSettings(replies=True, self_atari=False), PlayoutSettings(shapes=3)]
+    "settings",
+    [
+        PlayoutSettings(),
+        PlayoutSettings(replies=True, self_atari=False),
+        PlayoutSettings(shapes=3),
+        PlayoutSettings(two_liberties=True, neighbors=True, redirects=True),
+    ],
 )
 def test_moves_are_legal_and_fill_no_eye_and_a_pass_has_its_reason(size: int, settings: PlayoutSettings) -> None:
     if settings.shapes and size < 3:
@@ -213,3 +232,88 @@ def test_shapes_need_a_model_of_shapes() -> None:
 def test_nothing_to_do_is_an_error(count: int, threads: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         run_informed_playouts(Board(9), UNIFORM, count, seed=1, threads=threads)
+
+
+def positions(size: int) -> Iterator[tuple[Board, Tactics]]:
+    for board in random_positions(size, 150, seed=size):
+        yield board, Tactics(board)
+
+
+def agree(move: int, expected: set[int]) -> bool:
+    """Whether a kernel gave one of the moves, or none where there is none."""
+    return int(move) in expected if expected else move == OFF
+
+
+@pytest.mark.parametrize("size", [3, 5, 7])
+def test_chains_of_two_liberties_are_caught_and_saved_as_the_definitions_say(size: int) -> None:
+    playouts, found = new_playouts(PlayoutSettings(), 1, seed=1), np.zeros(4, dtype=int)
+    for board, twin in positions(size):
+        b, playout, color = board.record[0], playouts[0], np.int8(board.to_play)
+        fill_views(b, playout)
+        for stone in np.flatnonzero(board.stones).tolist():
+            p = np.uint16(stone)
+            if board.stones[stone] == -color:
+                expected = [twin.catches(stone)]
+                assert agree(catch(b, playout, p, color), expected[0])
+                found[0] += bool(expected[0])
+                continue
+            answers = take_neighbor(b, p, color), flee(b, p, color), race(b, playout, p, color)
+            expected = [twin.takes(stone), twin.flights(stone), twin.races(stone)]
+            assert all(map(agree, answers, expected))
+            found[1:] += [bool(moves) for moves in expected]
+    assert size == 3 or found[:3].min() > 3  # races are rare
+
+
+@pytest.mark.parametrize("size", [3, 5, 7])
+def test_silly_moves_are_known_and_self_atari_is_redirected_as_the_definitions_say(size: int) -> None:
+    playouts, found = new_playouts(PlayoutSettings(), 1, seed=1), np.zeros(2, dtype=int)
+    for board, twin in positions(size):
+        b, playout, color = board.record[0], playouts[0], np.int8(board.to_play)
+        fill_views(b, playout)
+        for point in np.flatnonzero(board.stones == EMPTY).tolist():
+            p = np.uint16(point)
+            expected = twin.redirections(point, color)
+            assert agree(redirect(b, playout, p, color), expected)
+            found[0] += bool(expected)
+            if board.is_legal(point):
+                assert bool(is_silly(b, p, color)) is twin.is_silly(point, color)
+                found[1] += twin.is_silly(point, color)
+    assert size == 3 or found.min() > 3
+
+
+CATCH = Board.parse(". . . . . / . . . . . / . . . . . / . X . . . / . O . . .")
+FLEE = Board.parse(". . . . . / . . . . . / . . . . . / . O . . . / . X . . .")
+RACE = Board.parse(". . . . . / . . . . . / X X X X . / O O O O X / . X X . .")
+NEIGHBOR = Board.parse(". . . . . / . . O . . / . . X O X / . . . X . / . . . . .")
+
+
+@pytest.mark.parametrize(
+    ("board", "part", "last", "answer"),
+    [
+        (CATCH, "two_liberties", "B1", "C1"),
+        (FLEE, "two_liberties", "B2", "C1"),
+        (NEIGHBOR, "neighbors", "C4", "D4"),
+        (RACE, "neighbors", "C2", "D1"),  # not A1: it would be self-atari
+    ],
+)
+def test_the_answer_is_given_most_of_the_time(board: Board, part: str, last: str, answer: str) -> None:
+    moves = first_moves(board, with_only(**{part: True}), last=last)
+    assert 0.8 < moves[parse_vertex(answer, 5)] / 300 < 0.97
+
+
+def test_a_self_atari_goes_to_the_other_side() -> None:
+    board = Board.parse(". X X X . / O O O O . / . . . . . / . . . . . / . . . . .")
+    moves = first_moves(board, with_only(self_atari=True, redirects=True), last="A4", count=1000)
+    dropped = first_moves(board, with_only(self_atari=True), last="A4", count=1000)
+    assert moves[parse_vertex("A5", 5)] == dropped[parse_vertex("A5", 5)] == 0
+    assert moves[parse_vertex("E5", 5)] > 1.4 * dropped[parse_vertex("E5", 5)]
+
+
+def test_guards_keep_the_eye_of_one_chain() -> None:
+    """Two diagonals of C3 are White's, so that the eye rule takes it for a false one; but all around is one chain."""
+    rows = (
+        ". . . . . . . / . . X X X . . / . . X . X . . / . X X O X . . / . X . X X . . / . O X X . . . / . . . . . . ."
+    )
+    eye = parse_vertex("C3", 7)
+    assert first_moves(Board.parse(rows), with_only(captures=True), last="B2")[eye] > 0
+    assert first_moves(Board.parse(rows), with_only(captures=True, guards=True), last="B2")[eye] == 0

@@ -202,6 +202,13 @@ def run_informed_playouts(
     return summarize(statistics, board.size, komi)
 
 
+def run_with(playouts: NDArray[Any], board: Board, count: int, komi: float) -> PlayoutStatistics:
+    """As ``run_informed_playouts``, with the first of some records, whose random numbers and replies go on."""
+    statistics = np.zeros(1, dtype=STATISTICS)
+    add_informed_playouts(board.record, board.record.copy(), playouts[:1], statistics, count, komi)
+    return summarize(statistics, board.size, komi)
+
+
 @cache
 def _bundled_record() -> NDArray[Any]:
     return _weighted_record(load_move_weights())

@@ -81,6 +81,10 @@ class PlayoutSettings(Strict):
     escapes: bool = True
     self_atari: bool = True  # is avoided
     patterns: bool = True
+    neighbors: bool = False  # chains beside a short one of ours that the last move touched are taken, and races won
+    two_liberties: bool = False  # chains of two liberties at the last move flee, or are caught
+    redirects: bool = False  # of a self-atari to the other liberty of the chain
+    guards: bool = False  # against filling an eye of one chain, snapbacks, and giving up a seki with eyes
     # how many random moves the value of shapes chooses among where there is no answer to the last move; 0 is without
     shapes: int = Field(default=0, ge=0, le=100)
 

@@ -1,4 +1,4 @@
-"""The tree search: strength by simulations, ablations, games against GNU Go, a ladder of levels, and slow priors."""
+"""The tree search: strength by simulations, ablations, GNU Go, a ladder of levels, slow priors, and playouts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from katachi.papers.experiment import Experiment
 from katachi.papers.search.delayed import LatePriors
 from katachi.papers.search.generations import Generations
+from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality
 from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
 
 _HEAD: Final = """
@@ -18,6 +19,7 @@ How strong Monte-Carlo tree search is, and what its parts are worth and cost. A 
 katachi reproduce search --budget smoke
 katachi reproduce search --table doubling --budget full --jobs 2
 katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
+katachi reproduce search --table playouts --budget hour --data SET
 ```
 
 An interrupted command resumes when it is given again. Intervals are those of 95 %: Wilson's for shares of
@@ -28,7 +30,16 @@ games, from resampling games for Elo. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="search",
     title="Search: strength and ablations",
-    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors(), Generations()),
+    tables=(
+        Doubling(),
+        Ablation(),
+        AgainstGnugo(),
+        Ladder(),
+        LatePriors(),
+        PlayoutQuality(),
+        PlayoutMatches(),
+        Generations(),
+    ),
     head=_HEAD,
     baseline="target",
     write_cards=write_cards,

@@ -1,7 +1,8 @@
 """The policy of informed playouts: an answer to the last move if there is one, else a random good move.
 
 An answer is, in this order, the reply that was good the last time, the vital point of an eye, the capture of the
-stone just played, the rescue of a chain that it put in atari, and a neighbor of it by its 3×3 pattern. Each part is
+stone just played, the rescue of a chain that it put in atari, the capture of a chain beside one of ours that it
+touched, the flight or the catch of a chain of two liberties, and a neighbor of it by its 3×3 pattern. Each part is
 skipped when it is off, and now and then when it is on: a policy that always answers repeats its mistakes in every
 playout.
 """
@@ -27,6 +28,9 @@ from katachi.go.kernels.board import (
     is_atari,
     is_own_eye,
     is_sensible,
+    is_single_point_eye,
+    liberties_after,
+    liberty_word,
     list_liberties,
     play_pass,
     play_stone,
@@ -196,6 +200,173 @@ def shape_gain(playout, p, color):
     return gain
 
 
+# Chains of two liberties, known by their liberty words: without the contacts of one liberty, the rest is that of a
+# chain in atari at the other. A chain *runs* by a stone on one of them if two more remain when the other is filled.
+
+
+@kernel
+def _touches(b, p, stone):
+    """Whether a point is beside the chain at ``stone``."""
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == b.stone[stone] and b.head[q] == b.head[stone]:
+            return True
+    return False
+
+
+@kernel
+def other_liberty(b, stone, p):
+    """The one liberty that the chain at ``stone`` has beside its liberty ``p``; OFF if there are more, or none."""
+    word = b.liberties[b.head[stone]]
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == b.stone[stone] and b.head[q] == b.head[stone]:
+            word -= liberty_word(p)
+    return atari_point(word) if word != 0 and is_atari(word) else OFF
+
+
+@kernel
+def _liberty_pair(b, stone):
+    """Both liberties of a chain that has two; else the second is OFF."""
+    word = b.liberties[b.head[stone]]
+    if (word & COUNT_MASK) > _MOST_CONTACTS or is_atari(word):
+        return OFF, OFF
+    p = stone
+    while True:
+        for k in range(np.uint64(4)):
+            q = NEIGHBORS[b.lines, p, k]
+            if b.stone[q] == EMPTY:
+                return q, other_liberty(b, stone, q)
+        p = b.link[p]
+
+
+@kernel
+def _is_short(b, stone):
+    """Whether a chain has at most two liberties."""
+    return is_atari(b.liberties[b.head[stone]]) or _liberty_pair(b, stone)[1] != OFF
+
+
+@kernel
+def _runs(b, p, other, color):
+    """Whether a stone at ``p`` takes something, or has two liberties when the empty point ``other`` is filled."""
+    if captures(b, p, color):
+        return True
+    word, _ = liberties_after(b, p, color)
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, other, k]
+        if q == p or (b.stone[q] == color and _touches(b, p, q)):
+            word -= liberty_word(other)
+    return not is_atari(word)
+
+
+@kernel
+def take_neighbor(b, stone, color):
+    """A move that takes an opponent chain beside the chain at ``stone``, or OFF."""
+    p = stone
+    while True:
+        for k in range(np.uint64(4)):
+            q = NEIGHBORS[b.lines, p, k]
+            if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
+                point = atari_point(b.liberties[b.head[q]])
+                if illegality(b, point, color, False) == LEGAL:
+                    return point
+        p = b.link[p]
+        if p == stone:
+            return OFF
+
+
+@kernel
+def catch(b, playout, stone, color):
+    """A move that leaves an opponent chain of two liberties one, and it neither runs nor takes anything; or OFF."""
+    p, q = _liberty_pair(b, stone)
+    opponent = np.int8(-color)
+    if q == OFF or take_neighbor(b, stone, opponent) != OFF:
+        return OFF
+    if touching_stones(playout.seen[p], color):
+        p, q = q, p  # first a liberty that we do not share
+    for _ in range(2):
+        if not _runs(b, q, p, opponent) and is_sensible(b, p, color) and self_atari_stones(b, p, color) == 0:
+            return p
+        p, q = q, p
+    return OFF
+
+
+@kernel
+def flee(b, stone, color):
+    """What saves a chain of two liberties that could be caught: a capture, or a third liberty; or OFF."""
+    p, q = _liberty_pair(b, stone)
+    if q == OFF:
+        return OFF
+    by_first, by_second = _runs(b, p, q, color), _runs(b, q, p, color)
+    if by_first and by_second:
+        return OFF
+    taking = take_neighbor(b, stone, color)
+    if taking != OFF:
+        return taking
+    return p if by_first else q if by_second else OFF
+
+
+@kernel
+def race(b, playout, stone, color):
+    """A move that catches a chain beside one of two liberties that cannot run, or OFF."""
+    p, q = _liberty_pair(b, stone)
+    if q == OFF or _runs(b, p, q, color) or _runs(b, q, p, color):
+        return OFF
+    p = stone
+    while True:
+        for k in range(np.uint64(4)):
+            q = NEIGHBORS[b.lines, p, k]
+            if b.stone[q] == -color:
+                move = catch(b, playout, q, color)
+                if move != OFF:
+                    return move
+        p = b.link[p]
+        if p == stone:
+            return OFF
+
+
+# Guards against moves that are legal and silly.
+
+
+@kernel
+def _taken_stones(b, p, color):
+    """How many stones a move takes; those of a chain that touches it twice count twice."""
+    stones = 0
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == -color and is_atari(b.liberties[b.head[q]]):
+            stones += b.stones[b.head[q]]
+    return stones
+
+
+@kernel
+def is_silly(b, p, color):
+    """Whether a legal move fills the eye of one chain, takes a stone in a snapback, or gives up a seki with eyes.
+
+    That is a self-atari beside an opponent chain of two liberties, whose other one is not ours: filling a shape
+    inside an eye, where both are, is not silly.
+    """
+    if is_single_point_eye(b, p, color):
+        first = NEIGHBORS[b.lines, p, 0] if NEIGHBORS[b.lines, p, 0] != OFF else NEIGHBORS[b.lines, p, 3]
+        for k in range(np.uint64(4)):
+            q = NEIGHBORS[b.lines, p, k]
+            if q != OFF and b.head[q] != b.head[first]:
+                return False
+        return True
+    word, stones = liberties_after(b, p, color)
+    if stones == 1 or not is_atari(word):
+        return False
+    if captures(b, p, color):
+        return word == 0 and _taken_stones(b, p, color) == 1
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == -color:
+            other = other_liberty(b, q, p)
+            if other != OFF and other != atari_point(word):
+                return True
+    return False
+
+
 # Playout policy
 
 _ANSWER_SHARE: Final = np.uint64(230)  # of 256
@@ -212,12 +383,40 @@ def is_good(b, playout, p, color):
     empty = touching_empty(playout.seen[p])
     if empty & (empty - np.uint16(1)):  # two liberties of its own
         return True
-    if not is_sensible(b, p, color):
+    if not is_sensible(b, p, color) or (playout.guards and is_silly(b, p, color)):
         return False
     if not playout.self_atari:
         return True
     stones = self_atari_stones(b, p, color)
     return stones == 0 or is_nakade(b, p, color, stones)
+
+
+@kernel
+def redirect(b, playout, p, color):
+    """The other liberty of a chain that a stone at ``p`` would put in atari, if one there would not; or OFF."""
+    if illegality(b, p, color, False) != LEGAL or self_atari_stones(b, p, color) == 0:
+        return OFF
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, p, k]
+        if b.stone[q] == color:
+            other = other_liberty(b, q, p)
+            if other != OFF and is_good(b, playout, other, color) and self_atari_stones(b, other, color) == 0:
+                return other
+    return OFF
+
+
+@kernel
+def _good_or_other(b, playout, p, color):
+    """A move if it is good, else the one that it is redirected to, or OFF."""
+    if is_good(b, playout, p, color):
+        return p
+    return redirect(b, playout, p, color) if playout.redirects else OFF
+
+
+@kernel
+def _is_answer(b, playout, p, color):
+    """Whether a legal move, or OFF, is one to answer with."""
+    return p != OFF and not is_own_eye(b, p, color) and not (playout.guards and is_silly(b, p, color))
 
 
 @kernel
@@ -245,26 +444,53 @@ def _vital_move(b, playout, last, color):
 
 
 @kernel
-def _capture(b, last, color):
+def _capture(b, playout, last, color):
     """The move that takes the stone just played, or OFF."""
     word = b.liberties[b.head[last]]
     if is_atari(word):
         p = atari_point(word)
-        if illegality(b, p, color, False) == LEGAL:
+        if illegality(b, p, color, False) == LEGAL and not (playout.guards and is_silly(b, p, color)):
             return p
     return OFF
 
 
 @kernel
-def _escape(b, last, color):
+def _escape(b, playout, last, color):
     """A move that saves a chain which the last move put in atari, or OFF."""
     for k in range(np.uint64(4)):
         q = NEIGHBORS[b.lines, last, k]
         if b.stone[q] == color and is_atari(b.liberties[b.head[q]]):
             p = rescue(b, q, color)
-            if p != OFF and not is_own_eye(b, p, color):
+            if _is_answer(b, playout, p, color):
                 return p
     return OFF
+
+
+@kernel
+def _neighbor_move(b, playout, last, color):
+    """A move that takes a chain beside a short one of ours that the last move touched, or wins their race; or OFF."""
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, last, k]
+        if b.stone[q] == color and _is_short(b, q):
+            p = take_neighbor(b, q, color)
+            if not _is_answer(b, playout, p, color):
+                p = race(b, playout, q, color)
+            if _is_answer(b, playout, p, color):
+                return p
+    return OFF
+
+
+@kernel
+def _two_liberty_move(b, playout, last, color):
+    """A move that saves a chain of two liberties beside the last move, or catches the chain just played; or OFF."""
+    for k in range(np.uint64(4)):
+        q = NEIGHBORS[b.lines, last, k]
+        if b.stone[q] == color:
+            p = flee(b, q, color)
+            if _is_answer(b, playout, p, color):
+                return p
+    p = catch(b, playout, last, color)
+    return p if _is_answer(b, playout, p, color) else OFF
 
 
 @kernel
@@ -281,7 +507,7 @@ def _pattern_move(b, playout, last, color, state):
         for k in range(np.uint64(8)):
             if drawn < playout.sums[k]:
                 p = _AROUND[b.lines, last, k]
-                return p if is_good(b, playout, p, color) else OFF
+                return _good_or_other(b, playout, p, color)
     return OFF
 
 
@@ -296,9 +522,13 @@ def _answer(b, playout, last, color, state):
     if move == OFF and playout.nakade and ((coins >> np.uint64(8)) & _BYTE) < _ANSWER_SHARE:
         move = _vital_move(b, playout, last, color)
     if move == OFF and playout.captures and ((coins >> np.uint64(16)) & _BYTE) < _ANSWER_SHARE:
-        move = _capture(b, last, color)
+        move = _capture(b, playout, last, color)
     if move == OFF and playout.escapes and ((coins >> np.uint64(24)) & _BYTE) < _ANSWER_SHARE:
-        move = _escape(b, last, color)
+        move = _escape(b, playout, last, color)
+    if move == OFF and playout.neighbors and (coins >> np.uint64(32)) < _ANSWER_SHARE:
+        move = _neighbor_move(b, playout, last, color)
+    if move == OFF and playout.two_liberties and (state & _BYTE) < _ANSWER_SHARE:
+        move = _two_liberty_move(b, playout, last, color)
     if move == OFF and playout.patterns:
         state = next_random(state)
         move = _pattern_move(b, playout, last, color, state)
@@ -313,8 +543,9 @@ def _random_move(b, playout, color, state):
         state = next_random(state)
         i = np.uint16(random_below(state, left))
         p = b.empties[i]
-        if is_good(b, playout, p, color):
-            return p, state
+        move = _good_or_other(b, playout, p, color)
+        if move != OFF:
+            return move, state
         left -= np.uint16(1)
         exchange_empties(b, i, left)
     return OFF, state
@@ -370,6 +601,10 @@ PLAYOUT: Final = record_dtype(
         ("escapes", np.uint8),
         ("self_atari", np.uint8),  # avoids it
         ("patterns", np.uint8),
+        ("neighbors", np.uint8),
+        ("two_liberties", np.uint8),
+        ("redirects", np.uint8),
+        ("guards", np.uint8),
         ("shapes", np.uint8),  # how many random moves their value chooses among
         # the gammas of search/playouts.py, patterns by their codes
         ("gamma", np.float32, PATTERN_CODES),
