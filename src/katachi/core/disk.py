@@ -203,7 +203,7 @@ def _cpu_quotas(root: Path) -> Iterator[float]:
         names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
         for group in (PurePosixPath(path), *PurePosixPath(path).parents):
             quota = [word for name in names for word in _read_words(mount / group.relative_to("/") / name)]
-            if len(quota) == 2 and all(word.isdecimal() for word in quota):  # "max" and -1 are no quota
+            if len(quota) == 2 and all(word.isdecimal() for word in quota):  # not "max" or -1: without limit
                 yield int(quota[0]) / int(quota[1])
 
 

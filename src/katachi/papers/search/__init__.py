@@ -1,10 +1,11 @@
-"""The tree search: strength by simulations, ablations, games against GNU Go, a ladder of levels, and slow priors."""
+"""The tree search: strength by simulations, ablations, games against GNU Go, a ladder, slow priors, and win rates."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from katachi.papers.experiment import Experiment
+from katachi.papers.search.calibration import Calibration
 from katachi.papers.search.delayed import LatePriors
 from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
 
@@ -17,6 +18,7 @@ How strong Monte-Carlo tree search is, and what its parts are worth and cost. A 
 katachi reproduce search --budget smoke
 katachi reproduce search --table doubling --budget full --jobs 2
 katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
+katachi reproduce search --table calibration --data SET --budget full --jobs 2
 ```
 
 An interrupted command resumes when it is given again. Intervals are those of 95 %: Wilson's for shares of
@@ -27,7 +29,7 @@ games, from resampling games for Elo. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="search",
     title="Search: strength and ablations",
-    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors()),
+    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors(), Calibration()),
     head=_HEAD,
     baseline="target",
     write_cards=write_cards,
