@@ -1,4 +1,4 @@
-"""The tree search: strength by simulations, ablations, games against GNU Go, a ladder, slow priors, and win rates."""
+"""The tree search: strength, ablations, games against GNU Go, a ladder, slow priors, win rates, and a suite."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from katachi.papers.experiment import Experiment
 from katachi.papers.search.calibration import Calibration
 from katachi.papers.search.delayed import LatePriors
 from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
+from katachi.papers.search.suite import Positions, Suite
 
 _HEAD: Final = """
 How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.
@@ -19,6 +20,8 @@ katachi reproduce search --budget smoke
 katachi reproduce search --table doubling --budget full --jobs 2
 katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
 katachi reproduce search --table calibration --data SET --budget full --jobs 2
+katachi reproduce search --table positions --budget full --jobs 2
+katachi reproduce search --table suite --data runs/search/positions/suite.sgf --budget full --jobs 2
 ```
 
 An interrupted command resumes when it is given again. Intervals are those of 95 %: Wilson's for shares of
@@ -29,7 +32,7 @@ games, from resampling games for Elo. Measured here: {measured}.
 EXPERIMENT: Final = Experiment(
     name="search",
     title="Search: strength and ablations",
-    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors(), Calibration()),
+    tables=(Doubling(), Ablation(), AgainstGnugo(), Ladder(), LatePriors(), Calibration(), Suite(), Positions()),
     head=_HEAD,
     baseline="target",
     write_cards=write_cards,
