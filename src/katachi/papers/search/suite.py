@@ -246,7 +246,7 @@ def read_suite(path: Path) -> list[Problem]:
 
 
 def solve(player: Json, chosen: list[int], seed: int, suite: str, *, path: Path) -> Json:  # noqa: ARG001
-    """Which of some positions of a suite, told by its digest, a player solves: a 1 or a 0 for each."""
+    """Which of some positions of a suite, which has this digest, a player solves: a 1 or a 0 for each."""
     problems, asked = read_suite(path), build_player(player, seed)
     moves = ((asked.decide(problems[number].game, Limit()).move, problems[number].answer) for number in chosen)
     return {"solved": [int(move == answer) for move, answer in moves]}
