@@ -158,7 +158,7 @@ def test_training_beside_ready_made_batches_torch_and_processes(monkeypatch):
     monkeypatch.setattr(networks, "_PAPER_BATCH", 4)
     monkeypatch.setattr(networks, "OWN_FILTERS", {16: 1.25})
     monkeypatch.setattr(networks, "_PLIES", 20)
-    monkeypatch.setattr(networks.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(networks, "usable_cores", lambda: 2)
     measured = networks.run_training(seconds=0.001, rounds=1)
     names = [row.name for row in measured.rows if "bfloat16" not in row.name and "autocast" not in row.name]
     own = ["9×16, float32", "9×16, torch", "9×16, processes"]

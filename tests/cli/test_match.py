@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,32 @@ def test_without_a_folder_a_finished_match_is_played_anew(match: Match, tmp_path
     assert len(folders) == 2
     assert folders[1] == folders[0] + "-2"
     assert folders[0].startswith("match-alp-random-")
+
+
+def _fake(how: str) -> str:
+    engine = Path(__file__).parents[1] / "helpers" / "fake_engine.py"
+    return f"gtp:{sys.executable} -S {engine} {how} log"
+
+
+def test_a_program_that_cannot_be_held_to_a_time_is_named_once_and_in_the_report(
+    match: Match, run_katachi: RunKatachi, tmp_path: Path
+) -> None:
+    arguments = (_fake("untimed"), "random", "--games", "2", "--size", "5", "--max-moves", "4", "--seconds", "0.5")
+    code, out, told = run_katachi("match", *arguments, "--run", "cup")
+    assert code == 0
+    sentence = f"{Path(sys.executable).name} cannot be held to 0.5 s per move: it has no time_settings"
+    assert told.count(sentence) == 1
+    assert f"note: {sentence}" in " ".join(out.split())
+    assert sentence in (tmp_path / "cup/report.html").read_text(encoding="utf-8")
+    assert match(*arguments, "--run", "cup")["notes"] == [sentence]
+
+
+def test_a_program_is_given_half_a_second_per_move(match: Match, tmp_path: Path) -> None:
+    arguments = ("--games", "1", "--size", "5", "--max-moves", "4", "--seconds", "0.5")
+    assert match(_fake("well"), "random", *arguments)["notes"] == []
+    heard = (tmp_path / "log").read_text().splitlines()
+    assert "time_settings 0 1 2" in heard
+    assert heard[heard.index("genmove black") - 1] == "time_left black 1 2"
 
 
 def test_the_report_is_text_on_standard_output(run_katachi: RunKatachi) -> None:

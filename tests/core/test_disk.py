@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from katachi.core.disk import append, temporary_path, write_atomically
+from katachi.core import disk
+from katachi.core.disk import append, temporary_path, usable_cores, write_atomically
 
 
 def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:
@@ -68,3 +69,48 @@ def test_what_cannot_be_added_to_or_replaced_is_named(tmp_path: Path, monkeypatc
     with pytest.raises(OSError, match="folder") as caught:
         write_atomically(tmp_path / "folder", "text")
     assert (caught.value.filename, caught.value.filename2) == (str(tmp_path / "folder"), None)
+
+
+def _allow(monkeypatch: pytest.MonkeyPatch, machine: int | None, affinity: int | None) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: machine)
+    if affinity is None:
+        monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    else:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(affinity)), raising=False)
+
+
+@pytest.mark.parametrize(
+    ("machine", "affinity", "files", "cores"),
+    [
+        (8, 8, {}, 8),
+        (8, 3, {}, 3),
+        (8, None, {}, 8),  # as on macOS
+        (None, None, {}, 1),
+        (8, 8, {"": "0::/", "cpu.max": "150000 100000"}, 2),
+        (8, 1, {"": "0::/", "cpu.max": "150000 100000"}, 1),
+        (8, 8, {"": "0::/", "cpu.max": "10000 100000"}, 1),
+        (2, 2, {"": "0::/", "cpu.max": "600000 100000"}, 2),
+        (8, 8, {"": "0::/", "cpu.max": "max 100000"}, 8),
+        (8, 8, {"": "0::/", "cpu.max": "nonsense"}, 8),
+        (8, 8, {"": "0::/a/b", "a/b/cpu.max": "max 100000", "a/cpu.max": "300000 100000"}, 3),  # the outer group's
+        (8, 8, {"": "0::/../c", "cpu.max": "300000 100000"}, 3),
+        (8, 8, {"": "4:cpu,cpuacct:/", "cpu/cpu.cfs_quota_us": "250000", "cpu/cpu.cfs_period_us": "100000"}, 3),
+        (8, 8, {"": "4:cpu:/host/path", "cpu/cpu.cfs_quota_us": "400000", "cpu/cpu.cfs_period_us": "100000"}, 4),
+        (8, 8, {"": "4:cpu:/", "cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
+        (8, 8, {"": "5:memory:/\n3:cpuset:/", "cpu/cpu.cfs_quota_us": "1", "cpu/cpu.cfs_period_us": "1"}, 8),
+    ],
+)
+def test_affinity_and_quotas_bound_the_cores(tmp_path, monkeypatch, machine, affinity, files, cores) -> None:
+    _allow(monkeypatch, machine, affinity)
+    for name, content in files.items():
+        path = tmp_path / (f"sys/fs/cgroup/{name}" if name else "proc/self/cgroup")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{content}\n")
+    assert usable_cores(tmp_path) == cores
+
+
+def test_nothing_counts_processors_for_itself() -> None:
+    """So that no command starts more threads than a container has."""
+    source = Path(disk.__file__).parents[1]
+    counting = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if "cpu_count" in path.read_text()}
+    assert counting <= {"core/disk.py", "cli/setup.py"}

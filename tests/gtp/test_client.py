@@ -17,7 +17,7 @@ from katachi.core.contracts import ClosingPlayer, Decision, Limit
 from katachi.go.board import Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
-from katachi.gtp.client import EngineFailure, GtpPlayer, replay_commands
+from katachi.gtp.client import EngineFailure, GtpPlayer, replay_commands, split_seconds
 from katachi.gtp.protocol import GtpError
 
 FAKE = Path(__file__).parents[1] / "helpers" / "fake_engine.py"
@@ -152,13 +152,39 @@ def test_time_for_a_move(fake):
     engine = fake()
     game = Game(9)
     engine.player.decide(game, Limit(seconds=2.7))
-    assert engine.heard()[3:] == ["time_settings 0 2 1", "time_left black 2 1", "genmove black"]
+    assert engine.heard()[3:] == ["time_settings 0 8 3", "time_left black 8 3", "genmove black"]
     game.play(PASS)
     engine.player.decide(game, Limit(seconds=0.1))
-    assert engine.heard() == ["time_settings 0 1 1", "time_left white 1 1", "genmove white"]
+    assert engine.heard() == ["time_settings 0 1 10", "time_left white 1 10", "genmove white"]
     game.play(PASS)
     engine.player.decide(game, NO_LIMIT)
     assert engine.heard() == ["time_settings 0 1 0", "genmove black"]
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.05, 0.1, 0.29, 0.3, 0.5, 0.99, 1, 1.5, 2.7, 3.3, 10, 99.5])
+def test_a_time_for_a_move_in_whole_seconds(seconds):
+    """Never more than there is, and nearly all of it."""
+    period, stones = split_seconds(seconds)
+    assert 0.95 * seconds <= period / stones <= seconds + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("how", "seconds", "why"),
+    [
+        ("well", 0.5, ""),
+        ("well", 0.001, "GTP has no less than 1 s for 100 moves"),
+        ("untimed", 0.5, "it has no time_settings"),
+        ("refuse-time", 2, "it refuses time_settings: no such clock"),
+    ],
+)
+def test_why_a_program_cannot_be_held_to_a_time(fake, how, seconds, why):
+    engine = fake(how)
+    assert engine.player.why_untimed(seconds) == why
+    engine.heard()
+    assert engine.player.decide(Game(9), Limit(seconds=seconds)).move == PASS, "it plays at its own pace"
+    timed = [command for command in engine.heard() if command.startswith("time")]
+    assert timed == {"well": timed, "untimed": [], "refuse-time": ["time_settings 0 2 1"]}[how]
+    assert bool(timed) == (how != "untimed")
 
 
 def test_handicap_and_setup():

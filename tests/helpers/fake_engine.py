@@ -65,11 +65,12 @@ def main(how: str, log: str, *answers: str) -> None:
             file.write(" ".join([name, *arguments]) + "\n")
         if name == "quit" and how == "stubborn":
             continue
-        answer = {"list_commands": "\n".join(COMMANDS), "name": "fake"}.get(name, "")
+        known = [command for command in COMMANDS if how != "untimed" or not command.startswith("time")]
+        answer = {"list_commands": "\n".join(known), "name": "fake"}.get(name, "")
         if name == "genmove":
             answer = genmove(how, command_id, moves)
-        elif how == "refuse" and name == "play":
-            say(f"?{command_id} illegal move\n\n")
+        elif (how, name) in (("refuse", "play"), ("refuse-time", "time_settings")):
+            say(f"?{command_id} {'illegal move' if name == 'play' else 'no such clock'}\n\n")
             continue
         elif name in ("final_score", "final_status_list", "list_stones"):
             answer = moves.pop(0) if moves else ""

@@ -10,9 +10,10 @@ import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
 from katachi.core.conformance import check_player, sample_games
-from katachi.core.contracts import AnalyzingPlayer, Limit, SearchResult
+from katachi.core.contracts import AnalyzingPlayer, Ban, Limit, SearchResult
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.linear import LinearModel, describe_linear, save_linear
+from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
@@ -20,7 +21,7 @@ from katachi.players.search_player import SearchPlayer, describe_result, stricte
 from katachi.players.specs import SearchSpec, SpecError, load_player, parse_spec
 from katachi.policy.evaluator import PolicyCard, PolicyOptions, save_policy
 from katachi.search.alphabeta import AlphaBetaSearch
-from katachi.search.one_ply import GreedySearch
+from katachi.search.one_ply import GreedySearch, TreeResult
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.sets import ShapeSet
 
@@ -63,6 +64,123 @@ def test_resigns_when_all_is_lost(to_play, black_wins, resigns):
     player = SearchPlayer("fixed", FixedSearch(0, black_wins), resign_below=0.05)
     assert player.decide(game, Limit()).resign is resigns
     assert not SearchPlayer("fixed", FixedSearch(0, black_wins)).decide(game, Limit()).resign
+
+
+# Manners of tree searches
+
+
+class FixedTree:
+    """A tree that finds a move at values given turn by turn, by so many points, with owners of all points."""
+
+    def __init__(self, *black_wins: float, lead: float | None = -20.0, ownership: float | None = 0.5) -> None:
+        self.values, self.lead, self.ownership = list(black_wins), lead, ownership
+
+    def search(self, game, limit, rng):
+        move = int(np.flatnonzero(game.legal_moves()[:-1])[0])
+        visits = np.zeros(game.size**2 + 1, dtype=np.int64)
+        visits[move] = 9
+        owners = None if self.ownership is None else np.full(game.size**2, self.ownership, dtype=np.float32)
+        return TreeResult(
+            move, self.values.pop(0), visits, (move,), black_lead=self.lead, ownership=owners, priors=visits / 9
+        )
+
+
+def game_of(text: str, rules: Rules | None = None) -> Game:
+    """A game in which a board was set up, Black to play."""
+    board, game = Board.parse(text), Game(5, rules)
+    game.setup(*(np.flatnonzero(board.stones == color).tolist() for color in (BLACK, WHITE)), to_play=BLACK)
+    return game
+
+
+def middle_game() -> Game:
+    game = Game(5)
+    for move in range(10):
+        game.play(move)
+    return game
+
+
+def decide_in_turn(player: SearchPlayer, game: Game, turns: int) -> list[bool]:
+    """Whether Black resigns at each of some own turns."""
+    found = []
+    for _ in range(turns):
+        decision = player.decide(game, Limit())
+        found.append(decision.resign)
+        game.play(decision.move)
+        game.play(int(np.flatnonzero(game.legal_moves()[:-1])[-1]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("black_wins", "lead", "resigns"),
+    [
+        ([0.04, 0.04, 0.04, 0.04], -20.0, [False, False, True, True]),
+        ([0.04, 0.04, 0.04], None, [False, False, True]),  # nobody says by how much
+        ([0.04, 0.04, 0.06, 0.04, 0.04], -20.0, [False] * 5),  # not in succession
+        ([0.04] * 5, -1.5, [False] * 5),  # a close game is counted
+        ([0.06] * 5, -20.0, [False] * 5),
+    ],
+)
+def test_a_tree_search_resigns_when_it_was_lost_for_some_turns(black_wins, lead, resigns):
+    player = SearchPlayer("tree", FixedTree(*black_wins, lead=lead), resign_below=0.05)
+    assert decide_in_turn(player, middle_game(), len(resigns)) == resigns
+
+
+def test_a_tree_search_does_not_resign_early():
+    game = Game(7)
+    game.play(0)
+    game.play(1)
+    player = SearchPlayer("tree", FixedTree(*[0.0] * 6), resign_below=0.05)
+    assert not any(decide_in_turn(player, game, 6))
+
+
+def test_turns_of_other_games_and_looking_twice_do_not_count():
+    player = SearchPlayer("tree", FixedTree(*[0.0] * 20), resign_below=0.05)
+    game = middle_game()
+    assert not any(player.decide(game, Limit()).resign for _ in range(5)), "one turn, looked at often"
+    other = middle_game()
+    other.undo()
+    other.undo()
+    assert decide_in_turn(player, other, 2) == [False, False]
+    assert decide_in_turn(player, game, 3) == [False, False, True]
+
+
+def test_two_games_side_by_side():
+    player = SearchPlayer("tree", FixedTree(*[0.0] * 20), resign_below=0.05)
+    games = [middle_game(), middle_game()]
+    games[1].setup([24])
+    games[1].to_play = BLACK
+    found = [[decide_in_turn(player, game, 1)[0] for game in games] for _ in range(3)]
+    assert found == [[False, False], [False, False], [True, True]]
+
+
+@pytest.mark.parametrize(
+    ("board", "black_wins", "ownership", "passes"),
+    [
+        ("..XO./XXXOO/..XO./XXXOO/..XO.", 0.0, -0.95, True),
+        ("..XO./XXXOO/..XO./XXXOO/..XO.", 0.0, -0.5, False),
+        ("..XO./XXXOO/..XO./XXXOO/..XO.", 0.0, None, False),
+        ("..XO./XXXOO/..XO./XXXOO/..XO.", 0.2, -0.95, False),
+        ("..XO./XX.OO/..X../XXXO./..XO.", 0.0, -0.95, False),  # settled in the tree alone, after the move it found
+    ],
+)
+def test_a_tree_search_passes_in_a_lost_game_where_nothing_is_open(board, black_wins, ownership, passes):
+    game = game_of(board)
+    search = FixedTree(black_wins, black_wins, lead=-1.5, ownership=ownership)
+    player = SearchPlayer("tree", search, resign_below=0.05)
+    decision = player.decide(game, Limit())
+    assert (decision.move == PASS, decision.resign) == (passes, False)
+    cleaning = player.without([Ban(BLACK, PASS)])
+    assert cleaning.decide(game, Limit()).move != PASS, "it must play on where the pass is out of the question"
+
+
+def test_a_pass_is_answered_where_dead_stones_are_taken_off():
+    """Black holds all but a dead stone of White's, which counts for White until it is taken off."""
+    friendly = Rules(komi=20.5, friendly_pass_ok=True)
+    for rules, passes in ((friendly, True), (Rules(komi=20.5), False)):
+        game = game_of("XXXXX/X.X.X/XXXXX/X..XX/.OX.X", rules)
+        game.to_play = WHITE
+        game.play(PASS)
+        assert (SearchPlayer("fixed", FixedSearch(15)).decide(game, Limit()).move == PASS) is passes
 
 
 def passed_game(komi: float) -> Game:

@@ -60,10 +60,28 @@ LOST = "...../XXXXX/OOOOO/.O.../....."
 
 @pytest.mark.parametrize("to_play", [BLACK, WHITE])
 def test_resigns_when_it_is_lost_and_not_before(to_play):
-    komi = 24.5 * to_play
-    assert player(200, resign_below=0.1).decide(game_of(Board.parse(LOST), komi, to_play), Limit()).resign
-    assert not player(200, resign_below=0.1).decide(game_of(Board.parse(LOST), -komi, to_play), Limit()).resign
-    assert not player(200).decide(game_of(Board.parse(LOST), komi, to_play), Limit()).resign
+    komi = 30.5 * to_play  # more than the board
+    assert _resigns(player(200, resign_below=0.1), game_of(Board.parse(LOST), komi, to_play)) == [False, False, True]
+    assert not any(_resigns(player(200, resign_below=0.1), game_of(Board.parse(LOST), -komi, to_play)))
+    assert not any(_resigns(player(200), game_of(Board.parse(LOST), komi, to_play)))
+
+
+def _resigns(player: SearchPlayer, game: Game) -> list[bool]:
+    """At three turns in succession, in which the opponent passes."""
+    found = []
+    for _ in range(3):
+        decision = player.decide(game, Limit())
+        found.append(decision.resign)
+        game.play(decision.move)
+        game.play(PASS)
+    return found
+
+
+@pytest.mark.parametrize("komi", [0.5, 24.5])
+def test_a_lost_game_ends(komi):
+    """Black, who resigns or passes, against one who passes: nothing is filled that is settled."""
+    game = game_of(Board.parse("..XO./XXXOO/..XO./XXXOO/..XO."), komi=komi + 10, to_play=BLACK)
+    assert player(200).decide(game, Limit()).move == PASS
 
 
 def test_answers_a_pass_by_a_pass_when_it_is_ahead():

@@ -303,6 +303,7 @@ class Standings:
     duplicates: int
     programs: tuple[str, ...] = ()  # the versions that played
     sprt: Decided | None = None
+    notes: tuple[str, ...] = ()  # on programs that cannot keep to the conditions
 
     def pair(self, player: str, opponent: str) -> Score | None:
         """What a player scored against another, None if they are not paired."""
@@ -335,12 +336,16 @@ class Standings:
             "incidents": {player: asdict(incidents) for player, incidents in self.incidents.items()},
             "sprt": None if self.sprt is None else self.sprt._asdict(),
             "checked": self.checks.games,
+            "notes": list(self.notes),
             "disagreements": [{"game": game, "note": note} for game, note in self.checks.disagreements],
         }
 
 
 def count_standings(
-    settings: TournamentSettings, records: Iterable[GameRecord], programs: tuple[str, ...] = ()
+    settings: TournamentSettings,
+    records: Iterable[GameRecord],
+    programs: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Standings:
     """Count the games of a tournament, all of them or those played so far.
 
@@ -359,18 +364,19 @@ def count_standings(
         incidents[record.black.name].add(record, BLACK)
         incidents[record.white.name].add(record, WHITE)
     checked = [(record, record.check) for record in ordered if record.check]
-    notes = tuple((record.id, f"{record.result} here; {check.note}") for record, check in checked if not check.agrees)
+    doubted = tuple((record.id, f"{record.result} here; {check.note}") for record, check in checked if not check.agrees)
     return Standings(
         settings=settings,
         pairs=tuple(pairs),
         ratings=_rate(settings, (record for record in ordered if record.id not in excluded)),
         incidents=incidents,
-        checks=Checks(len(checked), notes),
+        checks=Checks(len(checked), doubted),
         games=len(ordered),
         scheduled=len(pairs) * settings.games,
         duplicates=len(duplicates),
         programs=programs,
         sprt=outcome,
+        notes=notes,
     )
 
 

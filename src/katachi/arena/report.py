@@ -100,6 +100,7 @@ def report_conditions(standings: Standings) -> list[tuple[str, str]]:
         ("referee", settings.referee),
         ("seed", str(settings.seed)),
         *(("played by", program) for program in standings.programs),
+        *(("note", note) for note in standings.notes),
     ]
     if settings.sprt is not None:
         conditions.append(("sequential test", _format_sprt(settings.sprt, standings.sprt)))

@@ -269,7 +269,7 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
     ``watch`` is called with each game, those of an earlier run first. Raises ValueError (ArenaError, SpecError,
     EngineFailure) if a player cannot take part, there are no openings, or the directory holds another run.
     """
-    check_players(settings)
+    notes = check_players(settings)
     openings = make_openings(settings)
     with RunDirectory(directory, settings) as run:
         for record in run.records.values():
@@ -281,7 +281,7 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
         for finished in in_processes(play_scheduled, ((settings, game) for game in games), settings.jobs):
             run.add(finished.record, finished.sgf)
             watch(finished.record)
-        standings = count_standings(settings, run.records.values(), programs=run.programs)
+        standings = count_standings(settings, run.records.values(), programs=run.programs, notes=notes)
         run.finish(standings.to_json(), format_html(standings, directory.name))
     return standings
 
@@ -294,19 +294,27 @@ def make_openings(settings: TournamentSettings) -> match.Openings:
     return match.read_opening_book(Path(wanted.book), settings.size, rules, wanted.book_plies)
 
 
-def check_players(settings: TournamentSettings) -> None:
-    """Raise an error now for a player or referee that could not take part, not in the middle of the night."""
-    referees = (text for text in (settings.referee, settings.check_referee or "") if text.startswith(GTP_PREFIX))
-    for text in (*settings.players.values(), *referees):
+def check_players(settings: TournamentSettings) -> tuple[str, ...]:
+    """Raise an error now for a player or referee that could not take part, not in the middle of the night.
+
+    Returns sentences about programs that cannot be held to the time limit.
+    """
+    notes = []
+    referees = {text: text for text in (settings.referee, settings.check_referee or "") if text.startswith(GTP_PREFIX)}
+    for name, text in (*settings.players.items(), *referees.items()):
         player = load_player(text.replace(SEED_PLACEHOLDER, "0"), seed=0)
         if isinstance(player, GtpPlayer):
             with closing(player):
                 _check_engine(player, settings.size)
+                seconds = settings.limit.seconds if name in settings.players else None
+                if seconds is not None and (reason := player.why_untimed(seconds)):
+                    notes.append(f"{name} cannot be held to {seconds:g} s per move: {reason}")
             continue
         if isinstance(player, EvaluatingPlayer):
             _check_evaluator(text, player, settings.size)
         if isinstance(player, ClosingPlayer):
             player.close()
+    return tuple(notes)
 
 
 def _check_evaluator(text: str, player: EvaluatingPlayer, size: int) -> None:

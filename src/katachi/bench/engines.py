@@ -5,7 +5,6 @@ Times are taken on the controller's side, so they include the way through the pi
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import IO, Final
 import numpy as np
 
 from katachi.bench.report import BenchmarkError, Report, Row, Target
+from katachi.core.disk import usable_cores
 
 SIZE: Final = 9
 _MOST_MOVES: Final = 200  # of a game
@@ -119,7 +119,7 @@ def play_game(engine: PipedEngine, before_move: str = "") -> Iterator[float]:
 
 def row(name: str, unit: str, value: float) -> Row:
     """A row about an engine that uses all cores."""
-    return Row(name, SIZE, os.cpu_count() or 1, unit, value)
+    return Row(name, SIZE, usable_cores(), unit, value)
 
 
 def describe_times(seconds: list[float], name: str) -> list[Row]:
@@ -129,7 +129,7 @@ def describe_times(seconds: list[float], name: str) -> list[Row]:
 
 
 def note_busy(busy: int) -> str:
-    return f"beside {busy} processes that compute all the time, on {os.cpu_count()} cores"
+    return f"beside {busy} processes that compute all the time, on {usable_cores()} cores"
 
 
 # Whether an engine keeps its time on a busy machine: games at so many seconds per move, by the controller's clock.

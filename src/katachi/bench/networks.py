@@ -11,7 +11,6 @@ and the difference, with its interval of 95 % by pairs.
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -31,6 +30,7 @@ from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target
 from katachi.bench.shapes import random_positions
 from katachi.core.cards import CONFIDENCE, ModelError
 from katachi.core.contracts import Doubles, Floats
+from katachi.core.disk import usable_cores
 from katachi.core.models import SavedModel, find_model, open_model, pretrained_models
 from katachi.core.registry import EXTRAS, is_installed, require
 from katachi.data.batches import AnyBatches, Batch
@@ -344,7 +344,7 @@ def _training_contestants(settings: PolicyTraining, counts: int, stack: ExitStac
         return
     for kind in _KINDS if _has_bfloat16() else _KINDS[::2]:
         yield Contestant(f"{name}, {kind}", 1, _training_learning(settings, batches.stream(workers=1), kind))
-    if (cores := os.cpu_count() or 1) > 1:
+    if (cores := usable_cores()) > 1:
         together = settings.model_copy(update={"replicas": cores, "products": "auto", "positions": 10**9})
         learning = _learning_together(together, _APART * counts, batches, stack)
         yield Contestant(f"{name}, processes", cores, learning, weight=_APART)

@@ -145,9 +145,9 @@ def name_next_step(command: str) -> None:
 
 def count_jobs(jobs: int) -> int:
     """How many jobs are meant: 0 are as many as there are processors for this process."""
-    from joblib import cpu_count
+    from katachi.core.disk import usable_cores
 
-    return jobs or int(cpu_count())
+    return jobs or usable_cores()
 
 
 def number(low: float, high: float, help: str, *names: str) -> Any:  # noqa: A002

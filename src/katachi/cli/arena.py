@@ -112,6 +112,7 @@ def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
         "elo_a": elo[pair.first] - elo[pair.second],
         "incidents": values["incidents"],
         "sprt": values["sprt"],
+        "notes": values["notes"],
         "checked": standings.checks.games,
         "disagreements": values["disagreements"],
     }
@@ -205,7 +206,8 @@ def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
     from katachi.arena import tournament
     from katachi.arena.report import TournamentProgress
 
-    tournament.check_players(settings)
+    for note in tournament.check_players(settings):
+        typer.echo(f"katachi: {note}", err=True)
     typer.echo(f"katachi: games are kept in {directory}", err=True)
     with TournamentProgress(settings) as progress:
         return tournament.play_tournament(settings, directory, progress.add)

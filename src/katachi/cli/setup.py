@@ -19,6 +19,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from katachi.cli._commands import AsJson, interruptible, show_progress
+from katachi.core.disk import usable_cores
 from katachi.core.registry import Reference, resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
@@ -67,8 +68,7 @@ def _machine() -> Iterator[Finding]:
     running = f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform(terse=True)})"
     yield Finding("Python", running, sys.version_info >= _MIN_PYTHON)
     yield Finding("processor", f"{_cpu_name()} ({platform.machine()})", ok=True)
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    yield Finding("threads", f"{usable} of {os.cpu_count()}", ok=True)
+    yield Finding("threads", f"{usable_cores()} of {os.cpu_count()}", ok=True)
 
 
 def _cpu_name() -> str:
@@ -159,7 +159,7 @@ def warmup(
     start = time.perf_counter()
     kept = interruptible(lambda: f"what is compiled is kept in {cache_folder()}")
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for this process: workers inherit that
-    workers = get_context("spawn").Pool(jobs or os.cpu_count())
+    workers = get_context("spawn").Pool(jobs or usable_cores())
     signal.signal(signal.SIGINT, handler)
     what = f"compiling {len(stages)} groups of kernels"
     with kept, workers, show_progress() as progress:

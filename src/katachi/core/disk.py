@@ -1,11 +1,13 @@
 """Files that are written whole or not at all, whatever happens meanwhile: a kill, a full disk, a power cut.
 
-And what goes with them: settings as TOML, locks on folders, and worker processes that write nothing themselves.
+And what goes with them: settings as TOML, locks on folders, and worker processes that write nothing themselves, and
+no more of them than there are processors for.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -14,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Thread, current_thread, main_thread
 from typing import Any, BinaryIO, Final, TypeVar
 
@@ -176,3 +178,37 @@ def in_processes(
 def _work_for(parent: int, work: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
     end_with_parent(parent)
     return work(*arguments)
+
+
+def usable_cores(root: Path = Path("/")) -> int:
+    """The processors that this process may use: the machine's, those of its affinity mask, the quota of its container.
+
+    A quota of one and a half is two. ``root`` is where the files of the control groups are, of version 1 or 2.
+    """
+    machine = os.cpu_count() or 1
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else machine
+    return max(1, min([machine, affinity, *map(math.ceil, _cpu_quotas(root))]))
+
+
+def _cpu_quotas(root: Path) -> Iterator[float]:
+    """The processors that the control groups of this process allow: its own, and all that contain it.
+
+    Within a container the path of a group may be that of the host, which is not there: the container's is the topmost.
+    """
+    for line in _read_words(root / "proc/self/cgroup", "\n"):
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        mount = root / "sys/fs/cgroup" / ("cpu" if controllers else "")
+        names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
+        for group in (PurePosixPath(path), *PurePosixPath(path).parents):
+            quota = [word for name in names for word in _read_words(mount / group.relative_to("/") / name)]
+            if len(quota) == 2 and all(word.isdecimal() for word in quota):  # not "max" or -1: without limit
+                yield int(quota[0]) / int(quota[1])
+
+
+def _read_words(path: Path, separator: str | None = None) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").strip().split(separator)
+    except OSError:
+        return []

@@ -227,6 +227,8 @@ def _put(lines: queue.Queue[str | None], line: str | None) -> None:
 # The program as a player.
 
 _COLORS: Final = {BLACK: "black", WHITE: "white"}
+_MOST_STONES: Final = 100  # of Canadian overtime
+_LEAST_SHARE: Final = 0.95  # of the time for a move that is given
 _KGS_RULES: Final = {
     "chinese": "chinese",
     "chinese-ogs": "chinese",  # the name of the set that chinese-kgs is too
@@ -243,7 +245,7 @@ class _EngineState:
     size: int = 0
     komi: float | None = None
     rules: Rules | None = None  # komi aside
-    period: int | None = None  # seconds per move
+    period: tuple[int, int] | None = None  # seconds, and the moves that they are for
     replayed: list[str] = field(default_factory=list)
 
 
@@ -431,16 +433,49 @@ class GtpPlayer:
             self._ask(f"kgs-rules {_KGS_RULES[rules.name]}")
         self._state.rules = rules
 
+    def why_untimed(self, seconds: float) -> str:
+        """Why the program cannot be held to so many seconds per move; empty if it takes them."""
+        self._running()
+        if split_seconds(seconds) is None:
+            return f"GTP has no less than 1 s for {_MOST_STONES} moves"
+        return self._set_period(seconds)
+
     def _set_time(self, color: int, seconds: float | None) -> None:
-        """A period for one move; GTP's clocks count whole seconds."""
+        """Put the time of a move on the clock, if the program has one."""
+        if not self._set_period(seconds) and self._state.period is not None and "time_left" in self._known:
+            left, stones = self._state.period
+            self._ask(f"time_left {_COLORS[color]} {left} {stones}")
+
+    def _set_period(self, seconds: float | None) -> str:
+        """Set the clock, if it is set otherwise; returns why that is impossible."""
+        period = None if seconds is None else split_seconds(seconds) or (1, _MOST_STONES)
+        if period == self._state.period:
+            return ""
         if "time_settings" not in self._known:
-            return
-        period = None if seconds is None else max(1, int(seconds))
-        if period != self._state.period:
-            self._ask("time_settings 0 1 0" if period is None else f"time_settings 0 {period} 1")
-            self._state.period = period
-        if period is not None and "time_left" in self._known:
-            self._ask(f"time_left {_COLORS[color]} {period} 1")
+            return "it has no time_settings"
+        try:
+            self._query("time_settings 0 1 0" if period is None else f"time_settings 0 {period[0]} {period[1]}")
+        except EngineFailure:
+            raise
+        except GtpError as error:
+            return f"it refuses time_settings: {error}"
+        self._state.period = period
+        return ""
+
+
+def split_seconds(seconds: float) -> tuple[int, int] | None:
+    """A time for one move as whole seconds, which GTP's clocks count, for the fewest moves: not more, hardly less.
+
+    None if it is too short for that. Half a second per move is Canadian overtime of one second for two moves.
+
+    >>> split_seconds(3), split_seconds(0.5), split_seconds(2.7), split_seconds(0.001)
+    ((3, 1), (1, 2), (8, 3), None)
+    """
+    for stones in range(1, _MOST_STONES + 1):
+        period = int(seconds * stones + 1e-9)  # a tenth of ten is one
+        if period and period >= _LEAST_SHARE * seconds * stones:
+            return period, stones
+    return None
 
 
 def _split(command: str) -> list[str]:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,11 +25,12 @@ from katachi.arena.ratings import Anchor, pair_scores, rate
 from katachi.arena.records import GameRecord, find_directory, games_kept, pairings
 from katachi.arena.settings import TournamentSettings
 from katachi.arena.tournament import play_tournament
+from katachi.core.contracts import Player
 from katachi.core.disk import format_toml, write_atomically
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, format_rounded, share
 from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
-from katachi.players.specs import RatingTable, read_spec
+from katachi.players.specs import RatingTable, find_spec, parse_spec, read_spec
 from katachi.sgf.files import Split
 
 # The games that are learned from: any set, of which the size with the most games is taken.
@@ -143,6 +144,30 @@ def write_players(players: Mapping[str, Json], folder: Path) -> dict[str, str]:
 def read_player(name: str) -> Json:
     """The values of a bundled player."""
     return tomllib.loads(read_spec(name)[0])
+
+
+def player_values(text: str) -> Json:
+    """What decides how a player plays, as JSON values; of anything that can be named as a player. Raises SpecError."""
+    values: Json = find_spec(text).model_dump(mode="json", exclude_unset=True, exclude={"description", "rating"})
+    return values
+
+
+def named_players(texts: Iterable[str]) -> dict[str, Json]:
+    """The values of players by their names, or by what they were called if two have the same; raises SpecError."""
+    values = {text: player_values(text) for text in texts}
+    names = [each.get("name", text) for text, each in values.items()]
+    return dict(zip(names if len(set(names)) == len(names) else values, values.values(), strict=True))
+
+
+def held(text: str, simulations: int, **search: Any) -> Json:
+    """The values of a player with a tree search, on one thread and to so many simulations, whatever its own limit."""
+    values = player_values(text)
+    return values | {"search": values["search"] | {"threads": 1} | search, "limit": {"simulations": simulations}}
+
+
+def build_player(values: Json, seed: int) -> Player:
+    """The player that has these values."""
+    return parse_spec(format_toml(values)).build(seed)
 
 
 def write_rating(path: Path, rating: RatingTable) -> None:

@@ -1,7 +1,9 @@
 """Any search as a player: it decides by looking ahead, passes sensibly, and resigns if it is given a bound.
 
-It passes when the search finds nothing better, or when a pass of the opponent's can be answered by one that wins. A
-limit that it is handed and its own both count: whichever comes first.
+It passes when the search finds nothing better, when a pass of the opponent's can be answered by one that wins, and when
+a game is lost in which no point can change its owner. With a tree search it resigns when its chance of winning was
+below the bound at several turns in succession, never early in a game, and only if it is far behind, so that a close
+game is counted. A limit that it is handed and its own both count: whichever comes first.
 
 What GTP offers of a player are the fields of its limit and of the settings of its search, under the dotted keys of a
 player file; a field that can have one value alone, such as the kind of a search, is not among them.
@@ -55,7 +57,16 @@ from katachi.core.evaluators import moves_of
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
-from katachi.search.one_ply import PlayoutResult, PolicyResult, SweepResult, TreeResult, is_won, opponent_has_passed
+from katachi.go.scoring import estimate_status
+from katachi.search.one_ply import (
+    PlayoutResult,
+    PolicyResult,
+    SweepResult,
+    TreeResult,
+    is_early,
+    is_won_without_dead_stones,
+    opponent_has_passed,
+)
 from katachi.search.settings import MctsSettings, SearchSettings
 from katachi.sgf.record import format_grade, parse_grade
 
@@ -123,11 +134,22 @@ def _describe(kind: Any) -> str:
 
 
 def wins_by_passing(game: Game) -> bool:
-    """Whether the opponent has just passed and the board as it stands is won, whatever becomes of open points."""
-    return opponent_has_passed(game) and is_won(game)
+    """Whether the opponent has just passed and the board as it stands is won, whatever becomes of open points.
+
+    Dead stones are taken off where the rules want that.
+    """
+    return opponent_has_passed(game) and is_won_without_dead_stones(game)
 
 
 _WON: Final = Decision(PASS, comment="the board as it stands is won")
+
+# When a tree search gives up: at the last of so many own turns in succession that look lost, so many points behind.
+_LOST_TURNS: Final = 3
+_POINTS_BEHIND: Final = 0.5  # for each line of the board
+# And when it passes in a lost game: where each point has one owner in so many playouts, there is nothing to play for.
+_SETTLED: Final = 0.9
+_LOST: Final = 0.05  # the chance of winning of who has no bound to resign at
+_TURNS_REMEMBERED: Final = 10_000
 
 
 @runtime_checkable
@@ -209,6 +231,7 @@ class SearchPlayer:
         self._analysis_rng = self._rng.spawn(1)[0]  # looking at a game must not change what is played later
         self._resign_below = _check_share(resign_below)
         self._bans: Collection[Ban] = ()
+        self._lost_turns: dict[int, None] = {}  # digests of games in which it was to play and looked lost
 
     @property
     def name(self) -> str:
@@ -225,7 +248,7 @@ class SearchPlayer:
 
     def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
         """The same, watched: what would be decided after each result of the search."""
-        if wins_by_passing(game) and not any(ban[:2] == (game.to_play, PASS) for ban in self._bans):
+        if self._may_pass(game) and wins_by_passing(game):
             yield _WON
             return
         for result in self._deepen(game, stricter(self._limit, limit), self._rng, stop, stops_early=True):
@@ -236,13 +259,42 @@ class SearchPlayer:
         if result.move == PASS:
             return Decision(PASS, analysis=analysis, comment="there is nothing better than a pass")
         wins = result.black_wins if game.to_play == BLACK else 1 - result.black_wins
-        return Decision(result.move, resign=self._resigns(game, wins), analysis=analysis)
+        resigns = self._resigns(game, wins, result)
+        if not resigns and self._is_over(game, wins, result):
+            return Decision(PASS, analysis=analysis, comment="the game is lost, and nothing is open")
+        return Decision(result.move, resign=resigns, analysis=analysis)
 
-    def _resigns(self, game: Game, wins: float) -> bool:
-        below = self._resign_below
-        if below is None or wins >= below:
+    def _is_over(self, game: Game, wins: float, result: SearchResult) -> bool:
+        """Whether a tree search finds a game lost and each point in firm hands, without the move that it found, too."""
+        if not isinstance(result, TreeResult) or result.ownership is None or wins >= (self._resign_below or _LOST):
             return False
-        return not isinstance(self._search, ResigningSearch) or self._search.is_lost(game, below)
+        if not self._may_pass(game) or np.abs(result.ownership).min() < _SETTLED:
+            return False
+        return bool(np.abs(estimate_status(game.board).ownership).min() >= _SETTLED)
+
+    def _may_pass(self, game: Game) -> bool:
+        return not any(ban[:2] == (game.to_play, PASS) for ban in self._bans)
+
+    def _resigns(self, game: Game, wins: float, result: SearchResult) -> bool:
+        below = self._resign_below
+        if below is None:
+            return False
+        if isinstance(result, TreeResult):
+            looks_lost = wins < below and not is_early(game)
+            lead = -np.inf if result.black_lead is None else game.to_play * result.black_lead
+            return self._was_lost(game, looks_lost) and lead <= -_POINTS_BEHIND * game.size
+        return wins < below and (not isinstance(self._search, ResigningSearch) or self._search.is_lost(game, below))
+
+    def _was_lost(self, game: Game, looks_lost: bool) -> bool:
+        """Whether the game looks lost now and looked lost at the last own turns; remembers what it looks like now."""
+        steps = tuple(game.steps)
+        self._lost_turns.pop(hash(steps), None)
+        if looks_lost:
+            self._lost_turns[hash(steps)] = None
+        while len(self._lost_turns) > _TURNS_REMEMBERED:
+            del self._lost_turns[next(iter(self._lost_turns))]
+        ends = range(len(steps), -1, -2)[:_LOST_TURNS]
+        return len(ends) == _LOST_TURNS and all(hash(steps[:end]) in self._lost_turns for end in ends)
 
     def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
         """Ever deeper analyses; with no limit at all it continues until ``stop`` is set."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
 import time
 from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -29,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.contracts import Ban, CompiledEvaluator, Doubles, Evaluator, Floats, Ints, Limit, OutcomeEvaluator
+from katachi.core.disk import usable_cores
 from katachi.core.evaluators import evaluate_outcomes, moves_of
 from katachi.go.game import Game
 from katachi.go.kernels.board import OFF
@@ -366,7 +366,7 @@ class MctsSearch:
     @cached_property
     def _workers(self) -> MctsWorkers:
         """Made at the first search, because it compiles."""
-        threads = self.settings.threads or os.cpu_count() or 1
+        threads = self.settings.threads or usable_cores()
         at_once = 1 if self._source is None else self.settings.at_once
         return MctsWorkers(threads, at_once, self.settings.playouts, self._compiled, self.evaluator)
 

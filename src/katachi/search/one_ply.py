@@ -312,7 +312,7 @@ class PolicySearch:
             past.undo()
             past.undo()
             boards.append(past.board.copy())
-        if len(boards) < _OWN_TURNS or _is_early(game):
+        if len(boards) < _OWN_TURNS or is_early(game):
             return False
         found = evaluator.predict_outcome(boards)
         wins = found.black_wins if game.to_play == BLACK else 1 - found.black_wins
@@ -325,7 +325,7 @@ class PolicySearch:
         if moves[-1]:
             return moves
         last, passed = None, opponent_has_passed(game)
-        if passed or not (_is_early(game) or _is_urgent(game, policy * moves)):
+        if passed or not (is_early(game) or _is_urgent(game, policy * moves)):
             last = self._find_last_move(game, ownership)
         if last is None and passed and (is_long or is_won_without_dead_stones(game)):
             last = PASS
@@ -377,7 +377,7 @@ class PolicySearch:
         return sharpened
 
 
-def _is_early(game: Game) -> bool:
+def is_early(game: Game) -> bool:
     """Whether stones for less than a third of the board have been played: so early nothing is settled or lost."""
     board = game.board
     played = int(np.count_nonzero(board.stones)) + board.captured(BLACK) + board.captured(WHITE)

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from katachi.core.disk import in_processes
+from katachi.core.disk import in_processes, usable_cores
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
@@ -362,9 +362,7 @@ def sizes_on_disk(paths: Iterable[PathLike]) -> dict[Path, int]:
 
 def useful_processes(size: int) -> int:
     """How many processes it is worth to start for so many bytes."""
-    from joblib import cpu_count
-
-    return max(1, min(int(cpu_count()), size // _WORTH_A_PROCESS))
+    return max(1, min(usable_cores(), size // _WORTH_A_PROCESS))
 
 
 def summarize_files(paths: Iterable[PathLike], processes: int, watch: Callable[[Path, int], None]) -> Summary:

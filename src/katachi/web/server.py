@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from katachi.analysis.report import annotate
-from katachi.core.disk import DirectoryInUse, DirectoryLock
+from katachi.core.disk import DirectoryInUse, DirectoryLock, usable_cores
 from katachi.players.asking import Preparation, leave
 from katachi.sgf import format_sgf
 from katachi.web.engines import EnginePool
@@ -82,7 +81,7 @@ def _run(
 ) -> None:
     listener = _listen(settings)
     address = Address(settings.host, listener.getsockname()[1])
-    application = App(store, list_opponents(settings.player), EnginePool(max(2, os.cpu_count() or 1)))
+    application = App(store, list_opponents(settings.player), EnginePool(max(2, usable_cores())))
     token = store.token()
     start = {} if settings.player is None else {"player": next(iter(application.opponents))}
     url = address.url("/new" if start else "/", **start, **{TOKEN_KEY: token})

@@ -1,14 +1,16 @@
-"""The tree search: strength by simulations, ablations, GNU Go, a ladder of levels, slow priors, and playouts."""
+"""The tree search: strength, ablations, GNU Go, a ladder, slow priors, playouts, win rates, a suite, generations."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from katachi.papers.experiment import Experiment
+from katachi.papers.search.calibration import Calibration
 from katachi.papers.search.delayed import LatePriors
 from katachi.papers.search.generations import Generations
 from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality
 from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
+from katachi.papers.search.suite import Positions, Suite
 
 _HEAD: Final = """
 How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.
@@ -20,6 +22,9 @@ katachi reproduce search --budget smoke
 katachi reproduce search --table doubling --budget full --jobs 2
 katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
 katachi reproduce search --table playouts --budget hour --data SET
+katachi reproduce search --table calibration --data SET --budget full --jobs 2
+katachi reproduce search --table positions --budget full --jobs 2
+katachi reproduce search --table suite --data runs/search/positions/suite.sgf --budget full --jobs 2
 ```
 
 An interrupted command resumes when it is given again. Intervals are those of 95 %: Wilson's for shares of
@@ -38,6 +43,9 @@ EXPERIMENT: Final = Experiment(
         LatePriors(),
         PlayoutQuality(),
         PlayoutMatches(),
+        Calibration(),
+        Suite(),
+        Positions(),
         Generations(),
     ),
     head=_HEAD,

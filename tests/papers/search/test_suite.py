@@ -1,0 +1,191 @@
+"""Positions with one best move: how they are chosen, kept and solved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+import pytest
+
+from katachi.core.contracts import Analysis, Ban, Decision, Limit
+from katachi.go.game import Game
+from katachi.go.points import BLACK, WHITE, parse_vertex
+from katachi.papers.documents import format_section
+from katachi.papers.experiment import Budget, ExperimentError, Workers
+from katachi.papers.search import suite
+from katachi.papers.search.suite import Positions, Suite, ask, compare, find_positions, format_position, read_suite
+from katachi.players.specs import load_player
+
+SIMULATIONS = 400
+
+
+class Says:
+    """A player that has one opinion on every position: a move, and P(Black wins) with it and without it."""
+
+    name = "says"
+
+    def __init__(self, move: str, best: float, second: float) -> None:
+        self._move, self._best, self._second = parse_vertex(move, 9), best, second
+        self.limits: list[int | None] = []
+
+    def decide(self, game: Game, limit: Limit) -> Decision:
+        self.limits.append(limit.simulations)
+        return Decision(self._move, analysis=Analysis((), self._best))
+
+    def without(self, bans: Collection[Ban]) -> Says:
+        assert list(bans) == [Ban(self.asked_by, self._move)]
+        return Says("pass", self._second, 0.0)
+
+    asked_by = BLACK
+
+
+CLEAR = Says("E5", 0.8, 0.5)
+
+
+def test_a_gap_is_to_a_search_without_the_move():
+    assert ask(CLEAR, Game(9), 100) == (parse_vertex("E5", 9), 0.8, 0.5)
+    white = Says("E5", 0.3, 0.8)
+    white.asked_by = WHITE
+    game = Game(9)
+    game.to_play = WHITE
+    assert ask(white, game, 100)[1:] == pytest.approx((0.7, 0.2))
+
+
+@pytest.mark.parametrize(("player", "why"), [("random", "cannot do without a move"), ("shapes-9", "no gap")])
+def test_who_is_not_an_analyst(player, why):
+    if why == "no gap":
+        assert ask(load_player(player, seed=1), Game(9), 10).gap == 0, "it looks at all moves, whatever it may play"
+        return
+    with pytest.raises(ExperimentError, match=why):
+        ask(load_player(player, seed=1), Game(9), 10)
+
+
+@pytest.fixture
+def look(monkeypatch):
+    """Look at the positions after one and two moves with two analysts, where the patterns play A1 or another move."""
+
+    def look(first: Says, second: Says, by_patterns: str = "A1", positions: int = 1):
+        games = []
+        for plies in range(1, positions + 1):
+            game = Game(9)
+            for move in ("G3", "G4", "G5", "G6")[:plies]:
+                game.play(parse_vertex(move, 9))
+            game.to_play = 1
+            games.append(game)
+        monkeypatch.setattr(suite, "_positions", lambda *_: iter(games))
+        monkeypatch.setattr(suite, "build_player", lambda values, seed: {"first": first, "second": second}[values])
+        monkeypatch.setattr(suite, "first_by_patterns", lambda game: parse_vertex(by_patterns, 9))
+        found = find_positions(9, {}, ["first", "second"], SIMULATIONS, 1)
+        return [found[what] for what in ("looked at", "clear at first", "clear")], found["kept"]
+
+    return look
+
+
+def test_what_both_find_is_kept(look):
+    counts, kept = look(CLEAR, CLEAR)
+    assert counts == [1, 1, 1]
+    assert kept == [{"moves": [parse_vertex("G3", 9), parse_vertex("E5", 9)], "found": [(0.8, 0.5), (0.8, 0.5)]}]
+    assert CLEAR.limits[-3:] == [SIMULATIONS // 20, SIMULATIONS, SIMULATIONS]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "by_patterns", "counts"),
+    [
+        (CLEAR, CLEAR, "E5", [1, 0, 0]),  # no riddle
+        (Says("pass", 0.8, 0.5), CLEAR, "A1", [1, 0, 0]),
+        (Says("E5", 0.8, 0.75), CLEAR, "A1", [1, 0, 0]),
+        (Says("E5", 0.8, 0.68), CLEAR, "A1", [1, 1, 0]),  # clear enough to look twice
+        (CLEAR, Says("D4", 0.8, 0.5), "A1", [1, 1, 1]),  # the other disagrees
+        (CLEAR, Says("E5", 0.8, 0.7), "A1", [1, 1, 1]),  # or is not sure
+    ],
+)
+def test_what_is_dismissed(look, first, second, by_patterns, counts):
+    assert look(first, second, by_patterns) == (counts, [])
+
+
+def test_few_positions_of_one_game(look):
+    counts, kept = look(CLEAR, CLEAR, positions=4)
+    assert (counts[0], len(kept)) == (2, 2)
+
+
+def _write(path, *answers: str):
+    moves = [parse_vertex(vertex, 5) for vertex in ("C3", "C2", "B2")]
+    kept = [{"moves": [*moves, parse_vertex(vertex, 5)], "found": [[0.8, 0.5], [0.7, 0.4]]} for vertex in answers]
+    path.write_text("".join(format_position(5, each) for each in kept))
+    return path
+
+
+def test_a_suite_is_game_records_that_end_with_the_answer(tmp_path):
+    problems = read_suite(_write(tmp_path / "suite.sgf", "D2", "D3"))
+    assert [problem.answer for problem in problems] == [parse_vertex("D2", 5), parse_vertex("D3", 5)]
+    assert all(len(problem.game.moves) == 3 and problem.game.to_play == WHITE for problem in problems)
+    assert "C[D3 wins 80% and 70% by two analysts, 50% and 40% without it]" in (tmp_path / "suite.sgf").read_text()
+    with pytest.raises(ExperimentError, match="make one by --table positions"):
+        read_suite(tmp_path / "none.sgf")
+
+
+@pytest.fixture
+def searcher(tmp_path):
+    def make(simulations: int) -> str:
+        path = tmp_path / f"at-{simulations}.toml"
+        path.write_text(
+            f'kind = "search"\n[search]\nkind = "mcts"\nthreads = 1\n[limit]\nsimulations = {simulations}\n'
+        )
+        return str(path)
+
+    return make
+
+
+def test_players_solve_a_suite_and_resume(make_scope, searcher, tmp_path):
+    own = _write(tmp_path / "own.sgf", "A1", "E1", "A5", "E5")
+    models = (searcher(20), searcher(40))
+    results = Suite().measure(make_scope(data=own, models=models))
+    found = results["sizes"]["5"]
+    assert found["positions"] == 4
+    assert {name: len(solved) for name, solved in found["solved"].items()} == {"at-20": 4, "at-40": 4}
+    assert sum(found["solved"]["at-40"]) <= 1, "one position has one best move"
+    folder = make_scope().folder
+    files = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    assert Suite().measure(make_scope(data=own, models=models, workers=Workers(2))) == results
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("*.json")} == files, "nothing is solved again"
+    rows = list(Suite().rows(json.loads(json.dumps(results))))
+    assert [row.id for row in rows] == ["suite/5/at-20", "suite/5/at-40"]
+    assert "5×5, 4 positions" in format_section(Suite(), results, tmp_path)
+
+
+def test_a_position_is_solved_by_its_answer_alone(make_scope, searcher, tmp_path, monkeypatch):
+    class D2:
+        name = "d2"
+
+        def decide(self, game: Game, limit: Limit) -> Decision:
+            assert len(game.moves) == 3, "the answer is not shown"
+            return Decision(parse_vertex("D2", 5))
+
+    monkeypatch.setattr(suite, "build_player", lambda values, seed: D2())
+    own = _write(tmp_path / "own.sgf", "D2", "D3", "pass")
+    results = Suite().measure(make_scope(data=own, models=(searcher(20),)))
+    assert results["sizes"]["5"]["solved"] == {"at-20": [1, 0, 0]}
+
+
+def test_who_solves_what_the_other_does_not():
+    alone, difference = compare([1, 1, 0, 0], [1, 0, 1, 1])
+    assert alone == "2 : 1"
+    assert difference.startswith("25 (")
+
+
+def test_positions_are_looked_for_in_games_of_each_size(make_scope, searcher, monkeypatch):
+    monkeypatch.setattr(suite, "SIZES", (5, 7))
+    monkeypatch.setattr(suite, "_MOST_POSITIONS", 3)
+    monkeypatch.setattr(suite, "ANALYSED_AT", {Budget.SMOKE: 20})
+    scope = make_scope(models=(searcher(20), searcher(40)), runs=2)
+    results = Positions().measure(scope)
+    assert {size: (found["games"], found["looked at"]) for size, found in results["sizes"].items()} == {
+        "5": (2, 6),
+        "7": (2, 6),
+    }
+    kept = sum(found["kept"] for found in results["sizes"].values())
+    assert len(read_suite(scope.folder / "suite.sgf")) == kept
+    assert [row.ours for row in Positions().rows(results)] == [found["kept"] for found in results["sizes"].values()]
+    assert "at-20" in format_section(Positions(), results, scope.folder)
+    with pytest.raises(ExperimentError, match="two analysts are needed on 5×5, and 1 are given"):
+        Positions().measure(make_scope(models=(searcher(20),)))
