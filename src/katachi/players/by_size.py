@@ -13,7 +13,7 @@ A rating belongs to a board, and stands in its table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from threading import Event
 from typing import Any, Final, NamedTuple
 
@@ -95,7 +95,7 @@ class BySizeSpec(PlayerSpec):
         return {size: spec.rating for size, spec in self.boards.items() if spec.rating is not None}
 
     @classmethod
-    def list_keys(cls, table: list[str], values: Any) -> list[str]:
+    def list_keys(cls, table: Sequence[str], values: Any) -> list[str]:
         if len(table) < 2:
             return super().list_keys(table, values)
         return BoardSpec.list_keys(table[2:], values["boards"][table[1]])
