@@ -1,6 +1,6 @@
 """Makes the pictures of the documents: ``make pictures`` starts a board, plays on it in a browser, and looks.
 
-Games and the lesson come from fixed seeds, so the positions and the curve are always the same. Level 8, which
+Games and the lesson come from fixed seeds, so the positions and the curve are always the same. Level 10, which
 analyses some of them, is random: its numbers differ by a few percent each time.
 """
 
@@ -114,11 +114,11 @@ class Photographer:
 
 def show_playing(guest: Photographer) -> None:
     """A game against the shapes learned on 9×9, and the layers over it."""
-    adviser = load_player("level-8", seed=SEED)
+    adviser = load_player("level-10", seed=SEED)
     for _ in range(PLAYED):
         guest.play(adviser.decide(guest.game(), Limit()).move)
     guest.keep("game")
-    for layer, player in (("territory", "level-8"), ("wins", "shapes-9"), ("shapes", "shapes-9")):
+    for layer, player in (("territory", "level-10"), ("wins", "shapes-9"), ("shapes", "shapes-9")):
         guest.choose_analysis_by(player)
         guest.switch_layer(layer)
         guest.keep(layer)
@@ -141,7 +141,7 @@ def show_review(guest: Photographer, file: Path) -> None:
     guest.keep("start", height=550)
     guest.page.locator("input[type=file]").set_input_files(file)
     guest.page.get_by_test_id("board").wait_for()
-    guest.choose_analysis_by("level-8")
+    guest.choose_analysis_by("level-10")
     guest.page.get_by_role("button", name="Review the game").click()
     guest.page.get_by_text("Save as SGF with the review").wait_for()
     guest.page.locator(".k-mistake").first.click()

@@ -24,7 +24,7 @@ from katachi.core.cards import ModelError
 from katachi.players.specs import SpecError
 from katachi.sgf import load_sgf, parse_sgf
 
-SETTINGS = JudgeSettings(player="level-3", models=("shapes-5",), simulations=4)
+SETTINGS = JudgeSettings(player="strong-9", models=("shapes-5",), simulations=4)
 GAMES = {
     "long.sgf": "(;SZ[5]KM[0.5];B[cc];W[bb];B[bc];W[cb];B[db];W[dc];B[dd];W[eb];B[da];W[ea];B[ba])",
     "two.sgf": "(;SZ[5];B[aa])(;SZ[5]C[mine];B[bb];W[cc])",

@@ -10,6 +10,7 @@ import pytest
 from katachi.core.conformance import check_player, sample_games
 from katachi.core.contracts import ClosingPlayer, Limit
 from katachi.go.game import Game
+from katachi.players.by_size import BySizeSpec
 from katachi.players.specs import PlayerSpec, SearchSpec, bundled_players, load_player, parse_spec, read_spec
 
 NAMES = [player.name for player in bundled_players()]
@@ -24,8 +25,10 @@ def test_bundled(name):
     """Each on the boards that it plays on; searches get little time."""
     spec = spec_of(name)
     games = sample_games() if spec.board_size is None else sample_games(sizes=(spec.board_size,))
+    if isinstance(spec, BySizeSpec):  # with networks, which take their time
+        games = sample_games(sizes=(5, 9, 13, 19))
     is_timed = isinstance(spec, SearchSpec) and spec.limit.seconds is not None  # and a clock does not repeat itself
-    limit = Limit(seconds=0.02) if is_timed else Limit(simulations=20)
+    limit = Limit(seconds=0.02) if is_timed else Limit(simulations=4 if isinstance(spec, BySizeSpec) else 20)
     check_player(spec.build(1), None if is_timed else spec.build(1), games=games, limit=limit)
 
 

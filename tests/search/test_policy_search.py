@@ -69,6 +69,21 @@ def test_temperature_draws_in_proportion_to_powers():
         assert np.abs(shares - np.array(expected) / sum(expected)).max() < 0.05
 
 
+def test_each_move_is_overlooked_as_often_as_asked_for():
+    evaluator = fixed(0.9, 0.09, 0.01)
+    moves = [choose(evaluator, Game(5), seed, overlooks=0.4).move for seed in range(1500)]
+    shares = np.bincount(moves, minlength=3) / 1500
+    expected = [0.6 + 0.4**3, 0.4 * 0.6, 0.4**2 * 0.6]  # if all three are overlooked, none is
+    assert np.abs(shares - expected).max() < 0.05
+    assert choose(evaluator, Game(5), overlooks=0.4).priors[0] == pytest.approx(0.9), "what it thinks stays the same"
+
+
+def test_the_only_move_is_not_overlooked():
+    game = Game(3, Rules(komi=0.5))
+    game.setup(black=[1, 3, 4, 5, 7], to_play=BLACK)
+    assert {choose(fixed(0.9), game, seed, overlooks=0.9).move for seed in range(20)} == {PASS}
+
+
 def test_fills_no_eye_and_passes_when_nothing_is_left():
     game = Game(3, Rules(komi=0.5))
     game.setup(black=[1, 3, 4, 5, 7], to_play=BLACK)

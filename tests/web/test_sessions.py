@@ -222,5 +222,6 @@ def test_shipped_players_are_on_offer_where_they_can_play():
     assert opponents["shapes-9"].size == 9
     assert opponents["alp"].plays(19)
     assert not opponents["shapes-9"].plays(19)
-    assert opponents["level-1"].rating is not None
+    assert opponents["level-1"].plays(9)
+    assert opponents["level-1"].plays(19)
     assert next(iter(list_opponents("gtp:gnugo --mode gtp"))) == "gnugo"

@@ -132,7 +132,7 @@ def digest_game(record: SgfGame) -> str:
 # The randomness at a position depends on the game and the turn alone, and a search runs on one thread. So neither the
 # process, nor the order, nor an interruption changes a result; only limits of time do.
 
-DEFAULT_PLAYER: Final = "level-8"
+DEFAULT_PLAYER: Final = "level-10"
 _THREADS: Final = "search.threads"
 
 
@@ -157,7 +157,7 @@ class JudgeSettings(Strict):
         Raises SpecError or ModelError if one of them cannot be loaded.
         """
         name = self.player_name
-        player = None if name is None else self._load_player(name, game, turn)
+        player = None if name is None else self._load_player(name, size, game, turn)
         is_default = self.player is None and not self.models
         names = default_models(size) if is_default else self.models
         models = {Path(name).name: model for name in names if (model := _load_fitting(name, size)) is not None}
@@ -167,9 +167,9 @@ class JudgeSettings(Strict):
             if isinstance(player, ClosingPlayer):
                 player.close()
 
-    def _load_player(self, name: str, game: str, turn: int) -> Player:
+    def _load_player(self, name: str, size: int, game: str, turn: int) -> Player:
         digest = sha256(f"{self.seed} {game} {turn}".encode()).digest()
-        player = load_player(name, int.from_bytes(digest[:8], "big"))
+        player = load_player(name, int.from_bytes(digest[:8], "big"), size)
         if isinstance(player, TunablePlayer) and _THREADS in player.parameters:
             player.set_parameter(_THREADS, "1")
         return player

@@ -24,6 +24,7 @@ from katachi.core.contracts import (
     OutcomeEvaluator,
     OwnershipEvaluator,
     Player,
+    PreparingPlayer,
     RankedEvaluator,
     TunablePlayer,
     ValuingEvaluator,
@@ -58,6 +59,8 @@ class Judges:
 
     def check(self, size: int) -> None:
         """Raise WrongBoardSize if one of the evaluators is for boards of another size."""
+        if isinstance(self.player, PreparingPlayer):
+            self.player.prepare(size)
         for evaluator in self.all_evaluators.values():
             evaluator.evaluate([Board(size)])
 

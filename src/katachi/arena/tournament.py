@@ -27,7 +27,7 @@ from katachi.arena.records import (
 )
 from katachi.arena.report import format_html, format_score
 from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings, parse_settings
-from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Limit, Player
+from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Limit, Player, PreparingPlayer
 from katachi.core.disk import in_processes
 from katachi.core.evaluators import WrongBoardSize
 from katachi.go.board import Board
@@ -60,8 +60,8 @@ def play_scheduled(settings: TournamentSettings, scheduled: ScheduledGame) -> Fi
         settings.limit.limit, settings.move_limit, settings.limit.grace, settings.limit.lose_on_time
     )
     with ExitStack() as stack:
-        black = _load(settings.players[scheduled.black], seeds.black, stack)
-        white = _load(settings.players[scheduled.white], seeds.white, stack)
+        black = _load(settings.players[scheduled.black], seeds.black, settings.size, stack)
+        white = _load(settings.players[scheduled.white], seeds.white, settings.size, stack)
         game = scheduled.opening.start(settings.size, settings.game_rules)
         played = match.play_game(black, white, game, conditions)
         referee = stack.enter_context(closing(match.load_referee(settings.referee)))
@@ -71,8 +71,8 @@ def play_scheduled(settings: TournamentSettings, scheduled: ScheduledGame) -> Fi
     return FinishedGame(record, _sgf(record, game))
 
 
-def _load(text: str, seed: int, stack: ExitStack) -> Player:
-    player = load_player(text.replace(SEED_PLACEHOLDER, str(seed)), seed=seed)
+def _load(text: str, seed: int, size: int, stack: ExitStack) -> Player:
+    player = load_player(text.replace(SEED_PLACEHOLDER, str(seed)), seed, size)
     if isinstance(player, ClosingPlayer):
         stack.callback(player.close)
     return player
@@ -246,7 +246,7 @@ def _play_in_match(
     with ExitStack() as stack:
         for role, seed in ((scheduled.black, scheduled.seeds.black), (scheduled.white, scheduled.seeds.white)):
             named = given[role]
-            player = _load(named, seed, stack) if isinstance(named, str) else named
+            player = _load(named, seed, settings.size, stack) if isinstance(named, str) else named
             if isinstance(player, EvaluatingPlayer):
                 _check_evaluator(player.name, player, settings.size)
             players.append(player)
@@ -302,7 +302,7 @@ def check_players(settings: TournamentSettings) -> tuple[str, ...]:
     notes = []
     referees = {text: text for text in (settings.referee, settings.check_referee or "") if text.startswith(GTP_PREFIX)}
     for name, text in (*settings.players.items(), *referees.items()):
-        player = load_player(text.replace(SEED_PLACEHOLDER, "0"), seed=0)
+        player = load_player(text.replace(SEED_PLACEHOLDER, "0"), 0, settings.size)
         if isinstance(player, GtpPlayer):
             with closing(player):
                 _check_engine(player, settings.size)
@@ -319,10 +319,11 @@ def check_players(settings: TournamentSettings) -> tuple[str, ...]:
 
 def _check_evaluator(text: str, player: EvaluatingPlayer, size: int) -> None:
     """Evaluate an empty board; raises ArenaError if the player cannot evaluate boards of this size."""
-    if player.evaluator is None:
-        return
     try:
-        player.evaluator.evaluate([Board(size)])
+        if isinstance(player, PreparingPlayer):
+            player.prepare(size)  # it may have an evaluator for every size
+        if player.evaluator is not None:
+            player.evaluator.evaluate([Board(size)])
     except WrongBoardSize as error:
         raise ArenaError(f"{text} cannot take part: {error}") from None
 

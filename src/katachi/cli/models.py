@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -150,21 +151,32 @@ def players(context: typer.Context, as_json: common.AsJson = False) -> None:
 
     bundled = bundled_players()
     if as_json:
-        values = [player._asdict() | {"rating": player.rating and player.rating.model_dump()} for player in bundled]
+        values = [player._asdict() | {"ratings": _dump_ratings(player.ratings)} for player in bundled]
         typer.echo(json.dumps({"players": values}))
         return
     table = Table("name", "description", box=None, pad_edge=False, show_header=False)
     for player in bundled:
-        table.add_row(player.name, Text(player.description + _format_rating(player.rating)))
+        table.add_row(player.name, Text(player.description + _format_ratings(player.ratings)))
     Console().print(table)
-    for scale in dict.fromkeys(player.rating.scale for player in bundled if player.rating):
-        typer.echo(f"Elo is {scale}.")
+    ratings = [rating for player in bundled for rating in player.ratings.values()]
+    scales = [f"Elo is {rating.scale}." for rating in ratings]
+    evidence = [f"Ranks are {rating.evidence}." for rating in ratings if rating.rank]
+    for sentence in dict.fromkeys(scales + evidence):
+        typer.echo(textwrap.fill(sentence, 80, subsequent_indent="  "))
     common.name_next_step("katachi play NAME, katachi show NAME, katachi match NAME NAME")
 
 
-def _format_rating(rating: RatingTable | None) -> str:
-    """``; Elo 1,234 (1,200 to 1,268)``."""
-    return "" if rating is None else f"; Elo {rating.value:,} ({rating.low:,} to {rating.high:,})"
+def _dump_ratings(ratings: Mapping[str, RatingTable]) -> dict[str, Any]:
+    return {size: rating.model_dump() for size, rating in ratings.items()}
+
+
+def _format_ratings(ratings: Mapping[str, RatingTable]) -> str:
+    """``; 9×9: Elo 1,234, about 20k``."""
+    parts = []
+    for size, rating in ratings.items():
+        where = f"{size}×{size}: " if size.isdigit() else ""
+        parts.append(f"; {where}Elo {rating.value:,}" + (f", about {rating.rank}" if rating.rank else ""))
+    return "".join(parts)
 
 
 @players_app.command()

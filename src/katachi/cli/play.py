@@ -286,7 +286,7 @@ def play(
     game = _new_game(size, rules, komi, handicap)
     record = _new_record() if sgf is None else _check_record(sgf)
     human = {Side.BLACK: BLACK, Side.WHITE: WHITE}.get(color) or random.Random(seed).choice((BLACK, WHITE))
-    opponent = load_player(player or default_player(size), seed)
+    opponent = load_player(player or default_player(size), seed, size)
     limit = Limit(simulations=simulations, seconds=seconds)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # bytes that are not text are not a vertex either

@@ -124,8 +124,6 @@ def require_gnugo() -> None:
 
 # Players that an experiment makes up, as the TOML files that a tournament reads; and ratings in bundled ones.
 
-_RATING: Final = re.compile(r"^\[rating\]\n(?:[^\[].*\n?)*", re.MULTILINE)
-
 
 def write_players(players: Mapping[str, Json], folder: Path) -> dict[str, str]:
     """Write the spec of each player to a file of its name; returns the files by name.
@@ -170,10 +168,11 @@ def build_player(values: Json, seed: int) -> Player:
     return parse_spec(format_toml(values)).build(seed)
 
 
-def write_rating(path: Path, rating: RatingTable) -> None:
-    """Put a rating into a player's file, in the place of an earlier one; the rest stays as it is."""
-    kept = _RATING.sub("", path.read_text(encoding="utf-8")).rstrip("\n")
-    write_atomically(path, f"{kept}\n{format_toml({'rating': rating.model_dump()}).lstrip()}")
+def write_rating(path: Path, rating: RatingTable, place: str = "rating") -> None:
+    """Put a rating into a table of a player's file, in the place of an earlier one; the rest stays as it is."""
+    earlier = re.compile(rf"^\[{re.escape(place)}\]\n(?:[^\[].*\n?)*", re.MULTILINE)
+    kept = earlier.sub("", path.read_text(encoding="utf-8")).rstrip("\n")
+    write_atomically(path, f"{kept}\n[{place}]\n{format_toml(rating.model_dump(exclude_defaults=True))}")
 
 
 # Tournaments in rounds, and what is counted of them.

@@ -7,5 +7,6 @@ PLAYER_KINDS = {
     "alp": "katachi.players.specs:SimpleSpec",
     "influence": "katachi.players.specs:SimpleSpec",
     "search": "katachi.players.specs:SearchSpec",
+    "by-size": "katachi.players.by_size:BySizeSpec",
 }
 WARMUP = {"players": "katachi.players.simple:warmup"}

@@ -67,7 +67,7 @@ DEFAULT_SIZE: Final = 9  # of boards, for players of all sizes
 MAX_SPEC_BYTES: Final = 1_000_000
 _GTP_PREFIX: Final = "gtp:"
 _BUNDLED_NAME: Final = re.compile(r"[\w-]+")
-_CHANGED: Final = re.compile(r"(.*?)((?:\s+[a-z_.]+=\S+)*)", re.DOTALL)  # a player, and settings of its own
+_CHANGED: Final = re.compile(r"(.*?)((?:\s+[a-z0-9_.]+=\S+)*)", re.DOTALL)  # a player, and settings of its own
 _RUN_PLAYER: Final = re.compile(r"player(?:-(\d{1,9}))?\.toml")  # as training runs have them
 
 
@@ -76,12 +76,17 @@ class SpecError(ValueError):
 
 
 class RatingTable(Strict):
-    """How strong a player was found to be: an Elo rating with its interval of 95 %, and what it is counted from."""
+    """How strong a player was found to be: an Elo rating with its interval of 95 %, and what it is counted from.
+
+    ``rank`` is that of people who would be about as strong, such as 15k, and ``evidence`` what says so.
+    """
 
     value: int
     low: int
     high: int
     scale: str = Field(min_length=1)
+    rank: str = ""
+    evidence: str = ""
 
 
 FindTable = Callable[[Any], type[BaseModel]]
@@ -105,6 +110,15 @@ class PlayerSpec(Strict, ABC):
     def board_size(self) -> int | None:
         """The only size of boards that it plays on; None if it plays on all, or that is not known."""
         return None
+
+    def on(self, size: int) -> PlayerSpec:  # noqa: ARG002 (most are the same on all)
+        """The same player for boards of this size alone."""
+        return self
+
+    @property
+    def ratings(self) -> dict[str, RatingTable]:
+        """Its ratings by the size of boards that they were measured on, as far as it names one: ``9``, or ``other``."""
+        return {} if self.rating is None else {str(self.board_size or "other"): self.rating}
 
     @classmethod
     def list_keys(cls, table: Sequence[str], values: Any) -> list[str]:
@@ -216,7 +230,7 @@ class SearchSpec(PlayerSpec):
             return values
         return cls.find_tables[info.field_name or ""](values).model_validate(values)
 
-    def build(self, seed: int | None) -> Player:
+    def build(self, seed: int | None) -> SearchPlayer:
         """Load the model and make the player; raises SpecError if the model cannot be used, or not in this search."""
         try:
             search = self.search.build(None if self.evaluator is None else self.evaluator.load())
@@ -301,6 +315,9 @@ def split_changes(text: str) -> tuple[str, list[str]]:
 
 def place_model(values: dict[str, Any], source: str) -> None:
     """Let a model's path that begins with ./ or ../ start at the file, if it is there: both can be moved together."""
+    for board in boards.values() if isinstance(boards := values.get("boards"), dict) else ():
+        if isinstance(board, dict):
+            place_model(board, source)
     table = values.get("evaluator")
     if not isinstance(table, dict):
         return
@@ -309,9 +326,13 @@ def place_model(values: dict[str, Any], source: str) -> None:
         table["model"] = str(Path(source).parent / model)
 
 
-def load_player(text: str, seed: int | None = None) -> Player:
-    """The player that a text stands for, as ``find_spec`` says; raises SpecError. Compiles nothing."""
-    return find_spec(text).build(seed)
+def load_player(text: str, seed: int | None = None, size: int | None = None) -> Player:
+    """The player that a text stands for, as ``find_spec`` says; raises SpecError. Compiles nothing.
+
+    One that is another on every board is loaded for those of one ``size``, if that is known.
+    """
+    spec = find_spec(text)
+    return (spec if size is None else spec.on(size)).build(seed)
 
 
 def find_spec(text: str) -> PlayerSpec:
@@ -435,7 +456,7 @@ class BundledPlayer(NamedTuple):
     name: str
     kind: str
     description: str
-    rating: RatingTable | None
+    ratings: dict[str, RatingTable]  # by the size of boards
 
 
 def bundled_players() -> list[BundledPlayer]:
@@ -444,7 +465,7 @@ def bundled_players() -> list[BundledPlayer]:
     names = (file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
     in_order = sorted(names, key=lambda name: [(word, int(n or 0)) for word, n in re.findall(r"(\D*)(\d*)", name)])
     specs = [(name, parse_spec(*read_spec(name))) for name in in_order]
-    return [BundledPlayer(name, spec.kind, spec.description, spec.rating) for name, spec in specs]
+    return [BundledPlayer(name, spec.kind, spec.description, spec.ratings) for name, spec in specs]
 
 
 def default_player(size: int) -> str:

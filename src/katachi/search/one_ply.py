@@ -294,7 +294,7 @@ class PolicySearch:
         shares = np.where(considered, policy[0].astype(np.float64), 0)
         shares = shares if shares.any() else considered.astype(np.float64)
         priors = shares / shares.sum()
-        index = int(rng.choice(priors.size, p=self._sharpen(priors)))
+        index = int(rng.choice(priors.size, p=self._sharpen(self._overlook(priors, rng))))
         move = PASS if index == priors.size - 1 else index
         visits = considered.astype(np.int64)
         return PolicyResult(move, wins, visits, (move,), priors.astype(np.float32), lead, ownership)
@@ -366,6 +366,13 @@ class PolicySearch:
         else:
             ownership = estimate_status(game.board).ownership
         return dead if dead_when_settled(game, ownership) == dead else None
+
+    def _overlook(self, priors: Doubles, rng: np.random.Generator) -> Doubles:
+        """Priors without those moves that are overlooked this time; all of them if nothing would be left."""
+        if self.settings.overlooks == 0:
+            return priors
+        seen = np.where(rng.random(priors.size) < self.settings.overlooks, 0.0, priors)
+        return seen if seen.any() else priors
 
     def _sharpen(self, priors: Doubles) -> Doubles:
         """The probabilities by which to choose: priors to the power of 1 / temperature."""

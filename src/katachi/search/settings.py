@@ -4,7 +4,7 @@ The ``[search]`` table of a player file is one of these classes, chosen by ``kin
 are their fields. They compile nothing: a search is imported when it is built.
 
 >>> find_settings({"kind": "policy"})(temperature=0.5)
-PolicySettings(kind='policy', temperature=0.5)
+PolicySettings(kind='policy', temperature=0.5, overlooks=0.0)
 
 A new search is a subclass of ``SearchSettings`` in ``_OWN``, or in ``System.searches`` of another package.
 """
@@ -55,11 +55,15 @@ class GreedySettings(SearchSettings):
 
 
 class PolicySettings(SearchSettings):
-    """How sharply to choose: 0 is the best move, at random among equals, 1 draws from the policy as it is."""
+    """How sharply to choose: 0 is the best move, at random among equals, 1 draws from the policy as it is.
+
+    ``overlooks`` is the chance of each move not to be seen at all: mistakes as people make them, who answer elsewhere.
+    """
 
     search_class = "katachi.search.one_ply:PolicySearch"
     kind: Literal["policy"] = "policy"
     temperature: float = Field(default=0.0, ge=0)
+    overlooks: float = Field(default=0.0, ge=0, lt=1)
 
 
 class AlphaBetaSettings(SearchSettings):

@@ -169,6 +169,7 @@ class TerritoryOptions(Strict):
 
     komi: float = Field(default=DEFAULT_KOMI, ge=-1000, le=1000)
     temperature: float | None = Field(default=None, gt=0, le=1e6)  # of expected areas; None is what the card says
+    points: float | None = Field(default=None, gt=0, le=1e6)  # of a lead, as on the card; for boards of other sizes
 
 
 class TerritoryCard(ModelCard):
@@ -212,7 +213,8 @@ class TerritoryCard(ModelCard):
     def build(self, read: ReadFile, options: TerritoryOptions) -> TerritoryEvaluator:
         """The network as an evaluator."""
         territory = self.read_territory(read)
-        return TerritoryEvaluator(territory, options.komi, self.points, options.temperature or self.temperature)
+        points, temperature = options.points or self.points, options.temperature or self.temperature
+        return TerritoryEvaluator(territory, options.komi, points, temperature)
 
     def read_territory(self, read: ReadFile) -> Territory:
         """All that is in the file; raises ValueError if it is another's, or the inputs mean something else today."""

@@ -248,7 +248,7 @@ class ReviewJob:
 @lru_cache(maxsize=_MOST_KEPT)
 def load_prepared(spec: str, size: int) -> Player:
     """A player, ready for boards of a size."""
-    player = load_player(spec)
+    player = load_player(spec, size=size)
     if isinstance(player, PreparingPlayer):
         player.prepare(size)
     return player

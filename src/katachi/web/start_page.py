@@ -79,7 +79,7 @@ class NewGameForm:
         opponents = [opponent for opponent in self._app.opponents.values() if opponent.plays(size)]
         default = _choose_default(opponents, size)
         chosen = self._player.value if self._player.value in {opponent.name for opponent in opponents} else default
-        self._player.set_options({opponent.name: _title(opponent) for opponent in opponents}, value=chosen)
+        self._player.set_options({opponent.name: _title(opponent, size) for opponent in opponents}, value=chosen)
         most = max_fixed_handicap(size)
         self._handicap.set_options([0, *range(2, most + 1)], value=min(int(self._handicap.value), most))
         self._describe()
@@ -118,13 +118,17 @@ def _show_for(field: ui.number, time: ui.select, *kinds: str) -> None:
 def _choose_default(opponents: list[Opponent], size: int) -> str:
     """A player that a beginner can beat, if there is one, else whoever learned on this board."""
     names = [opponent.name for opponent in opponents]
-    return next((name for name in ("level-3", default_player(size)) if name in names), names[0])
+    return next((name for name in ("level-1", default_player(size)) if name in names), names[0])
 
 
-def _title(opponent: Opponent) -> str:
+def _title(opponent: Opponent, size: int) -> str:
+    """``Level 3 · about 20k · Elo 1310``."""
     is_level = opponent.name.startswith("level-")
     name = texts.LEVEL.format(number=opponent.name.removeprefix("level-")) if is_level else opponent.name
-    return f"{name} · Elo {opponent.rating.value}" if opponent.rating else name
+    if (rating := opponent.rating_on(size)) is None:
+        return name
+    rank = [texts.ABOUT_RANK.format(rank=rating.rank)] if rating.rank else []
+    return " · ".join([name, *rank, f"Elo {rating.value}"])
 
 
 class _Records:

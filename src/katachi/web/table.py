@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
@@ -572,18 +573,21 @@ class Opponent(NamedTuple):
     name: str
     spec: str
     description: str
-    rating: RatingTable | None = None
+    ratings: Mapping[str, RatingTable] = MappingProxyType({})  # by the size of boards
     size: int | None = None
 
     def plays(self, size: int) -> bool:
         return self.size is None or self.size == size
+
+    def rating_on(self, size: int) -> RatingTable | None:
+        return self.ratings.get(str(size))
 
 
 def list_opponents(named: str | None = None) -> dict[str, Opponent]:
     """Everybody, by name, the named player first; raises SpecError if that is none."""
     opponents = [] if named is None else [_opponent_named(named)]
     opponents += [
-        Opponent(player.name, player.name, player.description, player.rating, find_spec(player.name).board_size)
+        Opponent(player.name, player.name, player.description, player.ratings, find_spec(player.name).board_size)
         for player in bundled_players()
     ]
     chosen: dict[str, Opponent] = {}
@@ -597,7 +601,7 @@ def _opponent_named(text: str) -> Opponent:
         return Opponent(load_player(text).name, text, text.removeprefix("gtp:"))
     spec = find_spec(text)
     where = str(Path(text).resolve()) if Path(text).exists() else text
-    return Opponent(spec.name or Path(text).stem, where, spec.description, spec.rating, spec.board_size)
+    return Opponent(spec.name or Path(text).stem, where, spec.description, spec.ratings, spec.board_size)
 
 
 # Table

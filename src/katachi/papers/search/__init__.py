@@ -8,8 +8,9 @@ from katachi.papers.experiment import Experiment
 from katachi.papers.search.calibration import Calibration
 from katachi.papers.search.delayed import LatePriors
 from katachi.papers.search.generations import Generations
+from katachi.papers.search.ladder import Ladder, Ladder13, Ladder19, write_cards
 from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality
-from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, write_cards
+from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling
 from katachi.papers.search.suite import Positions, Suite
 
 _HEAD: Final = """
@@ -21,6 +22,7 @@ How strong Monte-Carlo tree search is, and what its parts are worth and cost. A 
 katachi reproduce search --budget smoke
 katachi reproduce search --table doubling --budget full --jobs 2
 katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
+katachi reproduce search --table ladder-19 --budget hour
 katachi reproduce search --table playouts --budget hour --data SET
 katachi reproduce search --table calibration --data SET --budget full --jobs 2
 katachi reproduce search --table positions --budget full --jobs 2
@@ -40,6 +42,8 @@ EXPERIMENT: Final = Experiment(
         Ablation(),
         AgainstGnugo(),
         Ladder(),
+        Ladder13(),
+        Ladder19(),
         LatePriors(),
         PlayoutQuality(),
         PlayoutMatches(),

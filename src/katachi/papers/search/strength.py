@@ -1,4 +1,4 @@
-"""How strong the tree search is: ablations, games against GNU Go, strength by simulations, and a ladder of levels."""
+"""How strong the tree search is: ablations, games against GNU Go, and strength by simulations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
-from katachi.arena.settings import LimitSettings, OpeningSettings, TournamentSettings
+from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.contracts import Limit
 from katachi.papers.documents import (
     COLORS,
@@ -22,7 +22,7 @@ from katachi.papers.documents import (
     table,
     with_errors,
 )
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
+from katachi.papers.experiment import Budget, Json, Row, Scope, Table
 from katachi.papers.tournaments import (
     Pair,
     describe_games,
@@ -34,9 +34,7 @@ from katachi.papers.tournaments import (
     require_gnugo,
     rounds,
     write_players,
-    write_rating,
 )
-from katachi.players.specs import RatingTable
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import PlayoutSettings
 
@@ -421,111 +419,3 @@ to move, and a search ends early where its move can no longer change.
         axes.errorbar(simulations, values, errors, color=COLORS[4], marker="o", capsize=3, label="95 % interval")
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.0f}")
-
-
-# The bundled levels on one scale, with simple players and GNU Go as rungs between them.
-#
-# Each plays the two that follow it in the order of their strength. The scale is that of the old Computer Go Server,
-# where GNU Go stood at 1,800.
-
-ANCHOR: Final = Anchor(gnugo_name(10), 1800)
-SCALE: Final = f"on {SIZE}x{SIZE}, where {ANCHOR.player} is {ANCHOR.rating:,.0f}"
-LEVELS: Final = tuple(f"level-{number}" for number in range(1, 11))
-RUNGS: Final[Mapping[str, str]] = {  # in the order of their strength, or nearly
-    "random": "random",
-    **{level: level for level in LEVELS[:4]},
-    "ALP": "alp",
-    **{level: level for level in LEVELS[4:7]},
-    gnugo_name(0): gnugo(0),
-    LEVELS[7]: LEVELS[7],
-    ANCHOR.player: gnugo(10),
-    **{level: level for level in LEVELS[8:]},
-}
-LADDER_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 10, Budget.FULL: 100}
-_SMOKE_SIMULATIONS: Final = 10
-
-
-def write_cards(results: Mapping[str, Json], folder: Path) -> list[str]:
-    """Put the ratings of the levels into their files in a folder; returns whose.
-
-    Raises ExperimentError if they were not measured, or are not there.
-    """
-    if Ladder.name not in results:
-        raise ExperimentError(f"the table {Ladder.name} has not been measured")
-    ratings = {
-        level: results[Ladder.name]["ratings"][level] for level in LEVELS if level in results[Ladder.name]["ratings"]
-    }
-    for level, (value, low, high) in ratings.items():
-        path = folder / f"{level}.toml"
-        if not path.is_file():
-            raise ExperimentError(f"there is no {path} to write a rating into")
-        write_rating(path, RatingTable(value=value, low=low, high=high, scale=SCALE))
-    return list(ratings)
-
-
-class Ladder(Table):
-    name = "ladder"
-    title = "A ladder of levels"
-
-    def measure(self, scope: Scope) -> Json:
-        """Play and rate; ``--runs`` is the number of games of each pair."""
-        require_gnugo()
-        games = scope.runs or LADDER_GAMES[scope.budget]
-        template = TournamentSettings(
-            players=dict(RUNGS),
-            scheme="ladder",
-            size=SIZE,
-            jobs=scope.workers.jobs,
-            limit=LimitSettings(simulations=_SMOKE_SIMULATIONS if scope.budget is Budget.SMOKE else None),
-        )
-
-        def count(records: Sequence[GameRecord]) -> Json:
-            return describe_games(records) | rate_games(list(RUNGS), records, ANCHOR)
-
-        return play_rounds(rounds(template, dict.fromkeys(RUNGS, games)), scope, count)
-
-    def rows(self, results: Json) -> Iterator[Row]:
-        """The rating of every player."""
-        for name, (rating, low, high) in results["ratings"].items():
-            yield Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high))
-
-    def section(self, results: Json) -> str:
-        """How it was played, the ratings as a picture, and as a table."""
-        return f"""
-{results["games"]:,} games {SCALE}, each opening of two random moves played with both colors; {results["distinct"]:,} of
-them differ. Each player met the two that stand nearest above and below. Ratings are Bradley–Terry's. The cards of the
-levels have them from here: `katachi players`.
-
-![The levels, simple players and GNU Go on one scale](search/{self.name}.svg)
-
-{self._table(results)}
-"""
-
-    def _table(self, results: Json) -> str:
-        order = list(results["ratings"])
-        above = {(pair.second, pair.first): pair for pair in (Pair(**pair) for pair in results["pairs"])}
-        lines = []
-        for name, other in zip(order, [*order[1:], ""], strict=True):
-            rating, *interval = results["ratings"][name]
-            lines.append((name, format_estimate(rating, interval), self._won(above, name, other)))
-        return table(("player", "Elo (95 %)", "won against the next below, %"), lines)
-
-    def _won(self, above: Mapping[tuple[str, str], Pair], name: str, other: str) -> str:
-        """What a player won against another, if they met."""
-        if pair := above.get((name, other)):
-            return f"{100 - pair.won.mean:.1f} of {pair.games}"
-        if pair := above.get((other, name)):
-            return f"{pair.won.mean:.1f} of {pair.games}"
-        return ""
-
-    def draw(self, results: Json, pictures: Path) -> None:
-        """Draw the picture."""
-        found = dict(reversed(results["ratings"].items()))
-        values, errors = with_errors(found.values())
-        with plot(pictures / f"{self.name}.svg", columns=2, height=1.2 + 0.25 * len(found)) as (axes, rest):
-            rest.set_axis_off()
-            axes.errorbar(
-                values, range(len(found)), xerr=errors, color=COLORS[4], fmt="o", capsize=3, label="95 % interval"
-            )
-            label_axes(axes, f"Ratings {SCALE}", "Elo", "")
-            axes.set_yticks(range(len(found)), list(found))
