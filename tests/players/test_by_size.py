@@ -91,3 +91,15 @@ def test_models_beside_the_file_are_found(tmp_path):
     (tmp_path / "model").symlink_to(find_model("shapes-5"))
     (tmp_path / "mine.toml").write_text('kind = "by-size"\n[boards.5]\nevaluator = {model = "./model"}\n')
     assert load_player(str(tmp_path / "mine.toml"), seed=1).decide(Game(5), Limit()).move >= 0
+
+
+def test_settings_after_the_name_reach_every_board_that_has_them(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'kind = "by-size"\n[boards.5]\nsearch = {kind = "mcts"}\n[boards.other]\nevaluator = {model = "territory-9"}\n'
+        'search = {kind = "policy"}\n'
+    )
+    spec = find_spec(f"{tmp_path / 'mine.toml'} search.rave=0.0 limit.simulations=7")
+    assert spec.boards["5"].search.rave == 0.0
+    assert [board.limit.simulations for board in spec.boards.values()] == [7, 7]
+    with pytest.raises(SpecError, match="rvae"):
+        find_spec(f"{tmp_path / 'mine.toml'} search.rvae=0.0")

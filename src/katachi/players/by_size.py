@@ -14,10 +14,12 @@ A rating belongs to a board, and stands in its table.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from threading import Event
 from typing import Any, Final, NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from katachi.core.cards import Strict
 from katachi.core.contracts import Analysis, Ban, Decision, Evaluator, Limit, Parameter, Player
@@ -25,7 +27,7 @@ from katachi.core.evaluators import WrongBoardSize
 from katachi.go.game import Game
 from katachi.go.points import MAX_SIZE, MIN_SIZE
 from katachi.players.search_player import SearchPlayer
-from katachi.players.specs import DEFAULT_SIZE, PlayerSpec, RatingTable, SearchSpec
+from katachi.players.specs import DEFAULT_SIZE, PlayerSpec, RatingTable, SearchSpec, change_values
 from katachi.search.settings import PolicySettings
 
 OTHER: Final = "other"
@@ -93,6 +95,22 @@ class BySizeSpec(PlayerSpec):
     @property
     def ratings(self) -> dict[str, RatingTable]:
         return {size: spec.rating for size, spec in self.boards.items() if spec.rating is not None}
+
+    @classmethod
+    def change(cls, values: dict[str, Any], change: str, source: str) -> None:
+        """Change the players on all boards for which that makes sense, unless it says ``boards`` itself."""
+        boards = values.get("boards")
+        if change.partition(".")[0] in cls.model_fields or not isinstance(boards, dict):
+            super().change(values, change, source)
+            return
+        fitting = {}
+        for size, table in boards.items():
+            changed = deepcopy(table)
+            change_values(changed, change, source)
+            with suppress(ValidationError):
+                BoardSpec.model_validate({"kind": "search", **changed})
+                fitting[size] = changed
+        boards |= fitting or dict.fromkeys(boards, changed)  # which says what is wrong with it
 
     @classmethod
     def list_keys(cls, table: Sequence[str], values: Any) -> list[str]:

@@ -121,6 +121,11 @@ class PlayerSpec(Strict, ABC):
         return {} if self.rating is None else {str(self.board_size or "other"): self.rating}
 
     @classmethod
+    def change(cls, values: dict[str, Any], change: str, source: str) -> None:
+        """Let values say ``search.temperature=0.5``, or the like; raises SpecError."""
+        change_values(values, change, source)
+
+    @classmethod
     def list_keys(cls, table: Sequence[str], values: Any) -> list[str]:
         """The keys of a spec, or of a table inside it, of which these are the values."""
         model: type[BaseModel] = cls
@@ -279,8 +284,6 @@ def parse_spec(text: str, source: str = "spec", changes: Sequence[str] = ()) -> 
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SpecError(f"{source}: no TOML: {error}") from None
     place_model(values, source)
-    for change in changes:
-        _change(values, change, source)
     kind = values.get("kind")
     kinds = player_kinds()
     if not isinstance(kind, str):
@@ -288,13 +291,16 @@ def parse_spec(text: str, source: str = "spec", changes: Sequence[str] = ()) -> 
     if kind not in kinds:
         raise SpecError(f"{source}: unknown kind {kind!r}; {suggest(kind, kinds)}")
     spec_class = kinds[kind]()
+    for change in changes:
+        spec_class.change(values, change, source)
     try:
         return spec_class.model_validate(values)
     except ValidationError as error:
         raise SpecError(f"{source}: {_explain(error.errors()[0], spec_class, values)}") from None
 
 
-def _change(values: Any, change: str, source: str) -> None:
+def change_values(values: Any, change: str, source: str) -> None:
+    """Set a dotted key of the values of a spec, as in ``search.temperature=0.5``; raises SpecError."""
     key, _, text = change.partition("=")
     *tables, last = key.split(".")
     for table in tables:

@@ -289,7 +289,7 @@ class MctsTree:
 
     def priors(self) -> Floats:
         """The priors of the root's candidates, [n²+1]; 0 elsewhere."""
-        return np.maximum(self.edges[self.root, layout.PRIOR, : self.points + 1], 0)
+        return np.clip(self.edges[self.root, layout.PRIOR, : self.points + 1], 0, 1)
 
     def values(self, leads: Doubles) -> Floats:
         """P(Black wins) after each move of the root, [n²+1]; NaN where it was never chosen.
