@@ -174,7 +174,7 @@ def _trained(name: str) -> _Trained:
     metrics = folder / METRICS
     lines = [json.loads(line) for line in metrics.read_text("utf-8").splitlines()] if metrics.is_file() else []
     training, first = _without_folders(training), training.settings.get("first_model")
-    if not first or not lines:
+    if not first or not lines or training.first is not None:  # which a released model says itself
         return _Trained(training, lines)
     before = _trained(str(first))
     seen = {name: before.lines[-1].get(name, 0) for name in _COUNTED} if before.lines else {}
