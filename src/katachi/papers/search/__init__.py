@@ -7,8 +7,8 @@ from typing import Final
 from katachi.papers.experiment import Experiment
 from katachi.papers.search.calibration import Calibration
 from katachi.papers.search.delayed import LatePriors
-from katachi.papers.search.generations import Generations
 from katachi.papers.search.ladder import Ladder, Ladder13, Ladder19, write_cards
+from katachi.papers.search.learned import Generations, NetworkParts
 from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality
 from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling
 from katachi.papers.search.suite import Positions, Suite
@@ -40,6 +40,7 @@ EXPERIMENT: Final = Experiment(
     tables=(
         Doubling(),
         Ablation(),
+        NetworkParts(),
         AgainstGnugo(),
         Ladder(),
         Ladder13(),

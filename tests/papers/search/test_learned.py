@@ -1,4 +1,4 @@
-"""The curve of expert iteration: whose networks play, what the text says, and what doubling promises."""
+"""What parts of a search with a network are worth, and the curve of expert iteration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from katachi.core.disk import format_toml
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.search.generations import Generations, promise_of_doubling
+from katachi.papers.search import learned
+from katachi.papers.search.learned import Generations, NetworkParts, part_players, promise_of_doubling
+from katachi.players.specs import parse_spec
 
 TABLE = Generations()
 LINE = {"best": 0, "score": 0.6, "match_games": 40, "wrong_to_resign": 1, "checked_to_resign": 9, "positions": 10}
@@ -66,3 +68,32 @@ def test_what_doubling_promises():
     hours = [0, 0.5, 1, 2, 4, 8, 16]
     assert promise_of_doubling(hours, [0, 90, 80, 50, 100, 150, 200]) == pytest.approx(50)
     assert promise_of_doubling([0, 1], [0, 1]) is None
+
+
+def test_players_differ_by_their_parts():
+    players = part_players("25 simulations")
+    assert len(players) == len(learned.PARTS) + 1
+    for values in players.values():
+        spec = parse_spec(format_toml(values))
+        assert spec.limit.simulations == 25
+        assert getattr(spec.search, "threads", 1) == 1
+    full = players["strong-9, 25 simulations"]
+    assert full["evaluator"]["model"] == "expert-9"
+    assert "evaluator" not in players["without the network: patterns and playouts, 25 simulations"]
+    assert players["with RAVE, 25 simulations"]["search"] == {**full["search"], "rave": 200.0}
+
+
+def test_parts_are_measured_and_reported(make_scope, monkeypatch, tmp_path):
+    monkeypatch.setattr(learned, "PARTS", {"with RAVE": {}, "without the score": {}})
+    monkeypatch.setattr(learned, "SIZE", 3)
+    names = ("strong-9", "with RAVE", "without the score")
+    monkeypatch.setattr(
+        learned, "part_players", lambda limit: {f"{name}, {limit}": {"kind": "random"} for name in names}
+    )
+    table = NetworkParts()
+    results = table.measure(make_scope(runs=4))
+    assert results["games"] == 8
+    assert {row.id for row in table.rows(results)} == {"network/0/0", "network/1/0"}
+    text = format_section(table, results, tmp_path)
+    assert "| changed | 25 simulations |" in text
+    assert " of 4 |" in text

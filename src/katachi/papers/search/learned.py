@@ -1,4 +1,4 @@
-"""Expert iteration by generation: how strong its networks are without search, and what more hours promise."""
+"""Search with what was learned: what the parts of a search with a network are worth, and networks by generation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,111 @@ from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.training import METRICS, read_values
 from katachi.papers.documents import COLORS, format_estimate, format_value, label_axes, plot, table, with_errors
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
-from katachi.papers.tournaments import describe_games, play_rounds, rate_games, rounds, write_players
+from katachi.papers.tournaments import Pair, describe_games, format_won, play_rounds, rate_games, rounds, write_players
+from katachi.players.specs import find_spec
+
+# What parts of a search with a network are worth: the search without one of them, or with it, against the search as it
+# is, at a few simulations, at many, and at equal time.
+
+SIZE: Final = 9
+FULL: Final = "strong-9"
+LIMITS: Final[dict[str, Json]] = {
+    "25 simulations": {"simulations": 25},
+    "500 simulations": {"simulations": 500},
+    "1 s": {"seconds": 1.0},
+    "10,000 simulations": {"simulations": 10_000},
+}
+LIMITS_OF: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 4}  # how many of them are measured
+PART_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 100}
+PARTS: Final[dict[str, Json]] = {  # how the others differ from the search as it is
+    "without the network: patterns and playouts": {"evaluator": None, "search": {"kind": "mcts", "threads": 1}},
+    "without search: the network alone": {"search": {"kind": "policy"}},
+    "values by playouts alone": {"value_share": 0.0},
+    "half of the values by playouts": {"value_share": 0.5},
+    "priors with delay, the first ones waited for": {"priors": "delayed", "batch": 16},
+    "priors with delay, none waited for": {"priors": "delayed", "batch": 16, "waits_for": 0},
+    "leaves evaluated one at a time": {"at_once": 1},
+    "without the score": {"score_share": 0.0},
+    "half of the exploration": {"exploration": 0.35},
+    "twice the exploration": {"exploration": 1.4},
+    "with RAVE": {"rave": 200.0},
+}
+
+
+def part_players(limit: str) -> dict[str, Json]:
+    """The search as it is, and the others, each on one thread and held to a limit."""
+    values: Json = find_spec(FULL).on(SIZE).model_dump(mode="json", exclude_unset=True)["boards"][str(SIZE)]
+    search = {**values["search"], "threads": 1}
+    full = {**values, "kind": "search", "search": search, "limit": LIMITS[limit]}
+    others = {}
+    for name, change in PARTS.items():
+        other = full if "evaluator" not in change else {key: full[key] for key in full if key != "evaluator"}
+        others[name] = {**other, "search": change.get("search", search | change)}
+    return {f"{name}, {limit}": player for name, player in {FULL: full, **others}.items()}
+
+
+class NetworkParts(Table):
+    name = "network"
+    title = "What the parts of a search with a network are worth"
+
+    def measure(self, scope: Scope) -> Json:
+        """Play the search as it is against each of the others, at each limit; ``--runs``: games of each pair."""
+        games = scope.runs or PART_GAMES[scope.budget]
+        tournaments: dict[str, TournamentSettings] = {}
+        for number, limit in enumerate(list(LIMITS)[: LIMITS_OF[scope.budget]]):
+            files = write_players(part_players(limit), scope.folder / "players" / str(number))
+            template = TournamentSettings(players=files, scheme="gauntlet", size=SIZE, jobs=scope.workers.jobs)
+            found = rounds(template, {name: games for name in files if not name.startswith(FULL)})
+            tournaments |= {f"{number}-{folder}": settings for folder, settings in found.items()}
+
+        def count(records: Sequence[GameRecord]) -> Json:
+            players = sorted({side.name for record in records for side in (record.black, record.white)})
+            rated: Json = {"pairs": [], "ratings": {}}
+            for limit in LIMITS:
+                own = [record for record in records if record.black.name.endswith(f", {limit}")]
+                if own:
+                    here = [name for name in players if name.endswith(f", {limit}")]
+                    found = rate_games(here, own, Anchor(f"{FULL}, {limit}"))
+                    rated = {"pairs": rated["pairs"] + found["pairs"], "ratings": rated["ratings"] | found["ratings"]}
+            return describe_games(records) | rated
+
+        return play_rounds(tournaments, scope, count)
+
+    def _pairs(self, results: Json) -> dict[tuple[str, str], Pair]:
+        """What the others won, by their names and limits."""
+        found = {}
+        for pair in (Pair(**pair) for pair in results["pairs"]):
+            other = pair.second if pair.first.startswith(FULL) else pair.first
+            turned = Pair(pair.second, pair.first, pair.games, pair.games - pair.wins - pair.draws, pair.draws)
+            part = next(name for name in PARTS if other.startswith(name))
+            found[part, other.removeprefix(f"{part}, ")] = pair if other == pair.first else turned
+        return found
+
+    def rows(self, results: Json) -> Iterator[Row]:
+        """What every other won."""
+        for (part, limit), pair in self._pairs(results).items():
+            where = f"{self.name}/{list(PARTS).index(part)}/{list(LIMITS).index(limit)}"
+            yield Row.measured(where, f"{part}, at {limit}: won, %", None, pair.won)
+
+    def section(self, results: Json) -> str:
+        """How it was played, and the scores."""
+        pairs = self._pairs(results)
+        limits = [limit for limit in LIMITS if any(found == limit for _, found in pairs)]
+        lines = [
+            (part, *(format_won(pairs.get((part, limit))) for limit in limits))
+            for part in PARTS
+            if any((part, limit) in pairs for limit in limits)
+        ]
+        return f"""
+`{FULL}` on {SIZE}×{SIZE} against itself with one thing changed, what the other won in percent: below 50 the change
+costs strength. Each on one thread, held to so many simulations or to equal time, {results["games"]:,} games, each
+opening of two random moves played with both colors; {results["distinct"]:,} of them differ.
+
+{table(("changed", *limits), lines)}
+"""
+
+
+# Expert iteration by generation: how strong its networks are without search, and what more hours promise.
 
 GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 40, Budget.FULL: 200}
 FIRST: Final = Anchor("generation 0", 0.0)
