@@ -35,4 +35,4 @@ def shapes() -> LinearModel:
 @pytest.fixture
 def judges(shapes) -> Judges:
     """A tree of twenty simulations, and the shapes."""
-    return Judges(load_player("strong-9 search.threads=1", seed=1), Limit(simulations=20), {"shapes": shapes})
+    return Judges(load_player("strong-13 search.threads=1", seed=1), Limit(simulations=20), {"shapes": shapes})

@@ -24,7 +24,7 @@ from katachi.core.cards import ModelError
 from katachi.players.specs import SpecError
 from katachi.sgf import load_sgf, parse_sgf
 
-SETTINGS = JudgeSettings(player="strong-9", models=("shapes-5",), simulations=4)
+SETTINGS = JudgeSettings(player="strong-13", models=("shapes-5",), simulations=4)
 GAMES = {
     "long.sgf": "(;SZ[5]KM[0.5];B[cc];W[bb];B[bc];W[cb];B[db];W[dc];B[dd];W[eb];B[da];W[ea];B[ba])",
     "two.sgf": "(;SZ[5];B[aa])(;SZ[5]C[mine];B[bb];W[cc])",
@@ -160,7 +160,7 @@ def test_judges_that_do_not_exist(files):
 def test_a_search_has_one_thread_and_a_seed_of_its_position():
     with SETTINGS.judges(5, "abc", 3) as judges:
         assert judges.player.parameters["search.threads"] == 1
-    with JudgeSettings(player="strong-9").judges(9, "abc", 3) as judges:
+    with JudgeSettings(player="strong-13").judges(9, "abc", 3) as judges:
         assert judges.player.parameters["search.threads"] == 1
 
 

@@ -63,7 +63,7 @@ def test_territory_that_moved_is_told():
 def test_a_whole_game(record, analysis, judges):
     assert [found.node for found in analysis.positions] == list(range(11))
     assert analysis.game.positions == 11
-    assert analysis.game.player == "strong-9 search.threads=1"
+    assert analysis.game.player == "strong-13 search.threads=1"
     for found in analysis.positions:
         assert 0 <= found.black_wins <= 1
         assert len(found.ownership) == 25
@@ -87,7 +87,7 @@ def test_a_game_without_a_record(judges, shapes):
 
 def test_words(analysis):
     text = "\n".join(describe_game(analysis.game, analysis.positions))
-    assert text.startswith("Analysed by strong-9 search.threads=1 (20 simulations a position) with shapes.\nBlack: ")
+    assert text.startswith("Analysed by strong-13 search.threads=1 (20 simulations a position) with shapes.\nBlack: ")
     lines = describe_position(analysis.positions[9])
     assert re.fullmatch(r"Black wins \d+\.\d %, (Black|White) leads by \d+\.\d\.", lines[0])
     assert "Black B5 catches in a ladder B4 C4." in lines

@@ -18,7 +18,7 @@ def _own_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def analyze(run_katachi):
     def run(*arguments: str):
-        return run_katachi("analyze", *arguments, "--player", "strong-9", "--model", "shapes-5", "--simulations", "4")
+        return run_katachi("analyze", *arguments, "--player", "strong-13", "--model", "shapes-5", "--simulations", "4")
 
     return run
 
@@ -30,7 +30,7 @@ def test_a_game(analyze, tmp_path):
     names = {path.name for path in (tmp_path / "analysis").iterdir()} - {".lock"}
     assert names == {"run.json", "analysis.jsonl", "game.sgf", "report.html"}
     (game,) = load_sgf("analysis/game.sgf")
-    assert "Analysed by strong-9 (4 simulations a position) with shapes-5." in game.root.text("C")
+    assert "Analysed by strong-13 (4 simulations a position) with shapes-5." in game.root.text("C")
 
 
 def test_resume_and_refusal(analyze, tmp_path):

@@ -27,7 +27,9 @@ def test_bundled(name):
     games = sample_games() if spec.board_size is None else sample_games(sizes=(spec.board_size,))
     if isinstance(spec, BySizeSpec):  # with networks, which take their time
         games = sample_games(sizes=(5, 9, 13, 19))
-    is_timed = isinstance(spec, SearchSpec) and spec.limit.seconds is not None  # and a clock does not repeat itself
+    tables = spec.boards.values() if isinstance(spec, BySizeSpec) else [spec]
+    # a clock does not repeat itself
+    is_timed = any(isinstance(table, SearchSpec) and table.limit.seconds is not None for table in tables)
     limit = Limit(seconds=0.02) if is_timed else Limit(simulations=4 if isinstance(spec, BySizeSpec) else 20)
     check_player(spec.build(1), None if is_timed else spec.build(1), games=games, limit=limit)
 

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from katachi.core.models import open_model
 from katachi.core.training import Machine, MetricLine, Observer, TrainingError
 from katachi.data.batches import Batches
 from katachi.data.dataset import Dataset
@@ -54,8 +55,13 @@ def test_every_generation_plays_learns_and_is_measured(run):
     assert all(line["match_games"] >= 4 for line in lines)
     assert (run / "elo.svg").read_text().startswith("<?xml")
     best = next((line["generation"] for line in reversed(lines) if line["is_better"]), 0)
-    expected = run / f"generation-{best:03d}" / ("learning/model" if best else "model")
-    assert (run / "model" / "model.onnx").read_bytes() == (expected / "model.onnx").read_bytes()
+    assert (run / "model").exists() == (best > 0)
+    if best:
+        expected = run / f"generation-{best:03d}" / "learning/model"
+        assert (run / "model" / "model.onnx").read_bytes() == (expected / "model.onnx").read_bytes()
+        card = open_model(run / "model").card
+        assert card.training.games == 12
+        assert card.training.settings["visits"] == TINY.visits
 
 
 def test_a_run_that_was_interrupted_resumes_to_the_same(run, tmp_path, monkeypatch):

@@ -36,7 +36,9 @@ def random_batch(count: int, seed: int = 0, legal: float = 0.7) -> Batch:
     komi = rng.choice(np.array([-7.5, 0.5, 6.5], dtype=np.float32), count)
     servers = np.zeros(count, dtype=np.int8)
     plies = np.zeros(count, dtype=np.int16)
-    return Batch(planes, moves, ranks, colors, won, plies, owners, replies, scores, komi, servers, np.arange(count))
+    games, unsearched = np.arange(count), np.full(count, np.nan, dtype=np.float32)
+    beside = (owners, replies, scores, komi, servers, games, np.empty((count, 0), dtype=np.float32), unsearched)
+    return Batch(planes, moves, ranks, colors, won, plies, *beside)
 
 
 def test_warm_up_and_cosine() -> None:

@@ -45,7 +45,8 @@ def test_scores_are_those_of_the_formula():
             if prior < 0:
                 assert scores[index] == -np.inf
                 continue
-            untried = record["wins"] / record["visits"] - 0.2
+            mean = record["wins"] / record["visits"]
+            untried = mean - 0.2 * min(1, 2 * mean)
             own = wins / n if n else untried
             rave = seen_wins / seen if seen else own
             beta = np.sqrt(300 / (3 * n + 300)) * seen / (seen + 1)

@@ -47,6 +47,7 @@ def train() -> None:
       katachi train shapes
       katachi train patterns games/
       katachi train policy --data runs/games
+      katachi train expert --threads 2
       katachi train crbm --data runs/games
       katachi train value runs/crbm --data runs/games
       katachi train territory --data runs/games

@@ -57,9 +57,7 @@ class ExpertTraining(SelfPlaySettings):
 
     size: int = Field(default=9, ge=5, le=19)
     first_model: str = "policy-9"  # whose network to start from; an empty text is one that knows nothing
-    first_rank: str | None = (
-        None  # that it is asked about at first; networks that follow take the highest for their own
-    )
+    first_rank: str | None = None  # that it is asked about; later networks learn to be of the highest
     layers: int = Field(default=7, ge=3, le=99)  # of a network from nothing
     filters: int = Field(default=32, ge=8, le=512)
     generations: Count = 20
@@ -137,7 +135,10 @@ class ExpertRun:
             return
         folder.parent.mkdir(exist_ok=True)
         if settings.first_model:
-            shutil.copytree(find_model(settings.first_model), folder)
+            copied = folder.with_name("copied")
+            shutil.rmtree(copied, ignore_errors=True)
+            shutil.copytree(find_model(settings.first_model), copied)
+            copied.rename(folder)
         else:
             self._make_network(folder)
 
@@ -257,8 +258,7 @@ def train_expert(settings: ExpertTraining, directory: Path, command: str, machin
         run.restore(_Counter())
         run.start_clocks()
         expert.begin()
-        if not run.lines and not (directory / _MODEL).exists():
-            shutil.copytree(expert.model(0), directory / _MODEL)  # the best so far
+        _keep_best(run, expert)
         for generation in range(len(run.lines) + 1, settings.generations + 1):
             best = _find_best(run.lines)
             games = expert.play(generation, best.generation, observer)
@@ -277,9 +277,11 @@ def train_expert(settings: ExpertTraining, directory: Path, command: str, machin
             curve = draw_elo([*run.lines, MetricLine(line)])
             run.keep({"generation": np.array([generation])}, MetricLine(line), {"elo.svg": curve})
             observer.tick(generation * settings.games)
-            if line["is_better"]:
-                _keep_best(run, expert.model(generation))
-        run.finish("expert", search="policy")
+            _keep_best(run, expert)
+        if _find_best(run.lines).generation:
+            run.finish("expert", search="policy")
+        else:
+            run.finish()
 
 
 class _Counter:
@@ -302,18 +304,18 @@ def _find_best(lines: Sequence[MetricLine]) -> _Best:
     return _Best(0, 0.0)
 
 
-def _keep_best(run: TrainingRun, model: Path) -> None:
+def _keep_best(run: TrainingRun, expert: ExpertRun) -> None:
     """Let the run have the best network so far as its model, with a card that says how all of it came about."""
-    last, saved = run.lines[-1].values, open_model(model, PolicyCard)
-    training = run.describe("its own games", last["games"], last["positions"])
+    best = _find_best(run.lines).generation
+    if not best:
+        return
+    found, last = run.lines[best - 1].values, run.lines[-1].values
+    saved = open_model(expert.model(best), PolicyCard)
     rough = saved.read(INT8) if INT8 in saved.card.files else None
-    content = (saved.card.config, saved.read(ONNX), rough, load_weights(model))
-    save_policy(run.path / _MODEL, *content, training, {ELO: _elo_metric(run.lines)}, replace=True)
-
-
-def _elo_metric(lines: Sequence[MetricLine]) -> Metric:
-    values = lines[-1].values
-    return Metric(value=values["elo"], low=values["elo_low"], high=values["elo_high"], games=values["match_games"])
+    content = (saved.card.config, saved.read(ONNX), rough, load_weights(saved.path))
+    training = run.describe("its own games", last["games"], last["positions"])
+    elo = Metric(value=found["elo"], low=found["elo_low"], high=found["elo_high"], games=found["match_games"])
+    save_policy(run.path / _MODEL, *content, training, {ELO: elo}, replace=True)
 
 
 def _describe_games(games: Sequence[SearchedGame]) -> dict[str, float]:
@@ -378,7 +380,8 @@ TRAINING: Final = TrainingCommand(
     help="""Let a network play with itself by search, learn what the search found, and so on (expert iteration).
 
     Every generation plays games, learns from them, and plays a match with the best network so far, which a sequential
-    test decides. A run that was interrupted resumes when the same command is given again.
+    test decides. A run that was interrupted resumes when the same command is given again. --threads is the number of
+    processes that play.
 
     Examples:
       katachi train expert --threads 2
