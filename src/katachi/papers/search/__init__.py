@@ -8,9 +8,8 @@ from katachi.papers.experiment import Experiment
 from katachi.papers.search.calibration import Calibration
 from katachi.papers.search.delayed import LatePriors
 from katachi.papers.search.generations import Generations
-from katachi.papers.search.ladder import Ladder, Ladder13, Ladder19, write_cards
 from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality
-from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling
+from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, Ladder13, Ladder19, write_cards
 from katachi.papers.search.suite import Positions, Suite
 
 _HEAD: Final = """
