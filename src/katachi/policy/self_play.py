@@ -1,7 +1,7 @@
 """Games of a network with itself, or with another, by tree search: many side by side, asked about many boards at once.
 
 A move is searched closely, with noise at the root, or quickly; only what was searched closely is learned from (Wu
-2019). A game begins with some moves drawn from the policy, goes on by moves drawn from the visits, ever more sharply,
+2019). A game begins with some moves drawn from the policy, continues by moves drawn from the visits, ever more sharply,
 and ends when both pass, when it is settled, or when a player gives up. Some games nobody may give up: they show how
 often that would have been wrong.
 """

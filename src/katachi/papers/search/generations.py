@@ -34,7 +34,7 @@ def read_run(folder: Path) -> list[Json]:
 
 
 def promise_of_doubling(hours: Sequence[float], elo: Sequence[float]) -> float | None:
-    """The slope of Elo by the binary logarithm of hours over the later half of them; None of too few."""
+    """The gradient of Elo by the binary logarithm of hours over the later half of them; None of too few."""
     chosen = [(np.log2(hour), value) for hour, value in zip(hours, elo, strict=True) if hour > 0]
     chosen = chosen[len(chosen) // 2 :]
     if len(chosen) < _LEAST:
@@ -94,8 +94,8 @@ class Generations(Table):
     def section(self, results: Json) -> str:
         """How it was played, the curve, and its points."""
         curve = self._curve(results)
-        slope = promise_of_doubling([hours for _, hours, _ in curve], [rating for *_, (rating, *_) in curve])
-        promise = "" if slope is None else f" By the later half of the curve, twice the hours promise {slope:+.0f} Elo."
+        gain = promise_of_doubling([hours for _, hours, _ in curve], [rating for *_, (rating, *_) in curve])
+        promise = "" if gain is None else f" By the later half of the curve, twice the hours promise {gain:+.0f} Elo."
         won = {f"generation {line['generation']}": line for line in results["lines"]}
         lines = [
             (
