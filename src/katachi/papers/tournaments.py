@@ -63,11 +63,11 @@ class Games:
         }
 
 
-def require_games(scope: Scope) -> Games:
+def require_games(scope: Scope, splits: Iterable[Split] = Split, work: str = "learns from games") -> Games:
     """The games that were given; raises ExperimentError if none were, and DatasetError if they cannot be read."""
     if scope.data is None:
-        raise ExperimentError("this table learns from games: give --data SET (see: katachi data import --help)")
-    return open_games(scope.data)
+        raise ExperimentError(f"this table {work}: give --data SET (see: katachi data import --help)")
+    return open_games(scope.data, splits)
 
 
 def open_games(path: Path, splits: Iterable[Split] = Split) -> Games:

@@ -35,9 +35,9 @@ from katachi.papers.tournaments import (
     Games,
     Pair,
     describe_games,
-    open_games,
     play_rounds,
     rate_games,
+    require_games,
     rounds,
     write_players,
 )
@@ -275,9 +275,7 @@ class PlayoutQuality(Table):
 
     def measure(self, scope: Scope) -> Json:
         """Play out positions of counted validation games, a round after the other; ``--runs`` is the positions."""
-        if scope.data is None:
-            raise ExperimentError("this table plays out recorded games: give --data SET (see: katachi data import)")
-        games = open_games(scope.data, [Split.VALIDATION])
+        games = require_games(scope, [Split.VALIDATION], "plays out recorded games")
         chosen = self._choose(games, scope)
         parts = [chosen[start : start + _A_ROUND] for start in range(0, len(chosen), _A_ROUND)]
         work = partial(play_round, games=games)

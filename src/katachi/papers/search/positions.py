@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from katachi.arena.match import Conditions, RandomOpenings, play_game
-from katachi.core.cards import CONFIDENCE, mean_interval, wilson_interval
+from katachi.core.cards import CONFIDENCE, mean_interval
 from katachi.core.contracts import Ban, Doubles, Limit, Player, SelectivePlayer
 from katachi.core.disk import write_atomically
 from katachi.data.batches import area_komi
@@ -23,7 +23,7 @@ from katachi.go.rules import KoRule, Rules
 from katachi.papers.documents import COLORS, Estimate, format_rounded, label_axes, plot, share, table, with_errors
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.search.strength import SIZE, player
-from katachi.papers.tournaments import Games, build_player, held, named_players, open_games, player_values
+from katachi.papers.tournaments import Games, build_player, held, named_players, player_values, require_games
 from katachi.players.specs import find_spec
 from katachi.search.one_ply import TreeResult
 from katachi.search.settings import MctsSettings
@@ -139,9 +139,7 @@ class Calibration(Table):
 
     def measure(self, scope: Scope) -> Json:
         """Ask players, the default ones or those of ``--model``; ``--runs`` is the number of positions."""
-        if scope.data is None:
-            raise ExperimentError("this table asks about test games: give --data SET (see: katachi data import --help)")
-        games = open_games(scope.data, [Split.TEST])
+        games = require_games(scope, [Split.TEST], "asks about test games")
         if games.size != SIZE and not scope.models:
             raise ExperimentError(f"{scope.data} is on {games.size}×{games.size}: name players for it, --model PLAYER")
         players = named_players(scope.models) or default_players(scope.budget)
@@ -208,19 +206,14 @@ are kept {_CERTAIN} away from 0 and 1 for the log loss.
         with plot(pictures / f"{self.name}.svg", height=4.6) as (axes,):
             axes.plot([0, 100], [0, 100], color="#999999", linestyle=":", label="as it should be")
             for (name, found), color in zip(results["players"].items(), COLORS, strict=False):
-                points = [(100 * mean, *_won(won, count)) for count, mean, won in found["bins"]]
-                values, errors = with_errors([point[1:] for point in points])
-                predicted = [point[0] for point in points]
+                won = [share(won, count) for count, _, won in found["bins"]]
+                values, errors = with_errors((each.mean, *(each.interval or ())) for each in won)
+                predicted = [100 * mean for _, mean, _ in found["bins"]]
                 axes.errorbar(predicted, values, errors, color=color, marker="o", capsize=2, linewidth=1, label=name)
             label_axes(
                 axes, "Reliability of win rates", "chance that Black wins, as given, %", "games that Black won, %"
             )
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15))
-
-
-def _won(won: int, count: int) -> tuple[float, float, float]:
-    low, high = wilson_interval(won, count)
-    return 100 * won / count, 100 * low, 100 * high
 
 
 # Positions with one clearly best move: how they are found, and how many of them a player solves.
