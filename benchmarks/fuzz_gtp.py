@@ -31,8 +31,7 @@ from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
 
 with atheris.instrument_imports(include=["katachi.gtp"]):
-    from katachi.gtp.commands import gogui, play
-    from katachi.gtp.commands import inspect as scoring
+    from katachi.gtp.commands import inspect, play
     from katachi.gtp.engine import GtpEngine, commands
     from katachi.gtp.protocol import Line, LineSplitter, parse_command
     from katachi.gtp.serving import answer
@@ -108,7 +107,7 @@ def write_beginnings(folder: Path) -> Path:
 def make_quick() -> None:
     """Leave out what is not tested here, playouts and waiting for the disk, and load what is compiled."""
     os.fsync = lambda _descriptor: None
-    for module in (gogui, play, scoring):
+    for module in (inspect, play):
         module.estimate_status = partial(estimate_status, playouts=4)
     engine = GtpEngine(LastPlayer(), size=5)
     for line in ("genmove b", "final_score", "all_legal w", "kgs-genmove_cleanup w", "gogui-setup b C3", "showboard"):

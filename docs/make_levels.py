@@ -11,7 +11,7 @@ from typing import Final
 from katachi import Game, Limit, load_player
 from katachi.core.disk import write_atomically
 from katachi.go.points import PASS
-from katachi.papers.search.ladder import LEVELS
+from katachi.papers.search.strength import LEVELS
 
 PAGE: Final = Path(__file__).parent / "levels.md"
 MOVES: Final = 10

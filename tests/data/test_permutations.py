@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from katachi.data.batches import Permutation
-from katachi.data.kernels.ordering import permute
+from katachi.go.kernels.replay import permute
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 16, 17, 63, 64, 65, 1000, 4097])

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from katachi.papers.tournaments import read_player, write_players, write_rating
+from katachi.papers.tournaments import player_values, write_players, write_rating
 from katachi.players.specs import RatingTable, load_player, parse_spec
 
 
@@ -11,7 +11,9 @@ def test_made_up_players_can_be_loaded(tmp_path):
 
 
 def test_shipped_players_are_read():
-    assert read_player("alp")["kind"] == "alp"
+    assert player_values("alp", 9)["kind"] == "alp"
+    strong = player_values("strong-9", 9)
+    assert (strong["kind"], strong["evaluator"]["model"]) == ("search", "expert-9")
 
 
 def test_a_rating_takes_the_place_of_an_earlier_one_wherever_it_stands(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import PASS
-from katachi.papers.search.ladder import LEVELS
+from katachi.papers.search.strength import LEVELS
 from katachi.players.specs import find_spec
 
 SIZES = (9, 13, 19)

@@ -8,11 +8,10 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import MAX_POINTS, PASS
 from katachi.players.simple import AlpPlayer
-from katachi.shapes.alp import play_against_alp
 from katachi.shapes.features import LocalShapes
 from katachi.shapes.kernels.games import ALP, choose_by_liberties
 from katachi.shapes.learner import TdLearner, TdSettings
-from katachi.shapes.self_play import EYE_RULES
+from katachi.shapes.self_play import EYE_RULES, play_against_alp
 from katachi.shapes.sets import ShapeSet
 
 

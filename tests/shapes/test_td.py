@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from helpers import naive_td
 from katachi.core.conformance import check_learner
-from katachi.shapes.alp import play_against_alp
 from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.self_play import play_against_alp
 
 MODES = ("fast", "online")
 

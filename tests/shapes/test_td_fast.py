@@ -7,9 +7,9 @@ from helpers import naive_td
 from katachi.go.board import Board
 from katachi.go.kernels.board import new_boards
 from katachi.go.points import BLACK, MAX_POINTS, PASS
-from katachi.shapes.fused import build_fused_tables, levels_of
 from katachi.shapes.kernels.player import CODES, NO_MOVE, UNIT, begin_game, choose, fuse, play
 from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.model import build_fused_tables, levels_of
 from katachi.shapes.self_play import tie
 
 ALL = tuple(f"{location} {size}" for location in ("LI", "LD") for size in ("1x1", "2x1", "2x2", "3x2", "3x3"))

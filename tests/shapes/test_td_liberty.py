@@ -9,9 +9,9 @@ from helpers import naive_td
 from katachi.core.linear import LinearModel
 from katachi.go.board import Board
 from katachi.go.points import MAX_POINTS
-from katachi.shapes.alp import play_against_alp
 from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.liberty import LibertyShapes
+from katachi.shapes.self_play import play_against_alp
 from katachi.shapes.sets import ShapeSet
 
 BASIC = ("LI 1x1", "LI 2x2", "LD 2x1")

@@ -10,7 +10,7 @@ import pytest
 from katachi.features.influence import INFLUENCES, map_influence
 from katachi.go.board import Board
 from katachi.go.points import BLACK
-from katachi.territory.drawing import draw_influence, draw_point_inputs
+from katachi.territory.evaluator import draw_influence, draw_point_inputs
 from katachi.territory.inputs import PointInputs, Propensity
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 
 from katachi.data.dataset import BONUSES, NO_LABEL, SCORINGS, SPLITS, Dataset, DatasetError
 from katachi.data.importing import import_games
-from katachi.data.kernels.ordering import permute
 from katachi.features.planes import PlaneKind, PlaneSet
 from katachi.go.kernels import replay as kernels
 from katachi.go.kernels.board import new_boards
-from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT
+from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT, permute
 from katachi.go.points import BLACK, WHITE, Symmetry
 from katachi.go.rules import Rules, Scoring
 from katachi.sgf.files import Split

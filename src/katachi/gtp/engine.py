@@ -25,7 +25,7 @@ from katachi.core.contracts import Limit, Player
 from katachi.go.game import Game
 from katachi.go.rules import Rules
 from katachi.gtp import analysis
-from katachi.gtp.commands import admin, gogui, inspect, play
+from katachi.gtp.commands import admin, inspect, play
 from katachi.gtp.protocol import GtpError, Line, encode_text
 from katachi.gtp.serving import CommandTable, InputReader, answer, serve_lines
 from katachi.gtp.session import Session
@@ -33,7 +33,7 @@ from katachi.players.asking import Preparation
 from katachi.search.clock import DEFAULT_LAG, Clock
 
 commands = CommandTable[Session]()
-for _module in (admin, analysis, gogui, inspect, play):
+for _module in (admin, analysis, inspect, play):
     commands.include(_module.table)
 
 

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import time
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -30,7 +29,7 @@ from katachi.core.disk import format_toml, write_atomically
 from katachi.data.dataset import Dataset
 from katachi.papers.documents import Estimate, format_rounded, share
 from katachi.papers.experiment import ExperimentError, Json, Progress, Scope, Watcher
-from katachi.players.specs import RatingTable, find_spec, parse_spec, read_spec
+from katachi.players.specs import RatingTable, find_spec, parse_spec
 from katachi.sgf.files import Split
 
 # The games that are learned from: any set, of which the size with the most games is taken.
@@ -63,11 +62,11 @@ class Games:
         }
 
 
-def require_games(scope: Scope) -> Games:
+def require_games(scope: Scope, splits: Iterable[Split] = Split, work: str = "learns from games") -> Games:
     """The games that were given; raises ExperimentError if none were, and DatasetError if they cannot be read."""
     if scope.data is None:
-        raise ExperimentError("this table learns from games: give --data SET (see: katachi data import --help)")
-    return open_games(scope.data)
+        raise ExperimentError(f"this table {work}: give --data SET (see: katachi data import --help)")
+    return open_games(scope.data, splits)
 
 
 def open_games(path: Path, splits: Iterable[Split] = Split) -> Games:
@@ -139,27 +138,29 @@ def write_players(players: Mapping[str, Json], folder: Path) -> dict[str, str]:
     return files
 
 
-def read_player(name: str) -> Json:
-    """The values of a bundled player."""
-    return tomllib.loads(read_spec(name)[0])
+_OF_BOARDS: Final = ("kind", "rating", "opening")  # what a player for one size has beside
 
 
-def player_values(text: str) -> Json:
-    """What decides how a player plays, as JSON values; of anything that can be named as a player. Raises SpecError."""
-    values: Json = find_spec(text).model_dump(mode="json", exclude_unset=True, exclude={"description", "rating"})
-    return values
+def player_values(text: str, size: int) -> Json:
+    """What decides how a player plays on boards of a size, as JSON values; raises SpecError if it is not known."""
+    spec = find_spec(text).on(size)
+    values: Json = spec.model_dump(mode="json", exclude_unset=True, exclude={"description", "rating"})
+    if "boards" not in values:
+        return values
+    board = values["boards"][str(size)]
+    return {"kind": "search", "name": spec.name, **{key: board[key] for key in board if key not in _OF_BOARDS}}
 
 
-def named_players(texts: Iterable[str]) -> dict[str, Json]:
+def named_players(texts: Iterable[str], size: int) -> dict[str, Json]:
     """The values of players by their names, or by what they were called if two have the same; raises SpecError."""
-    values = {text: player_values(text) for text in texts}
+    values = {text: player_values(text, size) for text in texts}
     names = [each.get("name", text) for text, each in values.items()]
     return dict(zip(names if len(set(names)) == len(names) else values, values.values(), strict=True))
 
 
-def held(text: str, simulations: int, **search: Any) -> Json:
+def held(text: str, size: int, simulations: int, **search: Any) -> Json:
     """The values of a player with a tree search, on one thread and to so many simulations, whatever its own limit."""
-    values = player_values(text)
+    values = player_values(text, size)
     return values | {"search": values["search"] | {"threads": 1} | search, "limit": {"simulations": simulations}}
 
 

@@ -34,14 +34,12 @@ from katachi.core.training import MetricLine, Seed, TrainingError
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI
 from katachi.shapes import self_play as playing
-from katachi.shapes.alp import play_against_alp
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.fused import MIN_SIZE
 from katachi.shapes.kernels.run import RUN, STEP_SCHEDULES, step_decay, step_size_at
 from katachi.shapes.liberty import CombinedShapes, LibertyShapes, can_fuse_liberties
+from katachi.shapes.model import MIN_SIZE
+from katachi.shapes.self_play import play_against_alp
 from katachi.shapes.sets import ShapeSet
-
-__all__ = ["TdLearner", "TdSettings", "play_against_alp"]
 
 _SLICE: Final = 100  # games between two ticks, at which Ctrl-C is noticed
 

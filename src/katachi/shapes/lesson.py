@@ -19,9 +19,9 @@ from katachi.core.drawing import Figure, list_figures
 from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.core.training import Choice, Choices, Lesson, LessonProgress, list_pupils
 from katachi.go.rules import Rules
-from katachi.shapes.alp import play_against_alp
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.self_play import play_against_alp
 
 _SIZE: Final = 5
 _SHAPES: Final = {1: ("1x1",), 2: ("1x1", "2x1", "2x2"), 3: ("1x1", "2x1", "2x2", "3x2", "3x3")}

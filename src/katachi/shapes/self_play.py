@@ -1,4 +1,6 @@
-"""Self-play that learns, as objects: the arrays that the kernels work on, and what of them must be kept.
+"""Games of shapes: self-play that learns, and how well they play against the average liberty player.
+
+Self-play is an object: the arrays that the kernels work on, and what of them must be kept.
 
 ``FastSelfPlay`` chooses moves with fused tables and learns after each game; ``OnlineSelfPlay`` is the paper's update
 after every move. Both learn local shapes, alone or with liberty shapes, and hold a ``run`` record with settings and
@@ -17,14 +19,22 @@ from numpy.typing import NDArray
 from katachi.features.windows import TABLE_SIZES
 from katachi.go.kernels.board import OFF, SIMPLE_EYES, SINGLE_POINT_EYES, new_boards
 from katachi.shapes.features import LocalShapes
-from katachi.shapes.fused import build_fused_tables, levels_of
-from katachi.shapes.kernels.games import train_online, train_tables
-from katachi.shapes.kernels.online_td import GAME, Shapes
-from katachi.shapes.kernels.player import LIBERTY_TABLE, TABLE, new_player
+from katachi.shapes.kernels.games import ALP, count_online_wins, count_table_wins, train_online, train_tables
+from katachi.shapes.kernels.online_td import GAME
+from katachi.shapes.kernels.online_td import Shapes as OnlineShapes
+from katachi.shapes.kernels.player import LIBERTY_TABLE, TABLE, fuse, fuse_liberties, new_player
 from katachi.shapes.kernels.run import PLIES_PER_POINT
 from katachi.shapes.kernels.table_td import LEARNER, TableShapes
-from katachi.shapes.liberty import NO_LIBERTY_WINDOWS, CombinedShapes, LibertyShapes, build_liberty_windows
-from katachi.shapes.sets import inverse_codes
+from katachi.shapes.liberty import (
+    NO_LIBERTY_WINDOWS,
+    CombinedShapes,
+    LibertyShapes,
+    Shapes,
+    build_liberty_windows,
+    can_fuse_liberties,
+)
+from katachi.shapes.model import build_fused_tables, levels_of
+from katachi.shapes.sets import ShapeSet, inverse_codes
 
 # Tied inverses: learning where a shape and its color inverse share one weight with opposite signs.
 #
@@ -227,13 +237,13 @@ class OnlineSelfPlay(SelfPlay):
 
 def new_shapes(
     features: LocalShapes | CombinedShapes, move_cap: int, inverse: NDArray[np.uint32] = NO_INVERSES
-) -> Shapes:
+) -> OnlineShapes:
     """What the online kernels take besides the game, with room for the afterstates of so many plies."""
     tables, tracker = basic_shapes(features).tables, basic_shapes(features).tracker()
     afterstates, placements = move_cap // 2 + 1, int(features.active_counts.sum())
     active = np.zeros((2, afterstates, placements), dtype=np.uint32)
     gradients = np.zeros((2, afterstates, len(features.sets)))
-    return Shapes(tables.record, tracker.record, tracker.keys, tables.canonical, inverse, active, gradients)
+    return OnlineShapes(tables.record, tracker.record, tracker.keys, tables.canonical, inverse, active, gradients)
 
 
 def new_game(features: LocalShapes | CombinedShapes, *, cascade: bool) -> NDArray[Any]:
@@ -287,3 +297,85 @@ def _owners(liberty: LibertyShapes) -> NDArray[np.int64]:
 def longest_game(size: int) -> int:
     """The most plies that a game may have."""
     return PLIES_PER_POINT * size * size
+
+
+# How well shapes play: games against the average liberty player, by the thousand.
+
+
+def play_against_alp(
+    features: Shapes,
+    weights: NDArray[Any],
+    games: int,
+    seed: int,
+    komi: float = 7.5,
+    *,
+    random_plies: int = 0,
+    eye_rule: EyeRule = "simple",
+) -> float:
+    """How many games the greedy one-ply player with these weights wins, [features.size]; a draw counts half.
+
+    Colors alternate, Black first. Neither side passes while it has a sensible move. The first ``random_plies`` moves
+    of each game are random ones. Both sides keep their eyes by ``eye_rule``.
+    """
+    wins = play_by_color(features, weights, games, seed, komi, random_plies=random_plies, eye_rule=eye_rule)
+    return float(sum(wins))
+
+
+def play_by_color(
+    features: Shapes,
+    weights: NDArray[Any],
+    games: int,
+    seed: int,
+    komi: float = 7.5,
+    *,
+    random_plies: int = 0,
+    eye_rule: EyeRule = "simple",
+) -> tuple[float, float]:
+    """The same games counted apart: how many it wins as Black, and how many as White."""
+    if games < 0 or weights.shape != (features.size,):
+        raise ValueError(f"{games} games with weights of the shape {list(weights.shape)}, not [{features.size}]")
+    # An xorshift generator must not begin at 0.
+    own_seed, alp_seed = np.random.SeedSequence(seed).generate_state(2, np.uint64) | np.uint64(1)
+    alp = np.zeros(1, dtype=ALP)
+    alp["random"], alp["eye_rule"] = alp_seed, EYE_RULES[eye_rule]
+    boards = new_boards(3, features.board_size)
+    own, weights = _with_local_shapes(features, weights.astype(np.float64))
+    game = _new_table_player(own, weights) if _can_fuse(own) else new_game(own, cascade=False)
+    game["random"], game["eye_rule"] = own_seed, EYE_RULES[eye_rule]
+    rest = (alp, boards, games, random_plies, komi)
+    if _can_fuse(own):
+        wins = count_table_wins(game, (), *rest)
+    else:
+        wins = count_online_wins(game, (new_shapes(own, 1), weights[None]), *rest)
+    return float(wins[0]), float(wins[1])
+
+
+def _with_local_shapes(
+    features: Shapes, weights: NDArray[np.float64]
+) -> tuple[LocalShapes | CombinedShapes, NDArray[np.float64]]:
+    """Shapes with a weight each, and liberty shapes alone as if there were local shapes too, all worth nothing."""
+    if isinstance(features, LocalShapes):
+        return untie(features, weights)
+    if isinstance(features, CombinedShapes):
+        return features, weights
+    basic = LocalShapes(features.board_size, [ShapeSet.parse("LI 1x1")])
+    return CombinedShapes(basic, features), np.concatenate([np.zeros(basic.size), weights])
+
+
+def _can_fuse(features: LocalShapes | CombinedShapes) -> bool:
+    """Whether there are fused tables of these shapes."""
+    if any(shape_set.is_hashed for shape_set in basic_shapes(features).sets):
+        return False
+    return isinstance(features, LocalShapes) or can_fuse_liberties(features.liberty)
+
+
+def _new_table_player(features: LocalShapes | CombinedShapes, weights: NDArray[np.float64]) -> NDArray[Any]:
+    basic = basic_shapes(features)
+    tables = build_fused_tables(basic)
+    player = new_player(features.board_size, tables.cells, tables.classes)
+    fuse(weights, *levels_of(tables), player["fused"][0, : tables.large.table.size])
+    if isinstance(features, CombinedShapes):
+        player["has_liberties"] = True
+        windows = build_liberty_windows(features.liberty)
+        fuse_liberties(weights[basic.size :], windows, player["liberties"]["fused"][0])
+    return player

@@ -24,8 +24,6 @@ from katachi.core.models import SavedModel
 from katachi.core.release import Release, Request
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
-from katachi.shapes.alp import play_against_alp
-from katachi.shapes.fused import MIN_SIZE
 from katachi.shapes.learner import (
     GrowingLearner,
     Stage,
@@ -35,6 +33,8 @@ from katachi.shapes.learner import (
     load_grown_weights,
     sizes_not_mastered,
 )
+from katachi.shapes.model import MIN_SIZE
+from katachi.shapes.self_play import play_against_alp
 
 _SIZES = ("1x1", "2x1", "2x2", "3x2", "3x3")
 _TEST_PLIES = 2  # random moves before a test game: greedy players would repeat themselves

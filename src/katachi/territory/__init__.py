@@ -14,6 +14,6 @@ SYSTEM = System(
     trainings={"territory": "katachi.territory.train:TRAINING"},
     releases={"territory": "katachi.territory.train:RELEASE"},
     warmup={"territory": "katachi.territory.network:warmup"},
-    draw="katachi.territory.drawing:draw",
+    draw="katachi.territory.evaluator:draw",
     aliases={"dag_rnn": "territory"},
 )

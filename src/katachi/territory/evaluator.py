@@ -1,4 +1,4 @@
-"""A DAG-RNN as an evaluator: ownership, the area and the wins that follow from it, and how likely each move is.
+"""A DAG-RNN as an evaluator, its card, and drawings: ownership, what follows from it, and how likely each move is.
 
 E is the area that Black can expect: the sum over all points of the probability that it is Black's. Black wins by a
 logistic of the expected lead, komi included. A move is the more probable the more of E it brings its player, in
@@ -20,15 +20,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from pydantic import Field
 
+from katachi.core import drawing
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
-from katachi.core.contracts import Doubles, Evaluation, Floats, Outcome
+from katachi.core.contracts import Doubles, Evaluation, Floats, Outcome, OwnershipEvaluator
 from katachi.core.evaluators import after, check_temperature, moves_of, softmax_policy
-from katachi.core.models import WEIGHTS, blaming, format_tensors, open_model, parse_tensors, save_model
+from katachi.core.models import WEIGHTS, SavedModel, blaming, format_tensors, open_model, parse_tensors, save_model
+from katachi.features.influence import INFLUENCES, AnyInfluence, GroupKind, map_influence
 from katachi.go.board import Board
 from katachi.go.points import BLACK
 from katachi.go.rules import DEFAULT_KOMI
@@ -258,3 +260,51 @@ def load_territory(path: Path | str) -> tuple[Territory, TerritoryCard]:
     saved = open_model(path, TerritoryCard)
     with blaming(path):
         return saved.card.read_territory(saved.read), saved.card
+
+
+# Drawings: whose each point will be, and as sheets of small boards what a network reads.
+
+_LEAD: Final = (
+    "Blue points will be Black’s, yellow ones White’s, the surer the stronger the color. Below the board are the moves "
+    "that promise most."
+)
+
+
+def draw(saved: SavedModel[Any], request: drawing.DrawRequest) -> drawing.Drawing:
+    """Whose each point will be, and the moves that promise most."""
+    game = request.position(saved.card.board_size)
+    evaluator = saved.load()
+    if not isinstance(evaluator, OwnershipEvaluator):
+        raise drawing.DrawingError(f"{request.name} does not say who will own each point")
+    layer = drawing.ownership_layer(evaluator.ownership([game.board])[0], f"by {request.name}")
+    position, svg = drawing.evaluate_position(evaluator, game), drawing.draw_layer(game.board, layer, game.last_move)
+    return drawing.Drawing(
+        f"Whose each point will be, by {request.name}",
+        _LEAD,
+        (drawing.Section(position.title, (drawing.Figure(svg),), position.best()),),
+        svg,
+        drawing.show_layer(game, layer, drawing.show_moves(position)),
+    )
+
+
+def draw_influence(
+    board: Board, influences: Mapping[str, AnyInfluence] = INFLUENCES, group: GroupKind = "chain"
+) -> str:
+    """Black's influence less White's by each of some rules, side by side as one SVG, red where Black is felt more."""
+    pictures = []
+    for name, influence in influences.items():
+        black, white = map_influence(board, influence, group)
+        words = f"{name}: red where Black is felt more, blue where White is"
+        pictures.append(drawing.Picture(name, words, (black - white).reshape(board.size, board.size)))
+    return drawing.draw_sheet("Influence", board, pictures)
+
+
+def draw_point_inputs(inputs: PointInputs, board: Board, propensity: Floats | None = None) -> str:
+    """The inputs of each point itself as one SVG; those of its neighbors are the same, so that they are not drawn.
+
+    Without a table all propensities are 0.
+    """
+    (encoded,) = inputs.encode([board], propensity)
+    grids = encoded.T.reshape(inputs.d, board.size, board.size)
+    pictures = [drawing.Picture(inputs.names[i], inputs.describe(i), grids[i]) for i in inputs.own]
+    return drawing.draw_sheet(f"{inputs.d} inputs of a point", board, pictures)

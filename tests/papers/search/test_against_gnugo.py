@@ -17,7 +17,9 @@ TABLE = AgainstGnugo()
 @pytest.fixture
 def tiny(monkeypatch, random_gnugo):
     """All matches on 3×3, a few games each, with a player that needs no time."""
-    monkeypatch.setattr(against_gnugo, "read_player", lambda name: {"kind": "search", "search": {"kind": "mcts"}})
+    monkeypatch.setattr(
+        against_gnugo, "player_values", lambda name, size: {"kind": "search", "search": {"kind": "mcts"}}
+    )
     monkeypatch.setattr(against_gnugo, "_SMOKE_LIMIT", Limit(seconds=0.001))
     games = {Budget.SMOKE: 2}
     monkeypatch.setattr(against_gnugo, "MATCHES", [replace(match, size=3, games=games) for match in MATCHES])

@@ -12,7 +12,7 @@ from katachi.data.dataset import Dataset
 from katachi.go.points import EMPTY, PASS
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError, Workers
-from katachi.papers.search.calibration import Calibration, choose_games, default_players, draw_position, summarize
+from katachi.papers.search.positions import Calibration, choose_games, default_players, draw_position, summarize
 from katachi.papers.tournaments import open_games
 from katachi.sgf.files import Split
 

@@ -7,8 +7,8 @@ from katachi.core.conformance import check_evaluator
 from katachi.go.board import Board
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget
-from katachi.papers.search import delayed
-from katachi.papers.search.delayed import LatePriors, SlowEvaluator, ratio
+from katachi.papers.search import parts as delayed
+from katachi.papers.search.parts import LatePriors, SlowEvaluator, ratio
 
 TABLE = LatePriors()
 

@@ -8,7 +8,7 @@ import pytest
 
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.search.ladder import LEVELS, Ladder, Ladder13, Ladder19, estimate_rank, write_cards
+from katachi.papers.search.strength import LEVELS, Ladder, Ladder13, Ladder19, estimate_rank, write_cards
 from katachi.players import specs
 from katachi.players.specs import bundled_players, parse_spec
 

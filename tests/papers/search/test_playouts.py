@@ -10,8 +10,8 @@ from katachi.data.dataset import RESULTS, Dataset
 from katachi.go.points import Reason
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import ExperimentError
-from katachi.papers.search import playouts
-from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality, brier, log_loss, policies
+from katachi.papers.search import parts as playouts
+from katachi.papers.search.parts import PlayoutMatches, PlayoutQuality, brier, log_loss, policies
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import PlayoutSettings
 from katachi.sgf.files import Split

@@ -12,8 +12,8 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, parse_vertex
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError, Workers
-from katachi.papers.search import suite
-from katachi.papers.search.suite import Positions, Suite, ask, compare, find_positions, format_position, read_suite
+from katachi.papers.search import positions as suite
+from katachi.papers.search.positions import Positions, Suite, ask, compare, find_positions, format_position, read_suite
 from katachi.players.specs import load_player
 
 SIMULATIONS = 400

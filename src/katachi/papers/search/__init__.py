@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from katachi.papers.experiment import Experiment
-from katachi.papers.search.calibration import Calibration
-from katachi.papers.search.delayed import LatePriors
-from katachi.papers.search.ladder import Ladder, Ladder13, Ladder19, write_cards
 from katachi.papers.search.learned import Generations, NetworkParts
-from katachi.papers.search.playouts import PlayoutMatches, PlayoutQuality
-from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling
-from katachi.papers.search.suite import Positions, Suite
+from katachi.papers.search.parts import LatePriors, PlayoutMatches, PlayoutQuality
+from katachi.papers.search.positions import Calibration, Positions, Suite
+from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, Ladder13, Ladder19, write_cards
 
 _HEAD: Final = """
 How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.

@@ -29,8 +29,8 @@ from katachi.papers.documents import (
     table,
 )
 from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Value, do_runs, seed_of
-from katachi.shapes.alp import play_by_color
 from katachi.shapes.learner import TdLearner, TdSettings
+from katachi.shapes.self_play import play_by_color
 from katachi.shapes.sets import Location, ShapeSet
 
 # One learning run as the paper makes it: a pair learns by self-play, and is tested against the average liberty player.
