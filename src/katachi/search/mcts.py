@@ -27,7 +27,17 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Ban, CompiledEvaluator, Doubles, Evaluator, Floats, Ints, Limit, OutcomeEvaluator
+from katachi.core.contracts import (
+    Ban,
+    CompiledEvaluator,
+    Doubles,
+    Evaluation,
+    Evaluator,
+    Floats,
+    Ints,
+    Limit,
+    OutcomeEvaluator,
+)
 from katachi.core.disk import usable_cores
 from katachi.core.evaluators import evaluate_outcomes, moves_of
 from katachi.go.game import Game
@@ -589,7 +599,10 @@ class _Ending:
 
 def warmup() -> None:
     """Compile the tree search."""
-    MctsTree(5, megabytes=1).boards(np.zeros(1, dtype=np.int64))
+    tree, root = MctsTree(5, megabytes=1), np.zeros(1, dtype=np.int64)
+    tree.boards(root)
+    nothing = np.zeros((1, 5 * 5 + 1), dtype=np.float32)
+    tree.set_priors(root, np.zeros(1, dtype=np.uint64), Evaluation(nothing[:, 0], nothing))
     search = MctsSearch(None, MctsSettings(megabytes=1, expand_after=0, shares_positions=True))
     game = Game(5)
     for _ in range(2):  # the second continues with the tree of the first

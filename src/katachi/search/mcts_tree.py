@@ -264,7 +264,8 @@ class MctsTree:
             else:
                 leads, owners = outcome.black_lead, outcome.ownership
             nodes = nodes[there]
-            said = (evaluation.policy[there], evaluation.black_wins[there], leads[there], owners[there])
+            arrays = (evaluation.policy, evaluation.black_wins, leads, owners)
+            said = (np.ascontiguousarray(array[there], dtype=np.float32) for array in arrays)
             layout.put_evaluations(nodes, *said, self.nodes, self.edges, self.owners)
             if self._favors_pass and self.root in nodes:
                 self.favor_pass()
