@@ -65,7 +65,7 @@ class ExpertTraining(SelfPlaySettings):
     window: Count = 8  # generations whose games are learned from
     positions: Count = 64_000  # that are learned from in a generation
     batch: int = Field(default=64, ge=1, le=4096)
-    step_size: float = Field(default=0.002, gt=0, le=10, allow_inf_nan=False)
+    step_size: float = Field(default=0.001, gt=0, le=10, allow_inf_nan=False)
     match_pairs: Count = 80  # of games with the best network so far, at most
     match_visits: int = Field(default=30, ge=2, le=100_000)
     match_elo: float = Field(default=30.0, gt=0, le=1000)  # stronger, or weaker, between which the test decides
@@ -185,8 +185,8 @@ class ExpertRun:
             observer.note(f"generation {generation}: {done:,} of {settings.games:,} games")
         return [game for path in parts for game in load_searched_games(path)]
 
-    def learn(self, generation: int, observer: Observer, command: str) -> None:
-        """Learn from the last games, unless that is done."""
+    def learn(self, generation: int, best: int, observer: Observer, command: str) -> None:
+        """Let the best network learn from the last games, unless that is done."""
         from katachi.policy.train import train_policy
 
         if self.model(generation).exists():
@@ -196,7 +196,7 @@ class ExpertRun:
         if not (data / "labels.json").exists():
             parts = [part for each in kept for part in sorted((self._folder(each) / "games").glob("*.npz"))]
             write_searched_games(data, [game for part in parts for game in load_searched_games(part)], settings.grade)
-        learning = settings.learning(self.config, data, self.model(generation - 1))
+        learning = settings.learning(self.config, data, self.model(best))
         note = f"generation {generation}: {{:,}} of {learning.steps * learning.batch:,} positions"
         machine = self._machine._replace(threads=1)
         run = self._folder(generation) / "learning"
@@ -262,7 +262,7 @@ def train_expert(settings: ExpertTraining, directory: Path, command: str, machin
         for generation in range(len(run.lines) + 1, settings.generations + 1):
             best = _find_best(run.lines)
             games = expert.play(generation, best.generation, observer)
-            expert.learn(generation, observer, command)
+            expert.learn(generation, best.generation, observer, command)
             scores = expert.match(generation, best.generation, observer)
             line = {
                 "generation": generation,
