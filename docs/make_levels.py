@@ -19,8 +19,8 @@ GAMES: Final = {9: 10, 13: 4, 19: 3}  # by board size
 _COLUMNS: Final = {9: 5, 13: 4, 19: 3}  # of diagrams
 _HEAD: Final = """# The levels
 
-`level-1` to `level-10` are opponents to climb, on boards of all sizes. Their ratings, and the ranks that they are like, are
-measured by `katachi reproduce search --table ladder` (`ladder-13`, `ladder-19`) and have not been yet.
+`level-1` to `level-10` are opponents to climb, on boards of all sizes. Their ratings, and the ranks that they are like,
+are measured by `katachi reproduce search --table ladder` (`ladder-13`, `ladder-19`), and have not been yet.
 
 - **Levels 1 to 6** play what a network expects of people, and overlook moves (`search.overlooks`): each move is unseen
   with a probability, be it good or bad, so that a level answers elsewhere, misses a capture or saves the wrong stone.
