@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo
+from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo, legal_moves_of, stack_records
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry, parse_vertex
 
 
@@ -217,3 +218,15 @@ def test_a_transformed_board_is_the_one_on_which_the_transformed_moves_were_play
         assert turned.recent_points == twin.recent_points
         assert (turned.captured(BLACK), turned.hash) == (twin.captured(BLACK), twin.hash)
     assert board.captured(BLACK) == 1
+
+
+def test_many_boards_at_once_have_the_moves_that_each_has_alone() -> None:
+    rng = np.random.default_rng(1)
+    boards = [Board(5) for _ in range(20)]
+    for turns, board in enumerate(boards):
+        for _ in range(3 * turns):
+            points = np.flatnonzero(board.legal_moves()[:-1])
+            board.play(int(rng.choice(points)) if points.size else PASS)
+    expected = np.stack([board.legal_moves() for board in boards])
+    np.testing.assert_array_equal(legal_moves_of(boards), expected)
+    assert [Board.wrap(record[None]) for record in stack_records(boards)] == boards

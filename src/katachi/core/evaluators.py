@@ -28,7 +28,7 @@ from katachi.core.contracts import (
     Outcome,
     OutcomeEvaluator,
 )
-from katachi.go.board import Board
+from katachi.go.board import Board, legal_moves_of
 from katachi.go.playouts import run_playouts
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import DEFAULT_KOMI
@@ -170,7 +170,7 @@ class PolicyEvaluator:
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
         """The policy over legal moves alone; where it allows none of them, they are all alike."""
-        legal = np.stack([board.legal_moves() for board in boards])
+        legal = legal_moves_of(boards)
         policy = np.where(legal, self._policies(boards), 0.0)
         totals = policy.sum(axis=1, keepdims=True)
         policy = np.where(totals > 0, policy, legal) / np.where(totals > 0, totals, legal.sum(axis=1, keepdims=True))

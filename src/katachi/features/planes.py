@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.go.board import Board
+from katachi.go.board import Board, stack_records
 
 HIGHEST_RANK: Final = 9
 _LAYOUT: Final = 1  # raise it when a plane changes its meaning but not its name
@@ -83,6 +83,6 @@ class PlaneSet:
             raise ValueError("there are no boards to encode")
         size = boards[0].size
         out = np.empty((len(boards), self.count, size, size), dtype=np.uint8)
-        records = np.concatenate([board.record for board in boards])
+        records = stack_records(boards)
         self.fill(records, np.broadcast_to(np.asarray(ranks, dtype=np.int8), len(boards)).copy(), out)
         return out

@@ -27,7 +27,7 @@ katachi.go.board.IllegalMove: C3: ko
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -313,6 +313,19 @@ class Board:
         if self[point] == EMPTY:
             raise ValueError(f"there is no stone on {format_vertex(point, self.size)}")
         return point
+
+
+def stack_records(boards: Sequence[Board]) -> NDArray[Any]:
+    """The records of boards in one array, [B], as kernels take them."""
+    as_bytes = np.dtype((np.void, kernels.BOARD.itemsize))  # numpy would compare all fields of all records
+    return np.concatenate([board.record.view(as_bytes) for board in boards]).view(kernels.BOARD)
+
+
+def legal_moves_of(boards: Sequence[Board]) -> NDArray[np.bool_]:
+    """Which moves are legal under simple ko on boards of one size, [B, n²+1]."""
+    legal = np.ones((len(boards), boards[0].size ** 2 + 1), dtype=np.bool_)
+    kernels.fill_legal_of_all(stack_records(boards), legal)
+    return legal
 
 
 def _check_color(color: int) -> int:

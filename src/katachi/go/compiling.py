@@ -404,7 +404,14 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         if self._given is None or self._given.signature.args != sig.args:
             with global_compiler_lock, _compiler.interruptible():
                 self._given = self._form(self._signature or sig, wrapped=True)
+            library = self._given.library
+            library.get_pointer_to_function = cache(library.get_pointer_to_function)  # asked for at every call, too
         return self._given
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Its type, which numba would make anew at every call of a kernel that is given it."""
+        return self._type
 
     def _form(self, signature: Any, wrapped: bool) -> Any:
         arguments, result = sigutils.normalize_signature(signature)

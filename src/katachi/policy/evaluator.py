@@ -23,7 +23,7 @@ from katachi.core.contracts import Evaluation, Floats, Outcome
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import WEIGHTS, format_tensors, save_model
 from katachi.features.planes import HIGHEST_RANK
-from katachi.go.board import Board
+from katachi.go.board import Board, legal_moves_of
 from katachi.go.points import BLACK, Symmetry
 from katachi.go.rules import DEFAULT_KOMI
 from katachi.policy.config import PolicyConfig
@@ -186,7 +186,7 @@ class PolicyEvaluator:
 
     def _conclude(self, boards: Sequence[Board], said: Sequence[Sequence[Floats]]) -> Evaluation:
         """What follows from logits of the policy, and of the value if there is one, for every symmetry."""
-        legal = np.stack([board.legal_moves()[:-1] for board in boards])
+        legal = legal_moves_of(boards)[:, :-1]
         colors = np.array([board.to_play for board in boards])
         every, softmax = np.arange(len(boards)), np.where(colors == BLACK, 0, self.config.outputs - 1)
         sharpness = np.float32(1 / self.options.temperature)

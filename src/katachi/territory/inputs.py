@@ -57,7 +57,7 @@ from katachi.core.contracts import Floats, Ints
 from katachi.features.influence import INFLUENCES, GroupKind, Influence
 from katachi.features.kernels.influence import ORDERS
 from katachi.features.windows import find_windows
-from katachi.go.board import Board
+from katachi.go.board import Board, stack_records
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry
 from katachi.territory.kernels.inputs import (
     ALL_LEGAL,
@@ -126,7 +126,7 @@ class Propensity:
         owners = _check_ownership(ownership, (len(boards), boards[0].size ** 2))
         if any(board.size != boards[0].size for board in boards):
             raise ValueError(f"not all of these boards are {boards[0].size}×{boards[0].size}")
-        records = np.concatenate([board.record for board in boards])
+        records = stack_records(boards)
         count_positions(records, owners, *classify_windows(boards[0].size), self._counts)
 
     def count_game(self, start: Board, moves: Ints, colors: NDArray[np.int8], ownership: Ownership) -> None:
@@ -320,7 +320,7 @@ class PointInputs(Strict):
             raise ValueError("there are no boards to encode")
         table = np.zeros(TABLE_SHAPE, dtype=np.float32) if propensity is None else propensity
         out = np.empty((len(boards), boards[0].size ** 2, self.d), dtype=np.float32)
-        self.fill(np.concatenate([board.record for board in boards]), table, out)
+        self.fill(stack_records(boards), table, out)
         return out
 
     def flip(self, inputs: Floats, symmetry: Symmetry) -> Floats:

@@ -429,6 +429,13 @@ def fill_legal(boards, color, suicide, legal):
 
 
 @kernel
+def fill_legal_of_all(boards, legal):
+    """Set ``legal[board, point]`` for every point of every board, for the player to move and without suicide."""
+    for i in range(boards.size):
+        fill_legal(boards[i : i + 1], boards[i].to_play, False, legal[i])
+
+
+@kernel
 def hash_after(boards, work, move, color):
     """The hash of the position after a legal move; ``work`` is one more record to play it on."""
     work[0] = boards[0]
