@@ -8,7 +8,17 @@ from katachi.papers.experiment import Experiment
 from katachi.papers.search.learned import Generations, NetworkParts
 from katachi.papers.search.parts import LatePriors, PlayoutMatches, PlayoutQuality
 from katachi.papers.search.positions import Calibration, Positions, Suite
-from katachi.papers.search.strength import Ablation, AgainstGnugo, Doubling, Ladder, Ladder13, Ladder19, write_cards
+from katachi.papers.search.strength import (
+    Ablation,
+    AgainstFormer,
+    AgainstGnugo,
+    AgainstNetwork,
+    Doubling,
+    Ladder,
+    Ladder13,
+    Ladder19,
+    write_cards,
+)
 
 _HEAD: Final = """
 How strong Monte-Carlo tree search is, and what its parts are worth and cost. A target is what we set out to reach.
@@ -39,6 +49,8 @@ EXPERIMENT: Final = Experiment(
         Ablation(),
         NetworkParts(),
         AgainstGnugo(),
+        AgainstNetwork(),
+        AgainstFormer(),
         Ladder(),
         Ladder13(),
         Ladder19(),

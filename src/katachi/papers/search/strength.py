@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
@@ -188,15 +189,16 @@ shapes are those of `{MODEL}`. Time is what the other took for a move, as a mult
             axes.set_yticks(range(len(names)), [f"{PARTS[name].sign} {PARTS[name].title}" for name in names])
 
 
-# The bundled strong players against GNU Go: for a time per move on all cores, and held to some simulations on one.
+# The bundled players in matches: against GNU Go, their own network without search, and another program.
 
 _ROUNDS: Final = 10  # so that all matches are played side by side
 _SMOKE_LIMIT: Final = Limit(seconds=0.05)
+ALONE: Final = "its network alone"
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A player against a level of GNU Go, and what we want it to win.
+    """A player against an opponent, and what we want it to win.
 
     Held to simulations it plays on one thread, and a busy machine slows the match; only priors that come later than
     they would elsewhere weaken the player.
@@ -204,86 +206,128 @@ class Match:
 
     player: str
     size: int
-    level: int
-    limit: Limit  # of a move
+    opponent: str
+    limit: Limit  # of a move; an empty one is for players that do not search
     games: dict[Budget, int]
     target: str | None = None  # percent won
+    on_one_thread: bool = False  # for a time
 
     @property
     def name(self) -> str:
         held = f"-{self.limit.simulations}" if self.limit.simulations else ""
-        return f"{self.player}{held}-level-{self.level}"
+        held = f"-{self.limit.seconds:g}s" if self.on_one_thread else held
+        return f"{self.player}{held}-{self.opponent.removeprefix('GNU Go ').replace(' ', '-')}"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it needs no more than one core."""
+        return self.on_one_thread or self.limit.seconds is None
 
     @property
     def limit_in_words(self) -> str:
-        return f"{self.limit.simulations:,} simulations" if self.limit.simulations else f"{self.limit.seconds:g} s"
+        if self.limit.seconds is not None:
+            return f"{self.limit.seconds:g} s, {'one thread' if self.on_one_thread else 'all cores'}"
+        return f"{self.limit.simulations:,} simulations" if self.limit.simulations else "no search"
+
+    def values(self, limit: Limit) -> Json:
+        """Our bundled player but for the limit."""
+        values = player_values(self.player, self.size)
+        limits = {name: value for name, value in asdict(limit).items() if value is not None}
+        if not limits:
+            return values
+        threads = {"threads": 1} if limit.simulations or self.on_one_thread else {}
+        return values | {"search": values["search"] | threads, "limit": limits}
 
 
 _SOME: Final = {Budget.SMOKE: 0, Budget.HOUR: 20, Budget.FULL: 20}
 _FEW: Final = {Budget.SMOKE: 0, Budget.HOUR: 0, Budget.FULL: 20}
+_MANY: Final = {Budget.SMOKE: 0, Budget.HOUR: 40, Budget.FULL: 200}
+_SIXTY: Final = {Budget.SMOKE: 0, Budget.HOUR: 10, Budget.FULL: 60}
+_WEAK, _FAIR = gnugo_name(0), gnugo_name(10)
 MATCHES: Final = (
-    Match("strong-9", 9, 10, Limit(seconds=2.0), {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}, "≥ 90"),
-    Match("strong-19", 19, 0, Limit(simulations=2000), _SOME, "> 50"),
-    Match("strong-19", 19, 10, Limit(simulations=2000), _SOME),
-    Match("strong-19", 19, 0, Limit(seconds=10.0), _FEW, "> 50"),
-    Match("strong-19", 19, 10, Limit(seconds=10.0), _FEW),
+    Match("strong-9", 9, _FAIR, Limit(seconds=2.0), {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 200}, "≥ 90"),
+    Match("strong-9", 9, _FAIR, Limit(seconds=1.0), _MANY, "≥ 97", on_one_thread=True),
+    Match("strong-9", 9, _FAIR, Limit(simulations=1000), _MANY, "≥ 85"),
+    Match("expert-9", 9, _FAIR, Limit(), _MANY, "≥ 60"),
+    Match("strong-19", 19, _WEAK, Limit(simulations=2000), _SOME, "> 50"),
+    Match("strong-19", 19, _FAIR, Limit(simulations=2000), _SOME),
+    Match("strong-19", 19, _WEAK, Limit(seconds=10.0), _FEW, "> 50"),
+    Match("strong-19", 19, _FAIR, Limit(seconds=10.0), _FEW),
+)
+MATCHES_ALONE: Final = (
+    Match("strong-9", 9, ALONE, Limit(simulations=100), {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 60}, "≥ 60"),
+    Match("strong-19", 19, ALONE, Limit(simulations=100), _SIXTY, "≥ 60"),
+    Match("strong-19", 19, ALONE, Limit(simulations=500), _SIXTY, "≥ 70"),
+    Match("strong-19", 19, ALONE, Limit(simulations=1000), _SIXTY, "≥ 75"),
+)
+MATCHES_FORMER: Final = (
+    Match("strong-9", 9, "another program", Limit(seconds=1.0), _MANY, "≥ 85", on_one_thread=True),
+    Match("expert-9", 9, "another program", Limit(), _MANY, "≥ 95"),
 )
 
 
-class AgainstGnugo(Table):
-    name = "gnugo"
-    title = "Against GNU Go"
+class Matches(Table):
+    """Matches of the bundled players, from the empty board, or from random moves where only they make games differ."""
+
+    random_plies: ClassVar[int] = 0
+    preface: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def matches(self) -> Sequence[Match]:
+        """All that there are."""
+
+    @abstractmethod
+    def opponent(self, match: Match, scope: Scope) -> str:
+        """Who the opponent is, for a tournament."""
 
     def measure(self, scope: Scope) -> Json:
-        """Play one game at a time, whatever ``--jobs`` says, all matches side by side.
+        """Play all matches side by side, one game at a time where a player has all cores.
 
-        ``--runs`` is the number of games of those matches that the budget has.
+        ``--runs`` is the number of games of those matches that the budget has, ``--model`` names players to play.
         """
-        require_gnugo()
-        chosen = [match for match in MATCHES if match.games[scope.budget]]
+        chosen = self.choose(scope)
         parts = (self._rounds(match, scope).items() for match in chosen)
         tournaments = dict(part for part in chain.from_iterable(zip_longest(*parts)) if part)
-        sizes = {match.name: match for match in chosen}
 
         def count(records: Sequence[GameRecord]) -> Json:
-            return {"matches": {name: self._count(match, records) for name, match in sizes.items()}}
+            return {"matches": {match.name: self._count(match, records) for match in chosen}}
 
         return play_rounds(tournaments, scope, count)
 
+    def choose(self, scope: Scope) -> list[Match]:
+        """The matches of a budget, of all players or of those that are named, by themselves or with their limit."""
+        wanted = [match for match in self.matches if match.games[scope.budget]]
+        if not scope.models:
+            return wanted
+        return [match for match in wanted if {match.player, match.name} & set(scope.models)]
+
     def _rounds(self, match: Match, scope: Scope) -> dict[str, TournamentSettings]:
         games = scope.runs or match.games[scope.budget]
-        limit = _SMOKE_LIMIT if scope.budget is Budget.SMOKE else match.limit
+        is_short = scope.budget is Budget.SMOKE and match.limit != Limit()
+        values = match.values(_SMOKE_LIMIT if is_short else match.limit)
         template = TournamentSettings(
-            players=write_players(
-                {match.name: self._limited(match.player, match.size, limit)}, scope.folder / "players"
-            )
-            | {gnugo_name(match.level): gnugo(match.level)},
+            players=write_players({match.name: values}, scope.folder / "players")
+            | {match.opponent: self.opponent(match, scope)},
             size=match.size,
-            openings=OpeningSettings(random_plies=0),
+            openings=OpeningSettings(random_plies=self.random_plies),
+            jobs=scope.workers.jobs if match.is_alone else 1,
         )
         found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
         return {f"{match.name}-{folder}": settings for folder, settings in found.items()}
 
-    def _limited(self, player: str, size: int, limit: Limit) -> Json:
-        """Our bundled player but for the limit; GNU Go thinks as long as it likes."""
-        values = player_values(player, size)
-        threads = {"threads": 1} if limit.simulations else {}
-        limits = {name: value for name, value in asdict(limit).items() if value is not None}
-        return values | {"search": values["search"] | threads, "limit": limits}
-
     def _count(self, match: Match, records: Sequence[GameRecord]) -> Json:
         """The score of one match; nothing if it has no games yet."""
         own = [record for record in records if match.name in (record.black.name, record.white.name)]
-        opponent = gnugo_name(match.level)
         if not own:
             return {"games": 0}
-        return describe_games(own) | rate_games([match.name, opponent], own, Anchor(opponent))
+        return describe_games(own) | rate_games([match.name, match.opponent], own, Anchor(match.opponent))
 
     def rows(self, results: Json) -> Iterator[Row]:
         """The win rate of every match; None for those that were not played."""
-        for match in MATCHES:
+        for match in self.matches:
             pair = self._pair(match, results)
-            what = f"{match.player} at {match.limit_in_words} per move against {gnugo_name(match.level)}: won, %"
+            what = f"{match.player}, {match.limit_in_words}, against {match.opponent}: won, %"
             yield Row.measured(f"{self.name}/{match.name}", what, match.target, None if pair is None else pair.won)
 
     def _pair(self, match: Match, results: Json) -> Pair | None:
@@ -293,24 +337,22 @@ class AgainstGnugo(Table):
     def section(self, results: Json) -> str:
         """How it was played, and the scores."""
         return f"""
-One game at a time, from the empty board, komi 7.5, area rules, colors alternating. Only our players are limited: by
-time on all cores, or held to simulations on one thread, as a lower bound: far less than they have otherwise. Priors of
-a network come while the search continues, on a busy machine later, so that such games are not the same everywhere.
+{self.preface}
 
 {self._table(results)}
 """
 
     def _table(self, results: Json) -> str:
-        header = ("match", "board", "limit", "s per move", "games", "different", "won, %", "Elo above GNU Go")
+        header = ("match", "board", "limit", "s per move", "games", "different", "won, %", "Elo above the opponent")
         lines = []
-        for match in MATCHES:
+        for match in self.matches:
             pair = self._pair(match, results)
             if pair is not None:
                 found = results["matches"][match.name]
                 rating, *interval = found["ratings"][match.name]
                 lines.append(
                     (
-                        f"{match.player} – {gnugo_name(match.level)}",
+                        f"{match.player} – {match.opponent}",
                         f"{match.size}×{match.size}",
                         match.limit_in_words,
                         format_value(round(found["seconds"][match.name], 2)),
@@ -321,6 +363,67 @@ a network come while the search continues, on a busy machine later, so that such
                     )
                 )
         return table(header, lines)
+
+
+class AgainstGnugo(Matches):
+    name = "gnugo"
+    title = "Against GNU Go"
+    preface = """
+From the empty board, komi 7.5, area rules, colors alternating. Only our players are limited: by time, or held to
+simulations on one thread, as a lower bound: far less than they have otherwise.""".strip()
+
+    @property
+    def matches(self) -> Sequence[Match]:
+        return MATCHES
+
+    def opponent(self, match: Match, scope: Scope) -> str:  # noqa: ARG002
+        """GNU Go at the level that the match names."""
+        require_gnugo()
+        return gnugo(int(match.opponent.split()[-1]))
+
+
+class AgainstNetwork(Matches):
+    name = "alone"
+    title = "Search against the network alone"
+    random_plies = 4
+    preface = """
+The search held to some simulations on one thread against the same network without search, which plays the move that
+it holds most likely: four random moves, then both colors, komi 7.5, area rules.""".strip()
+
+    @property
+    def matches(self) -> Sequence[Match]:
+        return MATCHES_ALONE
+
+    def opponent(self, match: Match, scope: Scope) -> str:
+        """The same player, but that it does not search."""
+        values = player_values(match.player, match.size)
+        alone = {key: value for key, value in values.items() if key != "limit"} | {"search": {"kind": "policy"}}
+        return write_players({f"{match.player} alone": alone}, scope.folder / "players")[f"{match.player} alone"]
+
+
+class AgainstFormer(Matches):
+    name = "former"
+    title = "Against a former version"
+    only_by_name = True
+    random_plies = 2
+    preface = """
+Against what `--model` names, here the players of the same kind of commit 10f78d5 (`strong-9`, `policy-9`) as GTP
+programs on one thread, with the same time for a move: two random moves, then both colors, komi 7.5, area
+rules.""".strip()
+
+    @property
+    def matches(self) -> Sequence[Match]:
+        return MATCHES_FORMER
+
+    def choose(self, scope: Scope) -> list[Match]:
+        """As many matches as opponents are given, in the order of the matches."""
+        if not 1 <= len(scope.models) <= len(MATCHES_FORMER):
+            raise ExperimentError("this table is about other programs: give opponents by --model, strong-9's first")
+        return list(MATCHES_FORMER[: len(scope.models)])
+
+    def opponent(self, match: Match, scope: Scope) -> str:
+        """The program that was given."""
+        return scope.models[MATCHES_FORMER.index(match)]
 
 
 # Strength by simulations: the tree search with ever more of them per move, against GNU Go.
