@@ -118,6 +118,12 @@ def test_a_hopeless_game_is_given_up_unless_it_is_to_be_checked(played_on, resig
             assert (game.owners == NO_LABEL).all()
 
 
+def test_the_share_of_the_score_keeps_nobody_from_giving_up():
+    settings = QUICK.model_copy(update={"played_on": 0.0})
+    assert settings.resign_below == 0.02
+    assert all(game.gave_up == BLACK for game in play(Stones(wins=0.001), count=4, settings=settings))
+
+
 def test_games_become_a_dataset(tmp_path):
     games = play(Stones())
     save_searched_games(tmp_path / "part.npz", games)

@@ -168,7 +168,7 @@ class Table:
             tree = yield from self._think(
                 settings.visits if is_close else settings.quick_visits, settings.noise if is_close else 0.0
             )
-            if self._is_hopeless(tree) and may_give_up:
+            if self._is_hopeless() and may_give_up:
                 return self._conclude(-game.to_play)
             dead = self._find_dead(tree)
             if dead is not None:
@@ -210,12 +210,12 @@ class Table:
         nothing = np.zeros(self._game.size**2 + 1, dtype=np.uint16)
         self._kept.points.append(move)
         self._kept.visits.append(nothing if tree is None else tree.wanted_visits().astype(np.uint16))
-        self._kept.black_wins.append(np.nan if tree is None else tree.black_wins())
+        self._kept.black_wins.append(np.nan if tree is None else self._search.black_wins())
         self._game.play(move)
 
-    def _is_hopeless(self, tree: MctsTree) -> bool:
+    def _is_hopeless(self) -> bool:
         """Whether the player to move would give up."""
-        color, wins = self._game.to_play, tree.black_wins()
+        color, wins = self._game.to_play, self._search.black_wins()
         is_low = (wins if color == BLACK else 1 - wins) < self._settings.resign_below
         self._hopeless[color] = self._hopeless[color] + 1 if is_low else 0
         if self._hopeless[color] >= _TURNS and not self.gave_up:

@@ -436,6 +436,10 @@ class MctsSearch:
         assert self._tree is not None
         return self._tree
 
+    def black_wins(self) -> float:
+        """P(Black wins) at the root of the last search, by all of its simulations."""
+        return self.tree.black_wins(self._workers.black_lead())
+
     def prepare(self, size: int) -> None:
         """Load and allocate what the first searches on a board of that size would wait for, and find nothing."""
         game, rng = Game(size), np.random.default_rng(0)

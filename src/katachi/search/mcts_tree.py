@@ -299,16 +299,20 @@ class MctsTree:
         """
         visits, wins = self.edges[self.root, :2, : self.points + 1]
         shares = np.divide(wins, visits, out=np.full_like(wins, np.nan), where=visits > 0)
-        black = shares if self.nodes["to_play"][self.root] > 0 else 1 - shares
+        return self._without_score(shares if self.nodes["to_play"][self.root] > 0 else 1 - shares, leads)
+
+    def black_wins(self, lead: float | None) -> float:
+        """P(Black wins) at the root, as all simulations found it; their mean lead says what is the score's share."""
+        wins = float(self.nodes["wins"][self.root] / max(self.nodes["visits"][self.root], 1))
+        black = wins if self.nodes["to_play"][self.root] == BLACK else 1 - wins
+        return float(self._without_score(np.array([black]), np.array([np.nan if lead is None else lead]))[0])
+
+    def _without_score(self, values: NDArray[Any], leads: Doubles) -> Floats:
+        """Who wins, of values that are partly by how much."""
         share = np.where(np.isnan(leads), 0, min(float(self.control["score_share"][0]), _MOST_SCORE))
         margins = 0.5 + 0.5 * np.tanh((leads - float(self.control["expected_lead"][0])) / self.size)
-        won: Floats = np.clip((black - share * np.nan_to_num(margins)) / (1 - share), 0, 1).astype(np.float32)
+        won: Floats = np.clip((values - share * np.nan_to_num(margins)) / (1 - share), 0, 1).astype(np.float32)
         return won  # in bounds, though lost updates may have left a share a little outside
-
-    def black_wins(self) -> float:
-        """P(Black wins) at the root, as all simulations found it, the score's share included."""
-        wins = float(self.nodes["wins"][self.root] / max(self.nodes["visits"][self.root], 1))
-        return wins if self.nodes["to_play"][self.root] == BLACK else 1 - wins
 
     def ownership(self) -> Floats:
         """Who will own each point as the evaluator says at the root, [n²]; 0 everywhere if it does not."""
