@@ -46,7 +46,7 @@ def test_all_matches_are_played_side_by_side(make_scope, tiny):
         "strong-19-level-0": 4,
         "strong-19-level-10": 4,
     }
-    folders = [path for path in make_scope().folder.iterdir() if path.name != "players"]
+    folders = [path for path in make_scope().folder.iterdir() if path.name not in ("players", "scores")]
     assert len(folders) == 16  # rounds of two games
     assert len(seen) == 32
     assert "seconds = 0.001" in (make_scope().folder / "players" / "strong-9-level-10.toml").read_text()
@@ -73,6 +73,8 @@ def test_a_match_for_a_time_may_have_one_thread(make_scope, tiny):
 def test_some_matches_alone_can_be_played(make_scope, tiny):
     results = TABLE.measure(make_scope(runs=2, models=("expert-9", "strong-9-1s-level-10")))
     assert set(results["matches"]) == {"expert-9-level-10", "strong-9-1s-level-10"}
+    results = TABLE.measure(make_scope(runs=2, models=("strong-19-level-0",)))
+    assert set(results["matches"]) == {"expert-9-level-10", "strong-9-1s-level-10", "strong-19-level-0"}
 
 
 def test_a_network_alone_is_the_same_player_without_search(make_scope, monkeypatch):
@@ -92,7 +94,7 @@ def test_former_players_are_given(make_scope, monkeypatch):
     monkeypatch.setattr(against_gnugo, "MATCHES_FORMER", (match,))
     with pytest.raises(ExperimentError, match="give opponents by --model"):
         AgainstFormer().measure(make_scope())
-    results = AgainstFormer().measure(make_scope(models=("random",)))
+    results = AgainstFormer().measure(make_scope(models=("strong-9=random",)))
     assert results["matches"][match.name]["pairs"][0]["wins"] == 2
     assert "another program" in format_section(AgainstFormer(), results, make_scope().folder)
 

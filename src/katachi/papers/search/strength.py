@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +15,7 @@ from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import LimitSettings, OpeningSettings, TournamentSettings
 from katachi.core.contracts import Limit
+from katachi.core.disk import write_atomically
 from katachi.papers.documents import (
     COLORS,
     format_estimate,
@@ -284,14 +286,19 @@ class Matches(Table):
     def measure(self, scope: Scope) -> Json:
         """Play all matches side by side, one game at a time where a player has all cores.
 
-        ``--runs`` is the number of games of those matches that the budget has, ``--model`` names players to play.
+        ``--runs`` is the number of games of those matches that the budget has, ``--model`` names players to play;
+        the scores of matches that were played before stay.
         """
         chosen = self.choose(scope)
         parts = (self._rounds(match, scope).items() for match in chosen)
         tournaments = dict(part for part in chain.from_iterable(zip_longest(*parts)) if part)
 
         def count(records: Sequence[GameRecord]) -> Json:
-            return {"matches": {match.name: self._count(match, records) for match in chosen}}
+            scores = {match.name: scope.folder / "scores" / f"{match.name}.json" for match in self.matches}
+            for match in chosen:
+                scores[match.name].parent.mkdir(exist_ok=True)
+                write_atomically(scores[match.name], json.dumps(self._count(match, records)))
+            return {"matches": {name: json.loads(path.read_text()) for name, path in scores.items() if path.exists()}}
 
         return play_rounds(tournaments, scope, count)
 
@@ -416,14 +423,20 @@ rules.""".strip()
         return MATCHES_FORMER
 
     def choose(self, scope: Scope) -> list[Match]:
-        """As many matches as opponents are given, in the order of the matches."""
-        if not 1 <= len(scope.models) <= len(MATCHES_FORMER):
-            raise ExperimentError("this table is about other programs: give opponents by --model, strong-9's first")
-        return list(MATCHES_FORMER[: len(scope.models)])
+        """The matches for which an opponent is given."""
+        chosen = [match for match in MATCHES_FORMER if match.player in self._given(scope)]
+        if not chosen:
+            raise ExperimentError(
+                'this table is about other programs: give opponents by --model "strong-9=gtp:COMMAND"'
+            )
+        return chosen
 
     def opponent(self, match: Match, scope: Scope) -> str:
         """The program that was given."""
-        return scope.models[MATCHES_FORMER.index(match)]
+        return self._given(scope)[match.player]
+
+    def _given(self, scope: Scope) -> dict[str, str]:
+        return {player: program for player, _, program in (text.partition("=") for text in scope.models)}
 
 
 # Strength by simulations: the tree search with ever more of them per move, against GNU Go.
