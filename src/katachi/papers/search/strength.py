@@ -552,7 +552,7 @@ to move, and a search ends early where its move can no longer change.
 ANCHOR: Final = Anchor(gnugo_name(10), 1800)
 LEVELS: Final = tuple(f"level-{number}" for number in range(1, 11))
 LADDER_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 100}  # of each pair of levels
-_GNUGO_SHARE: Final = 0.2  # of these games: GNU Go takes its time
+_GNUGO_SHARE: Final = 0.1  # of these games: GNU Go takes its time
 EVIDENCE: Final = (
     f"estimates: {ANCHOR.player} is taken as 9 kyu, as on KGS, and Elo differences as OGS turns them into ranks"
 )
@@ -577,7 +577,7 @@ class Ladder(Table):
     title = "A ladder of levels"
     size: ClassVar[int] = 9
     # how many levels GNU Go's levels 0 and 10 stand above, or nearly: neighbors in this order meet
-    gnugo_above: ClassVar[Mapping[int, int]] = {0: 5, 10: 6}
+    gnugo_above: ClassVar[Mapping[int, int]] = {0: 5, 10: 7}
 
     @property
     def scale(self) -> str:
