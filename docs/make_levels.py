@@ -20,13 +20,16 @@ _COLUMNS: Final = {9: 5, 13: 4, 19: 3}  # of diagrams
 _HEAD: Final = """# The levels
 
 `level-1` to `level-10` are opponents to climb, on boards of all sizes. Their ratings, and the ranks that they are like,
-are measured by `katachi reproduce search --table ladder` (`ladder-13`, `ladder-19`), and have not been yet.
+are measured by `katachi reproduce search --table ladder` (`ladder-13`, `ladder-19`); [search](search.md) has those of
+boards that are measured, and `katachi players` shows them.
 
-- **Levels 1 to 6** play what a network expects of people, and overlook moves (`search.overlooks`): each move is unseen
+- **Levels 1 to 5** play what a network expects of people, and overlook moves (`search.overlooks`): each move is unseen
   with a probability, be it good or bad, so that a level answers elsewhere, misses a capture or saves the wrong stone.
-- **Levels 7 and 8** overlook nothing. They choose more and more sharply among the moves that people play
-  (`search.temperature`), and so does level 9 on 19×19.
-- **Levels 9 and 10** search with the same network. Their first moves are drawn from it, so that games differ.
+- **Levels 6 and 7** overlook nothing. They choose more and more sharply among the moves that people play
+  (`search.temperature`).
+- **Levels 8 to 10** search a little with a network. Their first moves are drawn from it, so that games differ.
+
+Above them stand `strong-9`, `strong-13` and `strong-19`, which search for seconds on all cores.
 
 On 13×13, and on boards of other sizes, the moves are those of the territory networks, which work on all of them.
 All levels pass when nothing is left to play for, and resign when the game is lost.

@@ -132,7 +132,7 @@ def digest_game(record: SgfGame) -> str:
 # The randomness at a position depends on the game and the turn alone, and a search runs on one thread. So neither the
 # process, nor the order, nor an interruption changes a result; only limits of time do.
 
-DEFAULT_PLAYER: Final = "level-10"
+DEFAULT_PLAYER: Final = "level-10 limit.simulations=200"  # as the level plays, but it sees more
 _THREADS: Final = "search.threads"
 
 

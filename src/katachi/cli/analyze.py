@@ -44,8 +44,9 @@ def analyze(
     """Analyse every position of many games: who wins, by how much, what was better, and why.
 
     Into the folder go the games as SGF with comments, labels, variations and win rates, analysis.jsonl with everything,
-    and report.html with graphs and the biggest mistakes. Without a player and a model, level-10 looks ahead, and the
-    model of local shapes for the size of the board explains. Analyses that a file carries already are replaced.
+    and report.html with graphs and the biggest mistakes. Without a player and a model, level-10 looks ahead by
+    200 simulations, and the model of local shapes for the size of the board explains. Analyses that a file carries
+    already are replaced.
 
     --resume continues an interrupted analysis, to the same result; only with --seconds do the numbers differ each time.
 
