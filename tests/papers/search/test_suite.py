@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 import pytest
 
+from helpers.small_sets import make_small_set
 from katachi.core.contracts import Analysis, Ban, Decision, Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, parse_vertex
@@ -75,7 +76,7 @@ def look(monkeypatch):
         monkeypatch.setattr(suite, "_positions", lambda *_: iter(games))
         monkeypatch.setattr(suite, "build_player", lambda values, seed: {"first": first, "second": second}[values])
         monkeypatch.setattr(suite, "first_by_patterns", lambda game: parse_vertex(by_patterns, 9))
-        found = find_positions(9, {}, ["first", "second"], SIMULATIONS, 1)
+        found = find_positions(9, ["first", "second"], [SIMULATIONS, SIMULATIONS], 1)
         return [found[what] for what in ("looked at", "clear at first", "clear")], found["kept"]
 
     return look
@@ -189,3 +190,15 @@ def test_positions_are_looked_for_in_games_of_each_size(make_scope, searcher, mo
     assert "at-20" in format_section(Positions(), results, scope.folder)
     with pytest.raises(ExperimentError, match="two analysts are needed on 5×5, and 1 are given"):
         Positions().measure(make_scope(models=(searcher(20),)))
+
+
+def test_positions_are_looked_for_in_recorded_games(make_scope, searcher, monkeypatch, tmp_path):
+    data = make_small_set(tmp_path, training=1, validation=4, test=1)
+    monkeypatch.setattr(suite, "_MOST_POSITIONS", 3)
+    monkeypatch.setattr(suite, "ANALYSED_AT", {Budget.SMOKE: 20})
+    scope = make_scope(models=(searcher(20), searcher(40)), runs=2, data=data)
+    results = Positions().measure(scope)
+    (found,) = results["sizes"].values()
+    assert found["games"] == 2
+    assert 2 <= found["looked at"] <= 6
+    assert f"games of `{data.name}`" in format_section(Positions(), results, scope.folder)

@@ -18,12 +18,20 @@ from katachi.core.disk import write_atomically
 from katachi.data.batches import area_komi
 from katachi.data.dataset import RESULTS, Dataset
 from katachi.go.game import Game
-from katachi.go.points import BLACK, EMPTY, PASS, Reason, format_vertex
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Reason, format_vertex
 from katachi.go.rules import KoRule, Rules
 from katachi.papers.documents import COLORS, Estimate, format_rounded, label_axes, plot, share, table, with_errors
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.search.strength import SIZE, player
-from katachi.papers.tournaments import Games, build_player, held, named_players, player_values, require_games
+from katachi.papers.tournaments import (
+    Games,
+    build_player,
+    held,
+    named_players,
+    open_games,
+    player_values,
+    require_games,
+)
 from katachi.players.specs import find_spec
 from katachi.search.one_ply import TreeResult
 from katachi.search.settings import MctsSettings
@@ -218,10 +226,10 @@ are kept {_CERTAIN} away from 0 and 1 for the log loss.
 
 # Positions with one clearly best move: how they are found, and how many of them a player solves.
 #
-# The positions come from games of our own players against themselves. One is kept if two different analysts, after a
-# long search each, agree on its best move; if both lose a good part of their win rate in a second search without that
-# move; and if the patterns of the playouts would not play it first. The suite is a collection of game records, each of
-# which ends with the answer:
+# The positions come from games of a level against itself, which errs as people do, or from records. One is kept if two
+# different analysts, after a long search each, agree on its best move; if both lose a good part of their win rate in a
+# second search without that move; and if the patterns of the playouts would not play it first. The suite is a
+# collection of game records, each of which ends with the answer:
 #
 #     (;GM[1]SZ[9]KM[7.5]…;B[ee];W[cc];B[gd]C[…])    B[gd] is the best move after two
 
@@ -234,8 +242,9 @@ _MOST_POSITIONS: Final = 60  # of a game that are looked at
 _MOST_KEPT: Final = 2  # of a game
 _RANDOM_PLIES: Final = 4
 GAMES: Final = {Budget.SMOKE: 1, Budget.HOUR: 20, Budget.FULL: 200}  # on each size
-PLAYED_AT: Final = {Budget.SMOKE: 10, Budget.HOUR: 300, Budget.FULL: 300}  # simulations per move of the games
-ANALYSED_AT: Final = {Budget.SMOKE: 100, Budget.HOUR: 10_000, Budget.FULL: 50_000}
+PLAYED_BY: Final = "level-6"
+ANALYSED_AT: Final = {Budget.SMOKE: 100, Budget.HOUR: 2_000, Budget.FULL: 10_000}
+_PLAIN: Final = 10  # times as many simulations has the search without a network, which is faster still
 SOLVED_AT: Final = {Budget.SMOKE: (10, 50), Budget.HOUR: (100, 1_000), Budget.FULL: (100, 1_000, 10_000)}
 _SMOKE_POSITIONS: Final = 4  # of each size
 _POSITIONS_A_RUN: Final = 20
@@ -282,22 +291,27 @@ def first_by_patterns(game: Game) -> int:
     return int(np.argmax(result.priors[:-1]))
 
 
-def find_positions(size: int, player: Json, analysts: list[Json], simulations: int, seed: int) -> Json:
-    """Play one game and look for positions in it; returns their moves, the answer last, and what was dismissed."""
+def find_positions(
+    size: int, analysts: list[Json], simulations: list[int], seed: int, record: list[int] | None = None
+) -> Json:
+    """Look for positions in one game, which is played now or given by its moves, with so many simulations each.
+
+    Returns their moves, the answer last, and what was dismissed.
+    """
     first, second = (build_player(values, seed) for values in analysts)
     counts = dict.fromkeys(_DISMISSED, 0)
     kept: list[Json] = []
-    for game in _positions(size, player, seed):
+    for game in _positions(size, seed, record):
         counts["looked at"] += 1
-        short = ask(first, game, max(1, simulations // _SCREEN))
+        short = ask(first, game, max(1, simulations[0] // _SCREEN))
         if short.gap < _SCREENED_GAP or short.move == PASS or short.move == first_by_patterns(game):
             continue
         counts["clear at first"] += 1
-        found = ask(first, game, simulations)
+        found = ask(first, game, simulations[0])
         if found.move != short.move or found.gap < LEAST_GAP:
             continue
         counts["clear"] += 1
-        other = ask(second, game, simulations)
+        other = ask(second, game, simulations[1])
         if other.move == found.move and other.gap >= LEAST_GAP:
             moves = [play.move for play in game.moves]
             kept.append({"moves": [*moves, found.move], "found": [found[1:], other[1:]]})
@@ -306,18 +320,46 @@ def find_positions(size: int, player: Json, analysts: list[Json], simulations: i
     return counts | {"kept": kept}
 
 
-def _positions(size: int, values: Json, seed: int) -> Iterator[Game]:
-    """Positions of a game of a player against itself, in any order, none after a pass."""
+def _play(size: int, seed: int) -> list[int]:
+    """The moves of a game of a level against itself, from some random ones."""
     rules = Rules()
-    black, white = (build_player(values, seed + color) for color in (0, 1))
+    black, white = (find_spec(PLAYED_BY).on(size).build(seed + color) for color in (0, 1))
     start = RandomOpenings(size, rules, _RANDOM_PLIES, seed).opening(0).start(size, rules)
-    moves = [play.move for play in play_game(black, white, start, Conditions(max_moves=2 * size * size)).game.moves]
+    played = play_game(black, white, start, Conditions(max_moves=2 * size * size))
+    return [play.move for play in played.game.moves]
+
+
+def _positions(size: int, seed: int, record: list[int] | None) -> Iterator[Game]:
+    """Positions of a game, in any order, none after a pass."""
+    moves, rules = _play(size, seed) if record is None else record, Rules()
     plies = [ply for ply in range(_RANDOM_PLIES, len(moves)) if moves[ply - 1] != PASS]
     for ply in np.random.default_rng(seed).permutation(plies)[:_MOST_POSITIONS].tolist():
         game = Game(size, rules)
         for move in moves[:ply]:
             game.play(move)
         yield game
+
+
+class _Recorded(NamedTuple):
+    """Moves of recorded games of one size."""
+
+    name: str
+    size: int
+    games: list[list[int]]
+
+
+def _recorded_moves(games: Games, wanted: int) -> _Recorded:
+    """Of so many validation games without handicap, always the same, as long as the players took turns."""
+    dataset, found = games.dataset, []
+    for number in np.random.default_rng(_SEED).permutation(dataset.select(games.size, Split.VALIDATION)).tolist():
+        moves, colors = dataset.moves_of(number)
+        turns = np.where(np.arange(moves.size) % 2 == 0, BLACK, WHITE)
+        in_turn = int(np.argmin(np.append(colors == turns, False)))
+        if not dataset.games["stones"][number] and in_turn > _RANDOM_PLIES:
+            found.append(moves[:in_turn].tolist())
+        if len(found) == wanted:
+            break
+    return _Recorded(dataset.path.name, games.size, found)
 
 
 class Positions(Table):
@@ -328,19 +370,27 @@ class Positions(Table):
     def measure(self, scope: Scope) -> Json:
         """Look for positions in ``--runs`` games of each size with two analysts, default ones or those of ``--model``.
 
-        What was found is written to ``suite.sgf`` in the folder of the table.
+        The games are played now, or are validation games of ``--data``. What was found is written to ``suite.sgf`` in
+        the folder of the table.
         """
         simulations, games = ANALYSED_AT[scope.budget], scope.runs or GAMES[scope.budget]
-        analysts = {size: two for size in SIZES if (two := self._analysts(size, scope, simulations))}
-        common = {"player": player(PLAYED_AT[scope.budget]), "simulations": simulations}
+        given = None if scope.data is None else _recorded_moves(open_games(scope.data, [Split.VALIDATION]), games)
+        sizes = SIZES if given is None else (given.size,)
+        analysts = {size: two for size in sizes if (two := self._analysts(size, scope, simulations))}
         runs = [
             Run(
-                f"{size}-{number:04d}",
+                f"{size}-{number:04d}{given.name if given else ''}",
                 find_positions,
-                {"size": size, "analysts": two, "seed": seed_of(self.name, size, number), **common},
+                {
+                    "size": size,
+                    "analysts": two,
+                    "simulations": [each["limit"]["simulations"] for each in two],
+                    "seed": seed_of(self.name, size, number),
+                    "record": given.games[number] if given else None,
+                },
                 games=1,
             )
-            for number in range(games)
+            for number in range(len(given.games) if given else games)
             for size, two in analysts.items()
         ]
         done = do_runs(runs, scope.folder, scope.workers, scope.watch)
@@ -350,6 +400,7 @@ class Positions(Table):
         write_atomically(scope.folder / SUITE.name, "".join(records))
         return {
             "simulations": simulations,
+            "data": given.name if given else None,
             "sizes": {
                 str(size): {
                     "analysts": [values.get("name", "search without a network") for values in analysts[size]],
@@ -366,7 +417,7 @@ class Positions(Table):
         fit = [text for text in scope.models if find_spec(text).board_size in (None, size)]
         named = [held(text, size, simulations, stops_early=False) for text in fit]
         if not scope.models:
-            plain = player(simulations)
+            plain = player(_PLAIN * simulations)
             plain["search"] |= {"stops_early": False}
             named = [held(f"strong-{size}", size, simulations, stops_early=False), plain]
         if len(named) not in (0, 2):
@@ -387,10 +438,11 @@ class Positions(Table):
             counts = (f"{found[what]:,}" for what in ("games", *_DISMISSED, "kept"))
             lines.append((f"{size}×{size}", " and ".join(found["analysts"]), *counts))
         return f"""
-Positions of games of the tree search against itself, from {_RANDOM_PLIES} random moves. A short search finds a move
-that is worth {100 * _SCREENED_GAP:.0f} points of win rate and that the patterns do not put first; then two analysts
-must agree on it at {results["simulations"]:,} simulations each, and lose {100 * LEAST_GAP:.0f} points in a second
-search that may not play it. At most {_MOST_KEPT} positions of a game are kept.
+Positions of {f"games of `{results['data']}`" if results["data"] else f"games of `{PLAYED_BY}` against itself"}. A
+short search finds a move that is worth {100 * _SCREENED_GAP:.0f} points of win rate and that the patterns do not put
+first; then two analysts must agree on it, at {results["simulations"]:,} simulations with a network and {_PLAIN} times
+as many without, and lose {100 * LEAST_GAP:.0f} points in a second search that may not play it. At most {_MOST_KEPT}
+positions of a game are kept.
 
 {table(header, lines)}
 """
@@ -484,9 +536,10 @@ class Suite(Table):
         """How it was measured, and a table for each size."""
         tables = "\n".join(self._table(size, found) for size, found in results["sizes"].items() if found["solved"])
         return f"""
-Positions of games of our own players in which two long searches found one move clearly best and the patterns of the
-playouts another one. A player solves a position if it plays that move. *Alone* are the positions that a player solves
-and the one above it does not, and the other way round; the difference is between the same two, over positions.
+Positions of games in which two long searches found one move clearly best and the patterns of the playouts another one
+(`katachi reproduce search --table positions`). A player solves a position if it plays that move. *Alone* are the
+positions that a player solves and the one above it does not, and the other way round; the difference is between the
+same two, over positions.
 
 {tables}
 """
