@@ -217,12 +217,13 @@ class Match:
     @property
     def name(self) -> str:
         held = f"-{self.limit.simulations}" if self.limit.simulations else ""
-        held = f"-{self.limit.seconds:g}s" if self.on_one_thread else held
+        if self.on_one_thread:
+            held = f"-{self.limit.seconds:g}s"
         return f"{self.player}{held}-{self.opponent.removeprefix('GNU Go ').replace(' ', '-')}"
 
     @property
-    def is_alone(self) -> bool:
-        """Whether it needs no more than one core."""
+    def needs_one_core(self) -> bool:
+        """Whether games can be played side by side."""
         return self.on_one_thread or self.limit.seconds is None
 
     @property
@@ -318,7 +319,7 @@ class Matches(Table):
             | {match.opponent: self.opponent(match, scope)},
             size=match.size,
             openings=OpeningSettings(random_plies=self.random_plies),
-            jobs=scope.workers.jobs if match.is_alone else 1,
+            jobs=scope.workers.jobs if match.needs_one_core else 1,
         )
         found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
         return {f"{match.name}-{folder}": settings for folder, settings in found.items()}
