@@ -64,6 +64,56 @@ def test_a_run_must_be_given(make_scope, tmp_path):
         TABLE.measure(make_scope(models=(str(tmp_path),)))
 
 
+def test_a_model_remembers_the_matches_of_all_runs(make_scope, monkeypatch, tmp_path):
+    run = {"match_games": 50, "score": 0.6, "wrong_to_resign": 0, "checked_to_resign": 1}
+    lines = [
+        {"positions": 10, "seconds": 3600.0},
+        {
+            "generation": 1,
+            "games": 5,
+            "seconds": 7200.0,
+            "elo": 40.0,
+            "elo_low": 0.0,
+            "elo_high": 80.0,
+            "is_better": True,
+        },
+        {
+            "generation": 2,
+            "games": 9,
+            "seconds": 7900.0,
+            "elo": 30.0,
+            "elo_low": 0.0,
+            "elo_high": 70.0,
+            "is_better": False,
+        },
+        {
+            "generation": 1,
+            "games": 5,
+            "seconds": 9000.0,
+            "elo": 10.0,
+            "elo_low": -9.0,
+            "elo_high": 30.0,
+            "is_better": True,
+        },
+    ]
+    folder = tmp_path / "expert-3"
+    folder.mkdir()
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line | run) + "\n" for line in lines))
+    (folder / "model.json").write_text('{"config": {"size": 3}}')
+    monkeypatch.setattr(learned, "find_model", lambda name: tmp_path / name)
+    results = TABLE.measure(make_scope(models=("expert-3",)))
+    assert results["ratings"] == {
+        "generation 0": [0.0, 0.0, 0.0],
+        "generation 1": [40.0, 0.0, 80.0],
+        "generation 3": [50.0, 31.0, 70.0],
+    }
+    assert results["hours"]["generation 3"] == pytest.approx(1.5)
+    assert [line["games"] for line in results["lines"]] == [5, 9, 14]
+    text = format_section(TABLE, results, tmp_path)
+    assert "3 generations, 14 games and 1.5 hours in all." in " ".join(text.split())
+    assert "| generation 3 | 1.50 | 50 (31 … 70) | 60 of 50 |" in text
+
+
 def test_what_doubling_promises():
     hours = [0, 0.5, 1, 2, 4, 8, 16]
     assert promise_of_doubling(hours, [0, 90, 80, 50, 100, 150, 200]) == pytest.approx(50)

@@ -12,6 +12,7 @@ import numpy as np
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
+from katachi.core.models import find_model
 from katachi.core.training import METRICS, read_values
 from katachi.papers.documents import COLORS, format_estimate, format_value, label_axes, plot, table, with_errors
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
@@ -137,6 +138,23 @@ def read_run(folder: Path) -> list[Json]:
     return lines
 
 
+def read_history(folder: Path) -> list[Json]:
+    """All generations that led to a model, one run after another: numbers, hours and Elo go on from run to run."""
+    lines = [json.loads(line) for line in (folder / METRICS).read_text(encoding="utf-8").splitlines()]
+    first = [line["seconds"] for line in lines if "generation" not in line][-1:] or [0.0]
+    found: list[Json] = []
+    best = before = 0.0  # Elo of the best network, and of that with which its run began
+    games = 0  # of former runs
+    for line in (line for line in lines if "generation" in line):
+        if line["generation"] == 1:
+            before, games = best, found[-1]["games"] if found else 0
+        rated = {key: round(line[key] + before, 1) for key in ("elo", "elo_low", "elo_high")}
+        counted = {"generation": len(found) + 1, "games": games + line["games"], "seconds": line["seconds"] - first[0]}
+        found.append({**line, **rated, **counted})
+        best = rated["elo"] if line["is_better"] else best
+    return found
+
+
 def promise_of_doubling(hours: Sequence[float], elo: Sequence[float]) -> float | None:
     """How much Elo rises when hours double, by a line through the later half of them; None of too few."""
     chosen = [(np.log2(hour), value) for hour, value in zip(hours, elo, strict=True) if hour > 0]
@@ -153,10 +171,15 @@ class Generations(Table):
     only_by_name = True
 
     def measure(self, scope: Scope) -> Json:
-        """Let the networks that were better than all before them play each other; ``--model`` is the run."""
+        """Let the networks that were better than all before them play each other; ``--model`` is the run.
+
+        Of a model that has come out of such runs, the matches by which its networks were chosen are shown.
+        """
         if len(scope.models) != 1:
             raise ExperimentError("this table is about a run of katachi train expert: give it by --model")
         folder = Path(scope.models[0])
+        if not folder.exists():
+            return self._remember(find_model(scope.models[0]))
         lines, settings = read_run(folder), read_values(folder / "config.toml")
         kept = [0, *(line["generation"] for line in lines if line["is_better"])]
         files = write_players(
@@ -178,6 +201,23 @@ class Generations(Table):
 
         return play_rounds(rounds(template, dict.fromkeys(files, scope.runs or GAMES[scope.budget])), scope, count)
 
+    def _remember(self, folder: Path) -> Json:
+        """What the matches of all generations said, without the networks."""
+        lines = read_history(folder)
+        if not lines:
+            raise ExperimentError(f"{folder.name} did not come out of katachi train expert")
+        better = {f"generation {line['generation']}": line for line in lines if line["is_better"]}
+        return {
+            "games": 0,
+            "size": json.loads((folder / "model.json").read_bytes())["config"]["size"],
+            "ratings": {
+                FIRST.player: [0.0] * 3,
+                **{name: [line["elo"], line["elo_low"], line["elo_high"]] for name, line in better.items()},
+            },
+            "hours": {FIRST.player: 0.0, **{name: line["seconds"] / 3600 for name, line in better.items()}},
+            "lines": lines,
+        }
+
     def _player(self, folder: Path, number: int, settings: Json) -> Json:
         place = f"generation-{number:03d}/{'learning/' if number else ''}model"
         rank = {"rank": settings["first_rank"]} if number == 0 and settings.get("first_rank") else {}
@@ -192,7 +232,8 @@ class Generations(Table):
     def rows(self, results: Json) -> Iterator[Row]:
         """The rating of each network."""
         for name, hours, (rating, low, high) in self._curve(results):
-            what = f"{name}, after {hours:.1f} hours: Elo without search"
+            how = "without search" if results["games"] else "by its match"
+            what = f"{name}, after {hours:.1f} hours: Elo {how}"
             yield Row(f"{self.name}/{name.split()[1]}", what, None, rating, (low, high))
 
     def section(self, results: Json) -> str:
@@ -213,14 +254,20 @@ class Generations(Table):
         last = results["lines"][-1]
         wrong = sum(line["wrong_to_resign"] for line in results["lines"])
         checked = sum(line["checked_to_resign"] for line in results["lines"])
-        header = ("network", "hours", "Elo without search (95 %)", "won in its match, %")
+        elo = "Elo without search (95 %)" if results["games"] else "Elo by its match (95 %)"
+        header = ("network", "hours", elo, "won in its match, %")
+        played = (
+            f"""Here they play without search, each against the two that are nearest, {results["games"]:,} games from
+four random moves, each opening with both colors; {results["distinct"]:,} games differ."""
+            if results["games"]
+            else """Elo is that of the network before and what the match says, whose interval stands here; the errors of a
+chain of matches add up."""
+        )
         return f"""
-The networks of a run of `katachi train expert` that were better than the best before them: {last["generation"]}
-generations, {format_value(last["games"])} games and {last["seconds"] / 3600:.1f} hours in all. Here they play without
-search on {results["size"]}×{results["size"]}, each against the two that are nearest, {results["games"]:,} games from
-four random moves, each opening with both colors; {results["distinct"]:,} games differ. The last column is the match by
-search that let a network take the place of the one before. Of {checked} games that one side would have given up and
-that were played on, {wrong} were won by that side.{promise}
+The networks of `katachi train expert` on {results["size"]}×{results["size"]} that were better than the best before
+them: {last["generation"]} generations, {format_value(last["games"])} games and {last["seconds"] / 3600:.1f} hours in
+all. {played} The last column is the match by search that let a network take the place of the one before. Of {checked}
+games that one side would have given up and that were played on, {wrong} were won by that side.{promise}
 
 ![Elo by hours](search/{self.name}.svg)
 
