@@ -260,8 +260,8 @@ class Generations(Table):
             f"""Here they play without search, each against the two that are nearest, {results["games"]:,} games from
 four random moves, each opening with both colors; {results["distinct"]:,} games differ."""
             if results["games"]
-            else """Elo is that of the network before and what the match says, whose interval stands here; the errors of a
-chain of matches add up."""
+            else """Elo is that of the network before and what the match says, whose interval stands here; the errors of
+a chain of matches add up."""
         )
         return f"""
 The networks of `katachi train expert` on {results["size"]}×{results["size"]} that were better than the best before
