@@ -52,6 +52,7 @@ TABLE = {
     f"{VALUE} --self-play 2 --set epsilon=nan": "epsilon: ",
     "train value nowhere --self-play 2": "nowhere: there is no such model",
     f"train patterns SGF --step {HUGE}": "--step: Input should be",
+    "train patterns SGF --large -1": "--large: Input should be",
     "train patterns SGF --seed -1": "--seed: Input should be",
     "train patterns SGF --weakest strong": "strong is not a rank",
     "train patterns file.toml": "there is no game to learn from",

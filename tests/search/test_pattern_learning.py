@@ -10,17 +10,21 @@ import pytest
 from scipy.optimize import minimize
 
 from katachi.core.training import TrainingError
-from katachi.search.kernels.patterns import TAKES
+from katachi.search.kernels.patterns import GROUPS, LARGE_MOST, LARGE_SIZES, TAKES
 from katachi.search.pattern_learning import (
     Choices,
     PatternTraining,
+    find_large,
+    learn_large,
     learn_weights,
     list_choices,
+    list_large_keys,
     measure_fit,
+    replay_line,
     train_patterns,
     uniform_weights,
 )
-from katachi.search.playouts import count_patterns, load_move_weights
+from katachi.search.playouts import LargePatterns, count_patterns, load_large_patterns, load_move_weights
 from katachi.sgf import parse_sgf
 from katachi.sgf.files import Split, split_of
 
@@ -28,17 +32,17 @@ GAME = "(;SZ[5]AB[bc][cb]PL[W];W[cc];B[dc];W[aa];B[cd];W[];B[ee])"
 
 
 def test_the_choices_of_a_game() -> None:
-    choices = list_choices(parse_sgf(GAME)[0], step=1, first=0)
+    choices = list_choices(replay_line(parse_sgf(GAME)[0]), step=1, first=0)
     assert len(choices) == 5  # the pass is none
     assert np.diff(choices.starts).tolist() == [23, 22, 21, 20, 19]  # Black's cc after the capture is his eye
     assert choices.features[choices.starts[3], 1] == TAKES  # takes, but not the stone just played
     assert choices.features[choices.starts[1], 2] == 2  # beside the last move
-    every_second = list_choices(parse_sgf(GAME)[0], step=2, first=1)
+    every_second = list_choices(replay_line(parse_sgf(GAME)[0]), step=2, first=1)
     assert len(every_second) == 3
 
 
 def test_a_game_that_cannot_be_replayed_has_no_choices() -> None:
-    assert len(list_choices(parse_sgf("(;GM[1]SZ[9:13];B[aa])")[0], 1, 0)) == 0
+    assert len(list_choices(replay_line(parse_sgf("(;GM[1]SZ[9:13];B[aa])")[0]), 1, 0)) == 0
 
 
 def random_choices(count: int, seed: int) -> Choices:
@@ -85,6 +89,44 @@ def test_more_iterations_fit_better_and_are_heard_of() -> None:
     assert heard[:3] == [1, 0.5, 1]
 
 
+def test_the_large_patterns_of_a_game() -> None:
+    line = replay_line(parse_sgf(GAME)[0])
+    keys = list_large_keys(line)
+    assert keys.shape == (5, len(LARGE_SIZES))
+    assert keys[2, 0] == keys[4, 0]  # two empty corners …
+    assert np.unique(keys).size == keys.size - 1  # … which differ farther away
+    known = LargePatterns(np.unique(keys[:, :2]), np.ones(10, dtype=np.float32))
+    choices, plain = list_choices(line, 1, 0, known), list_choices(line, 1, 0)
+    assert (choices.features[:, :GROUPS] == plain.features).all()
+    numbers = choices.features[choices.starts[:-1], GROUPS]
+    assert (known.key[numbers - 1] == keys[:, 1]).all()  # of those played the larger one of the two that are known
+
+
+def test_large_patterns_are_known_that_are_played_often() -> None:
+    keys = np.repeat(np.arange(4, dtype=np.uint64), [1, 3, 2, 5]).reshape(1, -1)
+    assert find_large(keys, 3).tolist() == [1, 3]
+    many = np.repeat(np.arange(LARGE_MOST + 2, dtype=np.uint64), 2)
+    assert find_large(np.append(many, many[:99]), 2).tolist() == list(range(50))  # rather few than some of many equals
+
+
+def test_large_patterns_are_learned_beside_the_weights_as_they_are() -> None:
+    four = random_choices(300, seed=3)
+    weights = learn_weights(four)
+    rng = np.random.default_rng(1)
+    numbers = rng.integers(3, size=len(four.features)).astype(np.uint16)
+    numbers[four.starts[:-1]] = rng.choice([0, 1, 1, 1, 2], size=len(four))  # number 1 is played more often
+    choices = Choices(np.column_stack([four.features, numbers]), four.starts)
+    large = learn_large(choices, weights, np.array([5, 7], dtype=np.uint64), iterations=50)
+    assert large.gamma[1] > 2 * max(large.gamma[0], large.gamma[2])
+    fit = measure_fit(weights, choices, large).log_likelihood
+    assert fit > measure_fit(weights, choices).log_likelihood
+    for number in range(3):  # no other gamma fits better, but for the virtual games
+        for factor in (0.8, 1.25):
+            other = large.gamma.copy()
+            other[number] *= factor
+            assert measure_fit(weights, choices, large._replace(gamma=other)).log_likelihood < fit + 1e-3
+
+
 def test_judging_counts_ties_by_their_share() -> None:
     choices = Choices(np.zeros((4, 4), dtype=np.uint16), np.array([0, 4]))
     fit = measure_fit(uniform_weights(), choices)
@@ -114,5 +156,9 @@ def test_training_leaves_weights_and_their_card(tmp_path: Path) -> None:
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert load_move_weights(tmp_path / "out").pattern.shape == (count_patterns(),)
-    with pytest.raises(TrainingError, match="no game to learn from"):
-        train_patterns(PatternTraining(weakest="1d"), [tmp_path], tmp_path / "none", shares.append)
+    card = train_patterns(PatternTraining(games=60, step=1, large=3), [tmp_path], tmp_path / "out", shares.append)
+    assert card.metrics["large patterns"].value == load_large_patterns(tmp_path / "out").key.size > 0
+    assert card.metrics["log likelihood"].value != card.metrics["log likelihood without large patterns"].value
+    for large in (0, 3):
+        with pytest.raises(TrainingError, match="no game to learn from"):
+            train_patterns(PatternTraining(weakest="1d", large=large), [tmp_path], tmp_path / "none", shares.append)

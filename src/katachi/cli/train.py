@@ -161,6 +161,9 @@ def patterns(
     games: Annotated[int, typer.Option(min=1, max=10**12, help="How many games of each file, at most.")] = 2000,
     step: Annotated[int, typer.Option(min=1, max=10**6, help="Learn from every so many moves.")] = 4,
     weakest: Annotated[str | None, typer.Option(help="Leave out games with a player below this rank: 5k, 1d …")] = None,
+    large: Annotated[
+        int, typer.Option(min=0, max=10**6, help="Learn only patterns larger than 3×3 that were played so often.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Decides which moves of a game are taken.")] = 0,
 ) -> None:
     """Learn from game records how strong moves are by their 3×3 patterns and tactics (Coulom 2007).
@@ -170,10 +173,12 @@ def patterns(
     Examples:
       katachi train patterns games/ --out runs/patterns
       katachi train patterns strong.sgf.gz --games 5000 --weakest 1d
+      katachi train patterns strong.sgf.gz --games 5000 --large 10
     """
     from katachi.search.pattern_learning import PatternTraining, parse_rank, train_patterns
 
-    settings = PatternTraining(games=games, step=step, weakest=weakest and parse_rank(weakest), seed=seed)
+    rank = weakest and parse_rank(weakest)
+    settings = PatternTraining(games=games, step=step, weakest=rank, large=large, seed=seed)
     kept = common.interruptible(lambda: "nothing is kept, as the weights come last", then="repeat")
     with kept, common.show_progress() as progress:
         bar = progress.add_task("", total=1)

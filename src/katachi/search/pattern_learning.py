@@ -17,18 +17,24 @@ from numpy.typing import NDArray
 from pydantic import Field, StringConstraints
 
 from katachi.core.cards import Metric, Strict, Training, provenance
+from katachi.core.contracts import Floats
 from katachi.core.disk import write_atomically
 from katachi.core.training import TrainingError
 from katachi.go.board import Board
 from katachi.go.game import Game, Play
 from katachi.search.kernels import patterns as kernels
+from katachi.search.kernels.patterns import LARGE_MOST
 from katachi.search.kernels.playouts import fill_pattern_prior
 from katachi.search.playouts import (
+    LargePatterns,
     MoveWeights,
     group_sizes,
+    load_large_patterns,
+    load_move_weights,
     new_playouts,
     number_patterns,
     run_informed_playouts,
+    save_large_patterns,
     save_move_weights,
 )
 from katachi.search.settings import PlayoutSettings
@@ -42,7 +48,7 @@ _VIRTUAL: Final = 1.0  # wins, and as many losses
 
 
 class Choices(NamedTuple):
-    """Choices one after another: features [candidates, 4], the chosen move first, and where each choice starts."""
+    """Choices one after another: features [candidates, groups], the chosen move first, and where each choice starts."""
 
     features: NDArray[np.uint16]
     starts: NDArray[np.int64]
@@ -58,25 +64,47 @@ class Fit(NamedTuple):
     top_1: float
 
 
-def list_choices(record: SgfGame, step: int, first: int) -> Choices:
-    """Every ``step``-th choice of a game from ply ``first`` on; none if the game cannot be replayed."""
+class Line(NamedTuple):
+    """The moves of a game up to the next set-up, and the board before them."""
+
+    board: Board
+    moves: NDArray[np.int64]
+    colors: NDArray[np.int8]
+
+
+def replay_line(record: SgfGame) -> Line:
+    """The moves of a game; none if it cannot be replayed."""
     try:
         board, moves = _split(record.replay())
     except SgfError:
-        return join_choices([])
-    plies = np.array([play.move for play in moves], dtype=np.int64)
+        board, moves = Board(), []
     colors = np.array([play.color for play in moves], dtype=np.int8)
-    most = len(moves) // step + 1
-    features = np.empty((most * board.size**2, kernels.GROUPS), dtype=np.uint16)
-    counts = np.zeros(most, dtype=np.int64)
-    kernels.write_choices(board.record, plies, colors, first, step, number_patterns(), features, counts)
+    return Line(board, np.array([play.move for play in moves], dtype=np.int64), colors)
+
+
+def list_choices(line: Line, step: int, first: int, large: LargePatterns | None = None) -> Choices:
+    """Every ``step``-th choice of a game from ply ``first`` on, with the large pattern as a fifth group if given."""
+    most = line.moves.size // step + 1
+    features = np.empty((most * line.board.size**2, kernels.GROUPS + (large is not None)), dtype=np.uint16)
+    counts, views = np.zeros(most, dtype=np.int64), np.zeros(1, kernels.VIEWS)
+    if large is not None:
+        large.enter(views)
+    board = line.board.record.copy()
+    kernels.write_choices(board, line.moves, line.colors, first, step, number_patterns(), views, features, counts)
     starts = np.concatenate([[0], np.cumsum(counts[counts > 0])])
     return Choices(features[: starts[-1]].copy(), starts)
 
 
+def list_large_keys(line: Line) -> NDArray[np.uint64]:
+    """The keys of the large patterns around the moves of a game, [choices, sizes]."""
+    keys = np.empty((line.moves.size, len(kernels.LARGE_SIZES)), dtype=np.uint64)
+    return keys[: kernels.write_large_keys(line.board.record.copy(), line.moves, line.colors, keys)]
+
+
 def join_choices(parts: Sequence[Choices]) -> Choices:
     """The choices of many games as one list."""
-    features = np.concatenate([np.zeros((0, kernels.GROUPS), np.uint16), *(part.features for part in parts)])
+    groups = parts[0].features.shape[1] if parts else kernels.GROUPS
+    features = np.concatenate([np.zeros((0, groups), np.uint16), *(part.features for part in parts)])
     lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(part.starts) for part in parts)])
     return Choices(features, np.concatenate([[0], np.cumsum(lengths)]))
 
@@ -94,9 +122,9 @@ def _split(game: Game) -> tuple[Board, list[Play]]:
     return board, moves
 
 
-def measure_fit(weights: MoveWeights, choices: Choices) -> Fit:
-    """How well weights predict these choices."""
-    gammas, offsets = _flatten(weights)
+def measure_fit(weights: MoveWeights, choices: Choices, large: LargePatterns | None = None) -> Fit:
+    """How well weights predict these choices, with large patterns if given."""
+    gammas, offsets = _flatten(weights if large is None else [*weights, large.gamma])
     return Fit(*kernels.measure_fit(choices.features, choices.starts, gammas, offsets))
 
 
@@ -109,28 +137,57 @@ def learn_weights(
     choices: Choices, iterations: int = ITERATIONS, watch: Callable[[float], None] = lambda _: None
 ) -> MoveWeights:
     """The weights that make these choices most probable, nearly; ``watch`` hears what share is done."""
-    gammas, offsets = _flatten(uniform_weights())
-    wins = [np.zeros(size) for size in group_sizes()]
-    for group, counts in enumerate(wins):
+    return MoveWeights(*_maximize(choices, uniform_weights(), range(kernels.GROUPS), iterations, watch))
+
+
+def find_large(keys: NDArray[np.uint64], least: int) -> NDArray[np.uint64]:
+    """The keys that occur at least so often, ascending; where they are too many, those that occur more often."""
+    found, counts = np.unique(keys, return_counts=True)
+    if np.count_nonzero(counts >= least) > LARGE_MOST:
+        least = int(np.partition(counts, -LARGE_MOST - 1)[-LARGE_MOST - 1]) + 1
+    known: NDArray[np.uint64] = found[counts >= least]
+    return known
+
+
+def learn_large(
+    choices: Choices,
+    weights: MoveWeights,
+    keys: NDArray[np.uint64],
+    iterations: int = ITERATIONS,
+    watch: Callable[[float], None] = lambda _: None,
+) -> LargePatterns:
+    """The gammas of large patterns that make these choices most probable, nearly, beside the weights as they are."""
+    start = [*weights, np.ones(keys.size + 1, dtype=np.float32)]
+    return LargePatterns(keys, _maximize(choices, start, [kernels.GROUPS], iterations, watch)[-1])
+
+
+def _maximize(
+    choices: Choices, start: Sequence[Floats], groups: Sequence[int], iterations: int, watch: Callable[[float], None]
+) -> list[Floats]:
+    """The gammas of all groups, of which some are learned and the others stay."""
+    gammas, offsets = _flatten(start)
+    wins = {group: np.zeros(start[group].size) for group in groups}
+    for group, counts in wins.items():
         kernels.count_wins(choices.features, choices.starts, group, counts)
     for iteration in range(iterations):
-        for group, counts in enumerate(wins):
+        for group, counts in wins.items():
             own = slice(offsets[group], offsets[group] + counts.size)
             shares = np.zeros(counts.size)
             kernels.add_shares(choices.features, choices.starts, gammas, offsets, group, shares)
             gammas[own] = (counts + _VIRTUAL) / (shares + 2 * _VIRTUAL / (gammas[own] + 1))
         watch((iteration + 1) / iterations)
-    return MoveWeights(*(part.astype(np.float32) for part in np.split(gammas, offsets[1:])))
+    return [part.astype(np.float32) for part in np.split(gammas, offsets[1:])]
 
 
-def _flatten(weights: MoveWeights) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    offsets = np.concatenate([[0], np.cumsum(group_sizes()[:-1])]).astype(np.int64)
-    return np.concatenate(weights).astype(np.float64), offsets
+def _flatten(groups: Sequence[Floats]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    offsets = np.concatenate([[0], np.cumsum([group.size for group in groups[:-1]])]).astype(np.int64)
+    return np.concatenate(groups).astype(np.float64), offsets
 
 
 # Training the weights of moves from files of game records: which games, how well it went, and what is kept.
 
 CARD: Final = "card.json"
+LARGE_CARD: Final = "large.json"
 _RANK: Final = re.compile(r"^\d{1,2}[kdp]$")
 _READING_SHARE: Final = 0.8  # of the time that all takes
 
@@ -142,6 +199,8 @@ class PatternTraining(Strict):
     step: int = Field(default=4, ge=1)  # every so many moves are learned from
     weakest: Annotated[str, StringConstraints(pattern=_RANK.pattern)] | None = None
     iterations: int = Field(default=12, ge=1, le=1000)
+    # how often a pattern larger than 3×3 must be played to be known; 0 learns the weights of moves, without them
+    large: int = Field(default=0, ge=0)
     seed: int = 0
 
 
@@ -169,38 +228,78 @@ def train_patterns(
 ) -> MoveWeightsCard:
     """Learn from the training games of files and leave the weights and their card in a folder.
 
-    ``watch`` hears now and then what share of the work is done.
+    Or, if the settings say so, patterns larger than 3×3, which stand beside the bundled weights. ``watch`` hears now
+    and then what share of the work is done.
     """
     paths = list(find_files(files))
-    splits = _read_splits(paths, settings, lambda share: watch(_READING_SHARE * share))
-    training, held_out = (join_choices(splits[split]) for split in (Split.TRAINING, Split.VALIDATION))
-    if not len(training):
-        raise TrainingError("there is no game to learn from")
+    games = _read_splits(paths, settings, lambda share: watch(_READING_SHARE * share))
     rest = 1 - _READING_SHARE
-    weights = learn_weights(training, settings.iterations, lambda share: watch(_READING_SHARE + rest * share))
+    learn = _learn_large if settings.large else _learn
+    metrics = learn(settings, games, folder, lambda share: watch(_READING_SHARE + rest * share))
     card = MoveWeightsCard(
         training=Training(
             command=command,
             commit=provenance()["commit"],
             seed=settings.seed,
-            games=len(splits[Split.TRAINING]),
+            games=len(games[Split.TRAINING]),
             data=", ".join(path.name for path in paths),
             settings=settings.model_dump(mode="json"),
         ),
-        metrics=_measure(weights, held_out) if len(held_out) else {},
+        metrics=metrics,
     )
-    save_move_weights(folder, weights)
-    write_atomically(folder / CARD, card.model_dump_json(indent=2) + "\n")
+    write_atomically(folder / (LARGE_CARD if settings.large else CARD), card.model_dump_json(indent=2) + "\n")
     return card
 
 
-def _read_splits(paths: list[Path], settings: PatternTraining, watch: Watcher) -> dict[Split, list[Choices]]:
-    """The choices of each game, by split."""
-    splits: dict[Split, list[Choices]] = {split: [] for split in Split}
+_Games = dict[Split, list[tuple[Line, int]]]  # with the first ply that is learned from
+
+
+def _learn(settings: PatternTraining, games: _Games, folder: Path, watch: Watcher) -> dict[str, Metric]:
+    """Learn and save the weights of moves; returns how well they predict."""
+    training, held_out = _join_splits(settings, games)
+    weights = learn_weights(training, settings.iterations, watch)
+    save_move_weights(folder, weights)
+    return _measure(weights, held_out) if len(held_out) else {}
+
+
+def _learn_large(settings: PatternTraining, games: _Games, folder: Path, watch: Watcher) -> dict[str, Metric]:
+    """Learn and save patterns larger than 3×3; returns how well they predict."""
+    played = [list_large_keys(line).ravel() for line, _ in games[Split.TRAINING]]
+    keys = find_large(np.concatenate([np.zeros(0, np.uint64), *played]), settings.large)
+    known = LargePatterns(keys, np.ones(keys.size + 1, dtype=np.float32))
+    training, held_out = _join_splits(settings, games, known)
+    weights = load_move_weights()
+    large = learn_large(training, weights, keys, settings.iterations, watch)
+    save_large_patterns(folder, large)
+    metrics = {"large patterns": Metric(value=keys.size)}
+    if len(held_out):
+        fit = measure_fit(weights, held_out)
+        metrics |= _measure(weights, held_out, large)
+        metrics["log likelihood without large patterns"] = Metric(value=fit.log_likelihood, unit=_NATS)
+        metrics["top 1 without large patterns"] = Metric(value=fit.top_1, unit=_SHARE)
+    return metrics
+
+
+def _join_splits(
+    settings: PatternTraining, games: _Games, large: LargePatterns | None = None
+) -> tuple[Choices, Choices]:
+    """The choices of the training and of the validation games; raises TrainingError if there is nothing to learn."""
+    training, held_out = (
+        join_choices([list_choices(line, settings.step, first, large) for line, first in games[split]])
+        for split in (Split.TRAINING, Split.VALIDATION)
+    )
+    if not len(training):
+        raise TrainingError("there is no game to learn from")
+    return training, held_out
+
+
+def _read_splits(paths: list[Path], settings: PatternTraining, watch: Watcher) -> _Games:
+    """The games by split."""
+    splits: _Games = {split: [] for split in Split}
     rng = np.random.default_rng(settings.seed)
     for number, path in enumerate(paths):
         for count, (split, record) in enumerate(_strong_games(path, settings)):
-            splits[split].append(list_choices(record, settings.step, int(rng.integers(settings.step))))
+            splits[split].append((replay_line(record), int(rng.integers(settings.step))))
             watch((number + count / settings.games) / len(paths))
     return splits
 
@@ -228,12 +327,16 @@ def _is_strong(record: SgfGame, weakest: str | None) -> bool:
     return weakest is None or all(rank is not None and grade_of(rank) >= grade_of(weakest) for rank in ranks)
 
 
-def _measure(weights: MoveWeights, held_out: Choices) -> dict[str, Metric]:
-    learned, uniform = measure_fit(weights, held_out), measure_fit(uniform_weights(), held_out)
+_NATS: Final = "nats a move, held out"
+_SHARE: Final = "share of moves, held out"
+
+
+def _measure(weights: MoveWeights, held_out: Choices, large: LargePatterns | None = None) -> dict[str, Metric]:
+    learned, uniform = measure_fit(weights, held_out, large), measure_fit(uniform_weights(), held_out)
     return {
-        "log likelihood": Metric(value=learned.log_likelihood, unit="nats a move, held out"),
-        "log likelihood of uniform moves": Metric(value=uniform.log_likelihood, unit="nats a move, held out"),
-        "top 1": Metric(value=learned.top_1, unit="share of moves, held out"),
+        "log likelihood": Metric(value=learned.log_likelihood, unit=_NATS),
+        "log likelihood of uniform moves": Metric(value=uniform.log_likelihood, unit=_NATS),
+        "top 1": Metric(value=learned.top_1, unit=_SHARE),
         "moves held out": Metric(value=len(held_out)),
     }
 
@@ -242,6 +345,9 @@ def warmup() -> None:
     """Compile informed playouts, their patterns, and the learning of these."""
     board, settings = Board(5), PlayoutSettings()
     run_informed_playouts(board, settings, 1, seed=0)
-    fill_pattern_prior(board.record, new_playouts(settings, 1, seed=0), np.zeros(25))
-    choices = list_choices(parse_sgf("(;SZ[5];B[aa];W[bb];B[cc])")[0], step=1, first=0)
+    large = load_large_patterns()
+    fill_pattern_prior(board.record, new_playouts(settings, 1, seed=0, large=large), np.zeros(25))
+    line = replay_line(parse_sgf("(;SZ[5];B[aa];W[bb];B[cc])")[0])
+    choices = list_choices(line, step=1, first=0, large=large)
+    list_large_keys(line)
     measure_fit(learn_weights(choices, iterations=1), choices)

@@ -30,7 +30,7 @@ from katachi.go.kernels.playouts import STATISTICS, random_state
 from katachi.go.playouts import PlayoutStatistics, summarize
 from katachi.go.points import Symmetry
 from katachi.go.rules import DEFAULT_KOMI
-from katachi.search.kernels.patterns import DISTANCES, PATTERN_CODES, TACTICS
+from katachi.search.kernels.patterns import DISTANCES, LARGE_MOST, PATTERN_CODES, TACTICS, enter_large
 from katachi.search.kernels.playouts import PLAYOUT, add_informed_playouts
 from katachi.search.settings import PlayoutSettings
 
@@ -135,7 +135,7 @@ def save_move_weights(folder: Path, weights: MoveWeights) -> None:
 
 def load_move_weights(folder: Path | None = None) -> MoveWeights:
     """Read weights, without a folder the bundled ones; raises MoveWeightsError."""
-    folder = folder or Path(str(resources.files("katachi"))) / "pretrained" / PRETRAINED
+    folder = folder or _bundled_folder()
     try:
         tensors = load((folder / WEIGHTS).read_bytes())
     except (OSError, SafetensorError, ValueError) as error:
@@ -149,6 +149,51 @@ def load_move_weights(folder: Path | None = None) -> MoveWeights:
     return MoveWeights(**{name: tensors[name] for name in MoveWeights._fields})
 
 
+# Patterns larger than 3×3, another group, for priors alone. Its gammas are learned with those above held fixed, so that
+# they stand in a file of their own, and playouts and priors without them stay as they are.
+
+LARGE: Final = "large.safetensors"
+
+
+class LargePatterns(NamedTuple):
+    """The known patterns; ``search/kernels/patterns.py`` has their keys and numbers."""
+
+    key: NDArray[np.uint64]  # [known], ascending
+    gamma: Floats  # [known + 1], that of moves without a known pattern first
+
+    def enter(self, records: NDArray[Any]) -> None:
+        """Write the keys into records that have ``LARGE_FIELDS``."""
+        records["large_key"][:, 1 : self.key.size + 1] = self.key
+        enter_large(records, self.key.size)
+
+
+def save_large_patterns(folder: Path, patterns: LargePatterns) -> None:
+    """Write the patterns into a folder, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / LARGE, save(patterns._asdict()))
+
+
+def load_large_patterns(folder: Path | None = None) -> LargePatterns:
+    """Read patterns larger than 3×3, without a folder the bundled ones; raises MoveWeightsError."""
+    folder = folder or _bundled_folder()
+    try:
+        tensors = load((folder / LARGE).read_bytes())
+    except (OSError, SafetensorError, ValueError) as error:
+        raise MoveWeightsError(f"{folder}: the large patterns cannot be read: {error}") from None
+    key, gamma = tensors.get("key"), tensors.get("gamma")
+    if key is None or key.dtype != np.uint64 or key.ndim != 1 or key.size > LARGE_MOST or (key[1:] <= key[:-1]).any():
+        raise MoveWeightsError(f"{folder}: key should be {LARGE_MOST:,} ascending numbers of 64 bits at most")
+    if gamma is None or gamma.shape != (key.size + 1,) or gamma.dtype != np.float32:
+        raise MoveWeightsError(f"{folder}: gamma should be {key.size + 1} numbers of 32 bits")
+    if not (np.isfinite(gamma) & (gamma > 0)).all():
+        raise MoveWeightsError(f"{folder}: some of gamma are not positive numbers")
+    return LargePatterns(key, gamma)
+
+
+def _bundled_folder() -> Path:
+    return Path(str(resources.files("katachi"))) / "pretrained" / PRETRAINED
+
+
 # Playouts
 
 UNIFORM = PlayoutSettings(nakade=False, captures=False, escapes=False, self_atari=False, patterns=False)
@@ -160,11 +205,13 @@ def new_playouts(
     seed: int,
     weights: MoveWeights | None = None,
     evaluator: Evaluator | None = None,
+    large: LargePatterns | None = None,
 ) -> NDArray[Any]:
     """Records to play with, one for each thread, [count]; each has its own stream of random numbers.
 
-    ``weights`` are the bundled ones if they are not given. Where shapes choose moves, the evaluator must be a
-    ``WindowEvaluator``, and the records are for boards of its size; raises ValueError if it is not.
+    ``weights`` are the bundled ones if they are not given; ``large`` patterns are for priors. Where shapes choose
+    moves, the evaluator must be a ``WindowEvaluator``, and the records are for boards of its size; raises ValueError if
+    it is not.
     """
     playouts = np.repeat(_bundled_record() if weights is None else _weighted_record(weights), count)
     playouts["random"] = [random_state(s) for s in np.random.SeedSequence(seed).generate_state(count, np.uint64)]
@@ -174,6 +221,10 @@ def new_playouts(
     playouts["informed"] = any(switches.values())
     if settings.shapes:
         _add_shapes(playouts, window_values_of(evaluator))
+    if large is not None:
+        playouts["large_patterns"] = True
+        playouts["large_gamma"][:, : large.gamma.size] = large.gamma
+        large.enter(playouts)
     return playouts
 
 
