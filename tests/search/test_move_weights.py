@@ -16,22 +16,30 @@ from katachi.go.points import BLACK, parse_vertex
 from katachi.search.kernels.patterns import (
     ATARI,
     DISTANCES,
+    LARGE_MOST,
+    LARGE_SIZES,
     SAVES,
     SELF_ATARI,
     TAKES,
     TAKES_LAST,
+    large_pattern,
     move_distance,
     move_tactic,
+    write_large_keys,
 )
 from katachi.search.kernels.playouts import fill_pattern_prior
 from katachi.search.playouts import (
+    LARGE,
     WEIGHTS,
+    LargePatterns,
     MoveWeights,
     MoveWeightsError,
     group_sizes,
+    load_large_patterns,
     load_move_weights,
     new_playouts,
     number_patterns,
+    save_large_patterns,
     save_move_weights,
 )
 from katachi.search.settings import PlayoutSettings
@@ -151,3 +159,45 @@ def test_weights_come_back_from_disk_and_damaged_ones_are_refused(tmp_path: Path
         load_move_weights(tmp_path)
     with pytest.raises(MoveWeightsError, match="cannot be read"):
         load_move_weights(tmp_path / "nowhere")
+
+
+def test_large_patterns_multiply_the_prior() -> None:
+    board = random_board(9, 25, seed=3)
+    moves = [p for p in np.flatnonzero(board.legal_moves()[:-1]).tolist() if not board.is_own_eye(p, board.to_play)]
+    keys = np.zeros((1, len(LARGE_SIZES)), dtype=np.uint64)
+    known: set[int] = set()
+    for point in moves[::2]:
+        write_large_keys(board.record.copy(), np.array([point]), np.array([board.to_play], dtype=np.int8), keys)
+        known |= set(keys[0, : 1 + point % 5].tolist())
+    gamma = np.random.default_rng(1).lognormal(size=len(known) + 1).astype(np.float32)
+    large = LargePatterns(np.array(sorted(known), dtype=np.uint64), gamma)
+    plain, prior = np.zeros(81), np.zeros(81)
+    fill_pattern_prior(board.record, new_playouts(PlayoutSettings(), 1, 1), plain)
+    playouts = new_playouts(PlayoutSettings(), 2, 1, large=large)[1:]  # every thread has them
+    fill_pattern_prior(board.record, playouts, prior)
+    numbers = [large_pattern(board.record[0], playouts[0], np.uint16(p), board.to_play) for p in range(81)]
+    assert len(set(numbers)) > 10
+    expected = plain * gamma[numbers]
+    np.testing.assert_allclose(prior, expected / expected.sum(), rtol=1e-5)
+
+
+def test_large_patterns_come_back_from_disk_and_damaged_ones_are_refused(tmp_path: Path) -> None:
+    patterns = LargePatterns(np.array([3, 5, 9], dtype=np.uint64), np.array([1, 2, 0.5, 4], dtype=np.float32))
+    save_large_patterns(tmp_path, patterns)
+    assert all((ours == read).all() for ours, read in zip(patterns, load_large_patterns(tmp_path), strict=True))
+    damaged: list[dict[str, np.ndarray]] = [
+        {"key": patterns.key[::-1].copy()},
+        {"key": patterns.key.astype(np.int64)},
+        {"key": np.arange(LARGE_MOST + 1, dtype=np.uint64)},
+        {"gamma": patterns.gamma[:3].copy()},
+        {"gamma": patterns.gamma - 1},
+    ]
+    for tensors in damaged:
+        (tmp_path / LARGE).write_bytes(save(patterns._asdict() | tensors))
+        with pytest.raises(MoveWeightsError, match=next(iter(tensors))):
+            load_large_patterns(tmp_path)
+    (tmp_path / LARGE).write_bytes(b"nonsense")
+    with pytest.raises(MoveWeightsError, match="cannot be read"):
+        load_large_patterns(tmp_path)
+    with pytest.raises(MoveWeightsError, match="cannot be read"):
+        load_large_patterns(tmp_path / "nowhere")

@@ -49,7 +49,7 @@ from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
 from katachi.search.one_ply import TreeResult, at_komi_of, is_won, playable
-from katachi.search.playouts import new_playouts, window_values_of
+from katachi.search.playouts import LargePatterns, load_large_patterns, new_playouts, window_values_of
 from katachi.search.settings import MctsSettings, PlayoutSettings, TdSearchSettings
 from katachi.search.td import TdSearch
 
@@ -222,10 +222,11 @@ class MctsWorkers:
         playouts: PlayoutSettings,
         compiled: CompiledEvaluator | None,
         evaluator: Evaluator | None = None,
+        large: LargePatterns | None = None,
     ) -> None:
         """Leaves are valued by ``compiled``; playouts choose by the shapes of ``evaluator`` if set to.
 
-        So many simulations of a thread may wait at once for their priors.
+        So many simulations of a thread may wait at once for their priors. ``large`` patterns are for default priors.
         """
         self._value: Any = kernels.no_value if compiled is None else compiled.kernel
         self._parameters: Any = _NO_PARAMETERS if compiled is None else compiled.parameters
@@ -233,7 +234,7 @@ class MctsWorkers:
             self._value.compile(VALUE.signature)
         self._threads = threads
         self._states = [np.zeros(at_once, dtype=layout.WORKER) for _ in range(threads)]
-        records = new_playouts(playouts, threads, seed=0, evaluator=evaluator)
+        records = new_playouts(playouts, threads, seed=0, evaluator=evaluator, large=large)
         self._playouts = [records[i : i + 1] for i in range(threads)]
         self._stacks = [self._new_stack(at_once) for _ in range(threads)]
 
@@ -378,7 +379,8 @@ class MctsSearch:
         """Made at the first search, because it compiles."""
         threads = self.settings.threads or usable_cores()
         at_once = 1 if self._source is None else self.settings.at_once
-        return MctsWorkers(threads, at_once, self.settings.playouts, self._compiled, self.evaluator)
+        large = load_large_patterns() if self.settings.large_patterns else None
+        return MctsWorkers(threads, at_once, self.settings.playouts, self._compiled, self.evaluator, large)
 
     def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""

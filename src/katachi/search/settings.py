@@ -108,6 +108,7 @@ class MctsSettings(SearchSettings):
     score_share: float = Field(default=0.05, ge=0, le=1)  # of the lead in the value of a leaf; the rest is who wins
     # by the 3×3 patterns and tactics of the playouts, until an evaluator gives better; else even
     pattern_priors: bool = True
+    large_patterns: bool = False  # with these: patterns larger than 3×3, too
     ladder_priors: bool = True  # with these: moves that catch in a ladder count more, those that run in vain less
     priors: Literal["none", "delayed", "synchronous"] = "delayed"  # how the evaluator gives them, if there is one
     # of TD search, which first adapt the evaluator, a model of local shapes, to the root

@@ -52,11 +52,14 @@ from katachi.go.kernels.playouts import play_out as play_uniformly
 from katachi.go.points import BLACK, EMPTY, MAX_POINTS, MAX_SIZE
 from katachi.search.kernels.patterns import (
     DISTANCES,
+    LARGE_FIELDS,
+    LARGE_MOST,
     PATTERN_CODES,
     TACTICS,
     change_views,
     count_empty,
     fill_views,
+    large_pattern,
     move_distance,
     move_tactic,
     pattern_code,
@@ -129,6 +132,8 @@ def move_strength(b, playout, p, color):
     strength = np.float64(playout.gamma[pattern_code(b, playout, p, color)])
     strength *= playout.tactic_gamma[move_tactic(b, p, color, playout.last)]
     strength *= playout.last_gamma[move_distance(b.lines, p, playout.last)]
+    if playout.large_patterns:
+        strength *= playout.large_gamma[large_pattern(b, playout, p, color)]
     return strength * playout.before_gamma[move_distance(b.lines, p, playout.before)]
 
 
@@ -611,6 +616,10 @@ PLAYOUT: Final = record_dtype(
         ("tactic_gamma", np.float32, TACTICS),
         ("last_gamma", np.float32, DISTANCES),
         ("before_gamma", np.float32, DISTANCES),
+        # patterns larger than 3×3, in priors only
+        ("large_patterns", np.uint8),
+        ("large_gamma", np.float32, LARGE_MOST + 1),  # by number
+        *LARGE_FIELDS,
         ("reply", np.uint16, (2, MAX_POINTS)),  # Black's, White's last good reply to a move there, or OFF
         # the value of shapes
         ("holders", np.uint8, MAX_POINTS),  # how many windows hold a point …
