@@ -206,7 +206,8 @@ def _turn(*names: str) -> PlayoutSettings:
 
 
 def _sign(name: str) -> str:
-    return "−" if getattr(PlayoutSettings(), name) else "+"
+    default = MctsSettings() if name in MctsSettings.model_fields else PlayoutSettings()
+    return "−" if getattr(default, name) else "+"
 
 
 def policies() -> dict[str, PlayoutSettings]:
@@ -332,7 +333,14 @@ rounds of {_A_ROUND} positions in which all policies took turns.
 
 MATCH_SECONDS: Final = {Budget.SMOKE: 0.02, Budget.HOUR: 0.2, Budget.FULL: 0.2}  # for a move
 MATCH_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 400}  # of each part
-_MATCHED: Final = ("guards", "two_liberties")
+_MATCHED: Final = ("guards", "two_liberties", "large_patterns")
+
+
+def _matched_search(name: str) -> Json:
+    """The settings of the search with a part turned, one of its own or of its playouts; as it is for the default."""
+    own = {name: not getattr(MctsSettings(), name)} if name in MctsSettings.model_fields else {}
+    turned = () if own or name == _DEFAULT else (name,)
+    return {"kind": "mcts", "threads": 1, "playouts": _turn(*turned).model_dump()} | own
 
 
 class PlayoutMatches(Table):
@@ -342,14 +350,9 @@ class PlayoutMatches(Table):
     def measure(self, scope: Scope) -> Json:
         """Play the search against itself with a part turned, on one thread; ``--runs``: games of each part."""
         seconds = MATCH_SECONDS[scope.budget]
-        turned = {_DEFAULT: PlayoutSettings()} | {name: _turn(name) for name in _MATCHED}
         players = {
-            name: {
-                "kind": "search",
-                "search": {"kind": "mcts", "threads": 1, "playouts": settings.model_dump()},
-                "limit": {"seconds": seconds},
-            }
-            for name, settings in turned.items()
+            name: {"kind": "search", "search": _matched_search(name), "limit": {"seconds": seconds}}
+            for name in (_DEFAULT, *_MATCHED)
         }
         files = write_players(players, scope.folder / "players")
         template = TournamentSettings(players=files, scheme="gauntlet", size=SIZE, jobs=scope.workers.jobs)
