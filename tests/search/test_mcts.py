@@ -37,7 +37,9 @@ def game_of(diagram: str, komi: float, to_play: int = BLACK) -> Game:
     return game
 
 
-@pytest.mark.parametrize("settings", [{}, {"shares_positions": True}, {"playouts": UNIFORM, "rave": 0.0}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"shares_positions": True}, {"playouts": UNIFORM, "rave": 0.0}, {"criticality": 9.0}]
+)
 def test_conformance(settings):
     check_search(mcts(**settings), games=sample_games([2, 3, 5, 9, 19]))
 
@@ -308,6 +310,28 @@ def test_criticality_is_what_winning_depends_on():
     critical = mcts().search(game, Limit(simulations=500), rng()).criticality
     assert (critical >= -0.02).all()
     assert np.abs(critical[:10]).max() < 0.02
+
+
+def test_priors_follow_criticality_once_it_is_known():
+    """It is first taken after 256 playouts; until then the tree is that without it, to the last bit."""
+    for simulations in (256, 512):
+        searches = [mcts(criticality=weight, stops_early=False) for weight in (0.0, 9.0)]
+        results = [search.search(Game(9), Limit(simulations=simulations), rng()) for search in searches]
+        without, with_it = (search.tree.edges for search in searches)
+        assert np.array_equal(without, with_it) == (simulations == 256)
+        assert not searches[0]._workers._sum("bonus").any()
+        critical = results[1].criticality
+        expected = 9 * np.maximum(0, critical - critical.mean())
+        np.testing.assert_allclose(searches[1]._workers._sum("bonus")[:81], expected, atol=1e-5)
+
+
+def test_what_is_settled_has_no_bonus():
+    game = game_of(".X.X./XXXXX/...../..O../.....", komi=4.5, to_play=WHITE)
+    search = mcts(criticality=9.0, stops_early=False)
+    search.search(game, Limit(simulations=600), rng())
+    bonus = search._workers._sum("bonus")[:25]
+    assert not bonus[:10].any()
+    assert bonus[10:].max() > 0.2
 
 
 # Evaluators

@@ -34,12 +34,13 @@ def nodes_below(tree: MctsTree, node: int, moves=()):
 
 def test_scores_are_those_of_the_formula():
     tree = grown(Game(5), 500, rave=300.0, exploration=0.7, first_play_reduction=0.2)
-    scores = np.zeros(layout.MAX_WIDTH, dtype=np.float32)
+    scores, bonus = np.zeros((2, layout.MAX_WIDTH), dtype=np.float32)
+    bonus[: tree.points] = np.random.default_rng(1).choice([0, 0.5, 3], tree.points)
     for node, _ in list(nodes_below(tree, tree.root))[:20]:
         record = tree.nodes[node]
         if not record["visits"]:
             continue
-        score_moves(tree, node, scores)
+        kernels.score_moves(tree.control[0], np.uint64(node), tree.nodes[node], tree.edges, bonus, scores)
         for index in range(tree.points + 1):
             n, wins, seen, seen_wins, prior = tree.edges[node, :, index].astype(float)
             if prior < 0:
@@ -50,12 +51,24 @@ def test_scores_are_those_of_the_formula():
             own = wins / n if n else untried
             rave = seen_wins / seen if seen else own
             beta = np.sqrt(300 / (3 * n + 300)) * seen / (seen + 1)
-            expected = (1 - beta) * own + beta * rave + 0.7 * prior * np.sqrt(record["visits"] + 1) / (1 + n)
-            assert scores[index] == pytest.approx(expected, abs=2e-4)
+            urge = 0.7 * prior * (1 + bonus[index]) * np.sqrt(record["visits"] + 1) / (1 + n)
+            assert scores[index] == pytest.approx((1 - beta) * own + beta * rave + urge, abs=2e-4)
 
 
-def score_moves(tree, node, scores):
-    kernels.score_moves(tree.control[0], np.uint64(node), tree.nodes[node], tree.edges, scores)
+def test_the_prior_of_a_point_that_decides_the_game_rises():
+    """Eight playouts on 2×2, five won by Black: the first point is the winner's, two are settled, one is chance."""
+    winner = np.array([1, 1, 1, 1, 1, -1, -1, -1])
+    owner = np.stack([winner, np.ones(8), [1, -1, 1, -1, 1, 1, -1, 1], -np.ones(8)]).astype(int)
+    control, worker = np.zeros(1, dtype=kernels.TREE), np.zeros(1, dtype=layout.WORKER)
+    control["criticality"], worker["playouts"], worker["black_wins"] = 4.0, 8, 5
+    worker["owned"][0, :4], worker["owned_by_winner"][0, :4] = owner.sum(axis=1), owner @ winner
+    kernels.take_criticality(control[0], worker[0], np.uint64(4))
+    covariance = [np.mean(points * winner) - points.mean() * winner.mean() for points in owner]
+    critical = np.array(covariance) / 2
+    assert critical[0] == pytest.approx(2 * 5 / 8 * 3 / 8)
+    np.testing.assert_allclose(worker["bonus"][0, :4], 4 * np.maximum(0, critical - critical.mean()), atol=1e-6)
+    assert (worker["bonus"][0, :4] > 0).tolist() == [True, False, False, False]
+    assert not worker["bonus"][0, 4:].any()
 
 
 @pytest.mark.parametrize("expand_after", [0, 2, 7])

@@ -110,6 +110,8 @@ class MctsSettings(SearchSettings):
     pattern_priors: bool = True
     large_patterns: bool = False  # with these: patterns larger than 3×3, too
     ladder_priors: bool = True  # with these: moves that catch in a ladder count more, those that run in vain less
+    # weight in the priors of how much more than other points each goes with winning, by the playouts so far; 0: without
+    criticality: float = Field(default=0.0, ge=0, le=1000)
     priors: Literal["none", "delayed", "synchronous"] = "delayed"  # how the evaluator gives them, if there is one
     # of TD search, which first adapt the evaluator, a model of local shapes, to the root
     td_simulations: int = Field(default=0, ge=0, le=1_000_000_000)

@@ -10,6 +10,11 @@ node's mean less ``first_play_reduction``, or where that is below a half less it
 lost game, too. Where a move has few such simulations, or none as the pass, β is less: it
 is multiplied by m / (m + 1) for m of them.
 
+With ``criticality`` w, P is multiplied by 1 + w max(0, κ − κ̄). κ is the criticality of the point (Coulom 2009): the
+covariance of owning it and winning, 1/2 if it decides an even game alone; κ̄ is its mean over the board, which early in
+a game most points are near. Both are those of the root by the worker's playouts, taken anew after every so many. Pachi
+(Baudiš and Gailly 2011) adds won simulations to the RAVE value instead.
+
 A simulation counts its visits on the way down and its win on the way up; in between it is a loss that turns other
 threads elsewhere (*virtual loss*). Superko is looked at along the path and in the game's past. Two passes end the
 game by its area, all stones alive.
@@ -93,6 +98,7 @@ TREE: Final = record_dtype(
         ("expected_lead", np.float64),  # Black's at the root
         ("pattern_priors", np.bool_),  # else even ones
         ("ladder_priors", np.bool_),  # beside those by patterns
+        ("criticality", np.float64),  # its weight in the priors
         ("shares_positions", np.bool_),
         ("stops_early", np.bool_),
         ("wants_priors", np.bool_),
@@ -112,6 +118,7 @@ NEEDS_NODES: Final = 1
 NEEDS_PRIOR: Final = 2
 
 _CHECK_EVERY: Final = 64  # simulations, before it is asked whether the best move can still change
+_TAKE_CRITICALITY_EVERY: Final = 256  # playouts of a worker
 _TRIES: Final = 4  # simulations for each that waits, before those that do are evaluated
 _VISITS_FOR_ONE_MORE: Final = 24  # of the root: simulation of a thread that may wait beside others
 _TINY: Final = np.float32(1e-6)
@@ -127,8 +134,11 @@ def no_value(boards, parameters):  # noqa: ARG001 (the signature is that of all 
 
 
 @kernel(error_model="numpy")
-def score_moves(tree, node, record, edges, scores):
-    """Fill ``scores`` with every move's score at a node; −∞ where there is no candidate."""
+def score_moves(tree, node, record, edges, bonus, scores):
+    """Fill ``scores`` with every move's score at a node; −∞ where there is no candidate.
+
+    A prior counts as much more as its ``bonus`` says: 0 is as it is.
+    """
     k = tree.rave
     mean = record.wins / record.visits if record.visits > 0 else _HALF
     untried = mean - tree.first_play_reduction * min(_ONE, mean / _HALF)
@@ -140,7 +150,7 @@ def score_moves(tree, node, record, edges, scores):
         seen = edges[node, RAVE_VISITS, p]
         rave = (edges[node, RAVE_WINS, p] - own * seen) / (seen + _ONE)  # the difference that RAVE makes, if it is seen
         prior = edges[node, PRIOR, p]
-        score = own + beta * rave + urge * prior / (_ONE + n)
+        score = own + beta * rave + urge * prior * (_ONE + bonus[p]) / (_ONE + n)
         scores[p] = score if prior >= 0 else np.float32(-np.inf)
 
 
@@ -223,7 +233,7 @@ def _leave_out_banned(tree, b, worker, points):
 def _choose(tree, b, node, nodes, edges, worker, history):
     """The candidate with the best score that may be played on this path; the pass where there is none."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
-    score_moves(tree, node, nodes[node], edges, worker.scores)
+    score_moves(tree, node, nodes[node], edges, worker.bonus, worker.scores)
     if worker.depth < tree.banned_depth:
         _leave_out_banned(tree, b, worker, points)
     while True:
@@ -354,6 +364,20 @@ def _add_lead(worker, lead, weight):
 
 
 @kernel
+def take_criticality(tree, worker, points):
+    """Set the bonus of each point's prior by how much more than others it decides the worker's playouts."""
+    playouts = np.float64(worker.playouts)
+    winner = 2 * worker.black_wins / playouts - 1
+    mean = 0.0
+    for p in range(points):
+        critical = (worker.owned_by_winner[p] - winner * worker.owned[p]) / (2 * playouts)
+        worker.bonus[p] = np.float32(critical)
+        mean += critical / points
+    for p in range(points):
+        worker.bonus[p] = np.float32(tree.criticality * max(0.0, worker.bonus[p] - mean))
+
+
+@kernel
 def _play_out(tree, b, worker, playout, weight):
     """What a playout is worth to Black; adds it to the worker's sums, where leads and owners have a weight."""
     points = np.uint64(b.lines) * np.uint64(b.lines)
@@ -369,6 +393,8 @@ def _play_out(tree, b, worker, playout, weight):
         worker.ownership[p] += np.float32(weight) * np.float32(owner)
         worker.owned[p] += owner
         worker.owned_by_winner[p] += winner * owner
+    if tree.criticality > 0 and worker.playouts % _TAKE_CRITICALITY_EVERY == 0:
+        take_criticality(tree, worker, points)
     _count_first_plays(playout, worker.first)
     if playout.replies:
         learn_replies(playout, winner)

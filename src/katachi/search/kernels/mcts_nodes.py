@@ -131,6 +131,7 @@ WORKER: Final = record_dtype(
         ("black_wins", np.float64),
         ("owned", np.int32, MAX_POINTS),  # by Black less by White
         ("owned_by_winner", np.int32, MAX_POINTS),  # how often less how often not
+        ("bonus", np.float32, MAX_WIDTH),  # of each point's prior, as a multiple of it, for what it decides
     ]
 )
 
