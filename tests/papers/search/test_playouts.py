@@ -74,7 +74,10 @@ def test_the_search_plays_itself_with_each_part(make_scope, monkeypatch, tmp_pat
         ("guards", "default", 2),
         ("two_liberties", "default", 2),
         ("large_patterns", "default", 2),
+        ("criticality-4", "default", 2),
+        ("criticality-16", "default", 2),
     }
     assert all(0 <= row.ours <= 100 for row in matches.rows(results))
-    assert "| + guards | 2 |" in format_section(matches, results, tmp_path)
-    assert "| + large_patterns | 2 |" in format_section(matches, results, tmp_path)
+    text = format_section(matches, results, tmp_path)
+    assert "| + guards | 2 |" in text
+    assert "| + criticality-16 | 2 |" in text

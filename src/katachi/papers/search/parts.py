@@ -206,8 +206,7 @@ def _turn(*names: str) -> PlayoutSettings:
 
 
 def _sign(name: str) -> str:
-    default = MctsSettings() if name in MctsSettings.model_fields else PlayoutSettings()
-    return "−" if getattr(default, name) else "+"
+    return "−" if getattr(PlayoutSettings(), name, False) else "+"  # other parts of the search are added
 
 
 def policies() -> dict[str, PlayoutSettings]:
@@ -333,14 +332,13 @@ rounds of {_A_ROUND} positions in which all policies took turns.
 
 MATCH_SECONDS: Final = {Budget.SMOKE: 0.02, Budget.HOUR: 0.2, Budget.FULL: 0.2}  # for a move
 MATCH_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 400}  # of each part
-_MATCHED: Final = ("guards", "two_liberties", "large_patterns")
-
-
-def _matched_search(name: str) -> Json:
-    """The settings of the search with a part turned, one of its own or of its playouts; as it is for the default."""
-    own = {name: not getattr(MctsSettings(), name)} if name in MctsSettings.model_fields else {}
-    turned = () if own or name == _DEFAULT else (name,)
-    return {"kind": "mcts", "threads": 1, "playouts": _turn(*turned).model_dump()} | own
+_MATCHED: Final[dict[str, Json]] = {  # how the search differs
+    "guards": {"playouts": _turn("guards").model_dump()},
+    "two_liberties": {"playouts": _turn("two_liberties").model_dump()},
+    "large_patterns": {"large_patterns": True},
+    "criticality-4": {"criticality": 4.0},
+    "criticality-16": {"criticality": 16.0},
+}
 
 
 class PlayoutMatches(Table):
@@ -351,8 +349,12 @@ class PlayoutMatches(Table):
         """Play the search against itself with a part turned, on one thread; ``--runs``: games of each part."""
         seconds = MATCH_SECONDS[scope.budget]
         players = {
-            name: {"kind": "search", "search": _matched_search(name), "limit": {"seconds": seconds}}
-            for name in (_DEFAULT, *_MATCHED)
+            name: {
+                "kind": "search",
+                "search": {"kind": "mcts", "threads": 1, **part},
+                "limit": {"seconds": seconds},
+            }
+            for name, part in {_DEFAULT: {}, **_MATCHED}.items()
         }
         files = write_players(players, scope.folder / "players")
         template = TournamentSettings(players=files, scheme="gauntlet", size=SIZE, jobs=scope.workers.jobs)
