@@ -51,7 +51,7 @@ from katachi.go.points import PASS, WHITE, fixed_handicap_points, format_vertex,
 from katachi.go.rules import KoRule, Rules
 
 SIZES: Final = tuple(range(2, 20))
-QUICK: Final = Limit(simulations=16, depth=1, seconds=0.5)
+QUICK: Final = Limit(simulations=16, depth=1, seconds=60.0)  # of time more than enough: it must not decide anything
 _TOLERANCE: Final = 1e-4
 _KOMI: Final = 5.5
 _ANY_SIZE: Final = (5, 9)  # that a model of boards of any size is checked on

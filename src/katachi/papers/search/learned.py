@@ -139,7 +139,7 @@ def read_run(folder: Path) -> list[Json]:
 
 
 def read_history(folder: Path) -> list[Json]:
-    """All generations that led to a model, one run after another: numbers, hours and Elo go on from run to run."""
+    """All generations that led to a model, one run after another: numbers, hours and Elo continue from run to run."""
     lines = [json.loads(line) for line in (folder / METRICS).read_text(encoding="utf-8").splitlines()]
     first = [line["seconds"] for line in lines if "generation" not in line][-1:] or [0.0]
     found: list[Json] = []

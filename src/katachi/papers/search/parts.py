@@ -343,7 +343,7 @@ _MATCHED: Final[dict[str, Json]] = {  # how the search differs
 
 class PlayoutMatches(Table):
     name = "playout-matches"
-    title = "Parts of playouts at equal time"
+    title = "Parts of playouts and priors at equal time"
 
     def measure(self, scope: Scope) -> Json:
         """Play the search against itself with a part turned, on one thread; ``--runs``: games of each part."""
@@ -388,7 +388,7 @@ class PlayoutMatches(Table):
         return f"""
 The search with a part less (−) or more (+) against the search as it is: {results["games"]:,} games on {SIZE}×{SIZE},
 {results["limit"]:g} s for a move on one thread, each opening of two random moves played with both colors;
-{results["distinct"]:,} of them differ. A part is on by default only if it pays here and in the table above.
+{results["distinct"]:,} of them differ. A part is on by default only if it pays here.
 
 {table(("part", "games", "won, %", "Elo (95 %)"), lines)}
 """
