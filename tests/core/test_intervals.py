@@ -69,3 +69,10 @@ def test_intervals_over_groups_hold_the_truth_as_often_as_they_say():
             found.append(low <= 0.5 <= high)
     assert 0.93 < np.mean(inside) < 0.96
     assert np.mean(naive) < 0.8
+
+
+@pytest.mark.parametrize("games", range(1, 200))
+def test_wilson_interval_holds_the_share_to_the_last_bit(games: int) -> None:
+    for wins in (0, games):
+        low, high = wilson_interval(wins, games)
+        assert low <= wins / games <= high

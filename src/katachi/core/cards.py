@@ -221,7 +221,7 @@ def wilson_interval(hits: float, count: float, confidence: float = CONFIDENCE) -
     share = hits / count
     center = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = math.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count * count))) / (1 + z2 / count)
-    return max(0.0, center - half), min(1.0, center + half)
+    return max(0.0, min(share, center - half)), min(1.0, max(share, center + half))  # rounding must not leave it out
 
 
 def mean_interval(
