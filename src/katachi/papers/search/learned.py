@@ -281,4 +281,5 @@ games that one side would have given up and that were played on, {wrong} were wo
         with plot(pictures / f"{self.name}.svg") as (axes,):
             hours = [hours for _, hours, _ in curve]
             axes.errorbar(hours, values, errors, color=COLORS[4], marker="o", capsize=3, label="95 % interval")
-            label_axes(axes, "Elo of the network without search", "hours", "Elo above the first network")
+            title = "Elo of the network without search" if results["games"] else "Elo by the match of each network"
+            label_axes(axes, title, "hours", "Elo above the first network")
