@@ -196,7 +196,6 @@ shapes are those of `{MODEL}`. Time is what the other took for a move, as a mult
 _ROUNDS: Final = 10  # so that all matches are played side by side
 _SMOKE_LIMIT: Final = Limit(seconds=0.05)
 ALONE: Final = "its network alone"
-_RANDOM_PLIES: Final = 2  # before players that do not search, whose games would repeat themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +270,9 @@ MATCHES_FORMER: Final = (
 
 
 class Matches(Table):
-    """Matches of the bundled players, from the empty board, or from random moves where only they make games differ."""
+    """Matches of the bundled players, from random moves."""
 
-    random_plies: ClassVar[int] = 0
+    random_plies: ClassVar[int] = 2  # first, because the players repeat themselves
     preface: ClassVar[str]
 
     @property
@@ -319,7 +318,7 @@ class Matches(Table):
             players=write_players({match.name: values}, scope.folder / "players")
             | {match.opponent: self.opponent(match, scope)},
             size=match.size,
-            openings=OpeningSettings(random_plies=self.random_plies if match.limit != Limit() else _RANDOM_PLIES),
+            openings=OpeningSettings(random_plies=self.random_plies),
             jobs=scope.workers.jobs if match.needs_one_core else 1,
         )
         found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
@@ -378,8 +377,8 @@ class AgainstGnugo(Matches):
     name = "gnugo"
     title = "Against GNU Go"
     preface = """
-From the empty board, or from two random moves where our player does not search, komi 7.5, area rules, colors
-alternating. Only our players are limited: by time, or held to simulations on one thread, as a lower bound: far less
+Two random moves, then both colors, komi 7.5, area rules; rows whose games do not all differ are older, from the empty
+board. Only our players are limited: by time, or held to simulations on one thread, as a lower bound: far less
 than they have otherwise.""".strip()
 
     @property
@@ -415,7 +414,6 @@ class AgainstFormer(Matches):
     name = "former"
     title = "Against a former version"
     only_by_name = True
-    random_plies = _RANDOM_PLIES
     preface = """
 Against what `--model` names, here the players of the same kind of commit 10f78d5 (`strong-9`, `policy-9`) as GTP
 programs on one thread, with the same time for a move: two random moves, then both colors, komi 7.5, area
