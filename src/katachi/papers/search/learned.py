@@ -261,7 +261,7 @@ class Generations(Table):
 four random moves, each opening with both colors; {results["distinct"]:,} games differ."""
             if results["games"]
             else """Elo is that of the network before and what the match says, whose interval stands here; the errors of
-a chain of matches add up."""
+a chain of matches add up, and matches that end by a sequential test flatter who wins them."""
         )
         return f"""
 The networks of `katachi train expert` on {results["size"]}×{results["size"]} that were better than the best before

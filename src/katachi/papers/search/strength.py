@@ -377,9 +377,9 @@ class AgainstGnugo(Matches):
     name = "gnugo"
     title = "Against GNU Go"
     preface = """
-Two random moves, then both colors, komi 7.5, area rules; rows whose games do not all differ are older, from the empty
-board. Only our players are limited: by time, or held to simulations on one thread, as a lower bound: far less
-than they have otherwise.""".strip()
+Two random moves, then both colors, komi 7.5, area rules. The first 104 games, which stand here so far, are from the
+empty board: where they repeat each other, the interval is too narrow. Only our players are limited: by time, or held
+to simulations on one thread, as a lower bound: far less than they have otherwise.""".strip()
 
     @property
     def matches(self) -> Sequence[Match]:
