@@ -77,6 +77,11 @@ def test_some_matches_alone_can_be_played(make_scope, tiny):
     assert set(results["matches"]) == {"expert-9-level-10", "strong-9-1s-level-10", "strong-19-level-0"}
 
 
+def test_a_match_that_is_not_there(make_scope, tiny):
+    with pytest.raises(ExperimentError, match="names no match of gnugo: strong-9-level-10, strong-9-1s-level-10"):
+        TABLE.measure(make_scope(models=("strong-7",)))
+
+
 def test_a_network_alone_is_the_same_player_without_search(make_scope, monkeypatch):
     match = replace(MATCHES_ALONE[0], size=9, limit=Limit(simulations=4))
     monkeypatch.setattr(against_gnugo, "MATCHES_ALONE", (match,))

@@ -308,7 +308,10 @@ class Matches(Table):
         wanted = [match for match in self.matches if match.games[scope.budget]]
         if not scope.models:
             return wanted
-        return [match for match in wanted if {match.player, match.name} & set(scope.models)]
+        chosen = [match for match in wanted if {match.player, match.name} & set(scope.models)]
+        if not chosen:
+            raise ExperimentError(f"--model names no match of {self.name}: {', '.join(match.name for match in wanted)}")
+        return chosen
 
     def _rounds(self, match: Match, scope: Scope) -> dict[str, TournamentSettings]:
         games = scope.runs or match.games[scope.budget]
