@@ -201,3 +201,12 @@ def test_bad_input_is_one_sentence(run_katachi, recipes, tmp_path):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(ModelError, match=r"bad.json is not what katachi match --json prints"):
             read_result(tmp_path / "bad.json")
+
+
+def test_resize_makes_a_network_that_plays_on_another_board(run_katachi, tmp_path):
+    made = tmp_path / "policy-7"
+    ran = run_katachi("models", "resize", "policy-9", "--size", "7", "--out", str(made))
+    assert (ran.code, ran.out) == (0, f"policy-9 for 7×7 is in {made}\n"), ran.err
+    assert load_model(made).evaluate([Board(7)]).policy.shape == (1, 50)
+    again = run_katachi("models", "resize", "policy-9", "--size", "7", "--out", str(made))
+    assert (again.code, "already something" in again.err) == (2, True)

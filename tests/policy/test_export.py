@@ -8,8 +8,8 @@ import torch
 
 from katachi.policy.config import PolicyConfig
 from katachi.policy.evaluator import OnnxNetwork, name_inputs, open_policy
-from katachi.policy.export import export_onnx, quantize_onnx
-from katachi.policy.network import GlobalInputs
+from katachi.policy.export import export_onnx, quantize_onnx, resize_map, resize_onnx
+from katachi.policy.network import GlobalInputs, PolicyNetwork
 from katachi.policy.train import name_heads
 from policy.test_network import shaken, some_planes
 
@@ -69,3 +69,42 @@ def test_eight_bits_say_nearly_the_same(caplog: pytest.LogCaptureFixture) -> Non
     rough, _, _, rough_owners = ask(int8, config, planes)
     assert 0 < np.abs(rough - policy).mean() < 0.05 * policy.std()
     assert 0 < np.abs(rough_owners - owners).mean() < 0.05 * owners.std()
+
+
+@pytest.mark.parametrize(("width", "size"), [(9, 9), (9, 6), (9, 5), (8, 5), (5, 9), (6, 9), (4, 7)])
+def test_a_point_has_the_bias_of_one_as_far_from_the_edges(width: int, size: int) -> None:
+    def distances(lines: int) -> Any:
+        away = np.minimum(np.arange(lines), lines - 1 - np.arange(lines))
+        return np.minimum(away[:, None], away) * 10 + np.maximum(away[:, None], away)
+
+    known = distances(width)
+    resized = resize_map(np.stack([known, known + 1000]), size)
+    middle = (width - 1) // 2
+    wanted = np.minimum(distances(size) // 10, middle) * 10 + np.minimum(distances(size) % 10, middle)
+    assert (resized == np.stack([wanted, wanted + 1000])).all()
+    corners = np.arange(width * width).reshape(width, width)
+    assert (resize_map(corners, size)[[0, 0, -1, -1], [0, -1, 0, -1]] == corners[[0, 0, -1, -1], [0, -1, 0, -1]]).all()
+
+
+@pytest.mark.parametrize("changes", [OUTCOME, {"first_kernel": 5, "output_kernel": 3, "ownership": True}])
+@pytest.mark.parametrize("size", [5, 11])
+def test_a_resized_network_is_that_of_resized_biases(changes: dict[str, Any], size: int) -> None:
+    config = PolicyConfig(size=9, layers=5, filters=16, **changes)
+    arrays = shaken(config).arrays()
+    other = config.model_copy(update={"size": size})
+    shapes = other.weight_shapes()
+    resized = {
+        name: array if array.shape == shapes[name] else resize_map(array, size) for name, array in arrays.items()
+    }
+    planes = some_planes(config, 5, size)
+    onnx = export_onnx(config, arrays)
+    found = ask(resize_onnx(onnx, 9, size), other, planes.numpy())
+    with torch.no_grad():
+        given = GlobalInputs(torch.from_numpy(RANKS), torch.from_numpy(KOMI))
+        said = name_heads(PolicyNetwork(other, resized).predict(planes, given))
+    for head, answer in zip(said, found, strict=True):
+        assert np.abs(answer - said[head]).max() < 1e-4 * max(1, float(np.abs(said[head]).max())), head
+    rough = quantize_onnx(onnx, name_inputs(config, some_planes(config, 5, 9).numpy(), RANKS, KOMI))
+    open_policy(other, resize_onnx(rough, 9, size))
+    differences = ask(resize_onnx(rough, 9, size), other, planes.numpy())[0] - found[0]
+    assert 0 < np.abs(differences).mean() < 0.1 * found[0].std()

@@ -21,9 +21,11 @@ from katachi.core.models import (
     load_weights,
     open_model,
     parse_tensors,
+    resize_model,
 )
 from katachi.go.board import Board
 from katachi.policy.evaluator import INT8, ONNX, save_policy
+from katachi.policy.export import export_onnx
 
 CONFIG = tiny_config(5, planes="maddison-36", value=True)
 TRAINING = Training(command="katachi train cnn", positions=10_000, hours=0.5, data="games")
@@ -190,3 +192,31 @@ def test_replace(saved):
         save_policy(saved, CONFIG, tiny_onnx(CONFIG, seed=2))
     save_policy(saved, CONFIG, tiny_onnx(CONFIG, seed=2), replace=True)
     assert sorted(file.name for file in saved.iterdir()) == sorted([CARD, ONNX])
+
+
+def test_a_network_is_resized_with_all_its_files(tmp_path):
+    config = tiny_config(5, value=True)
+    weights = {name: np.full(shape, 0.5, dtype=np.float32) for name, shape in config.weight_shapes().items()}
+    onnx = export_onnx(config, weights)
+    save_policy(tmp_path / "net", config, onnx, onnx, weights, TRAINING, METRICS)
+    resize_model(str(tmp_path / "net"), 7, tmp_path / "net-7")
+    card = open_model(tmp_path / "net-7").card
+    assert (card.board_size, card.metrics) == (7, {})
+    assert card.training.command == "katachi models resize net --size 7"
+    assert (card.training.first, card.training.all_positions) == (TRAINING, 10_000)
+    for precision in ("fp32", "int8"):
+        assert load_model(tmp_path / "net-7", {"precision": precision}).evaluate([Board(7)]).policy.shape == (1, 50)
+    shapes = {name: array.shape for name, array in load_weights(tmp_path / "net-7").items()}
+    assert shapes == card.config.weight_shapes()
+    with pytest.raises(ModelError, match="already something"):
+        resize_model(str(tmp_path / "net"), 7, tmp_path / "net-7")
+
+
+def test_what_cannot_be_resized_says_so(tmp_path):
+    config = tiny_config(None, position_bias=False)
+    save_policy(tmp_path / "any", config, tiny_onnx(config))
+    with pytest.raises(ModelError, match=r"any: it evaluates boards of all sizes as it is"):
+        resize_model(str(tmp_path / "any"), 7, tmp_path / "other")
+    with pytest.raises(ModelError, match=r"shapes-5: a linear model cannot be given another size"):
+        resize_model("shapes-5", 7, tmp_path / "other")
+    assert not (tmp_path / "other").exists()

@@ -31,6 +31,7 @@ def models(context: typer.Context, as_json: common.AsJson = False) -> None:
       katachi models
       katachi models make shapes-5
       katachi models make policy-9 --data runs/games
+      katachi models resize policy-19 --size 15 --out policy-15
       katachi show shapes-9
     """
     if context.invoked_subcommand is not None:
@@ -85,6 +86,29 @@ def make(
         folder = make_model(request)
     typer.echo(f"{name} is in {folder}")
     common.name_next_step(f"katachi play {folder}, katachi show {folder}")
+
+
+@app.command()
+def resize(
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A pretrained network, or the folder of one.")],
+    size: Annotated[int, common.number(2, 19, "The size of its new boards.")],
+    out: Annotated[Path, typer.Option(help="The folder for the new model.")],
+) -> None:
+    """Give a network that knows the points of its board to boards of another size.
+
+    A point is given the biases of the one that was as far from the edges; all other weights stay as they are. Nothing
+    is learned: how well the network does there is to be measured.
+
+    Examples:
+      katachi models resize policy-19 --size 15 --out policy-15
+    """
+    from katachi.core.models import resize_model
+    from katachi.core.registry import require
+
+    require("onnx")
+    resize_model(name, size, out)
+    typer.echo(f"{name} for {size}×{size} is in {out}")
+    common.name_next_step(f"katachi play {out}, katachi show {out}")
 
 
 def _tools() -> Tools:

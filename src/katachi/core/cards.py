@@ -128,6 +128,10 @@ class ModelCard(Strict):
         ``read`` gives the content of a file.
         """
 
+    def resize(self, read: ReadFile, size: int) -> tuple[ModelCard, dict[str, bytes]]:  # noqa: ARG002
+        """The same model for boards of another size, with its files; raises ModelError if its kind has none."""
+        raise ModelError(f"a {self.kind} model cannot be given another size")
+
     def parse_options(self, options: Mapping[str, Any]) -> Strict:
         """Read options of this kind of model; raises ModelError if there are none such."""
         for option in sorted(options.keys() - self.options.model_fields.keys()):

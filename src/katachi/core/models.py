@@ -24,7 +24,7 @@ from rich.text import Text
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
+from katachi.core.cards import Metric, ModelCard, ModelError, Training, digest_file, explain, provenance
 from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OutcomeEvaluator, RankedOutcomeEvaluator
 from katachi.core.disk import sync_folder, write_atomically
 from katachi.core.registry import UnknownName, find_card, suggest
@@ -174,6 +174,19 @@ def add_metrics(path: Path | str, metrics: Mapping[str, Metric]) -> None:
     card = card.model_copy(update={"metrics": {**card.metrics, **metrics}})
     with blaming(path):
         write_atomically(_present(Path(path)) / CARD, format_card(card))
+
+
+def resize_model(name: str, size: int, path: Path) -> None:
+    """Write a model for boards of another size, if its kind has any; raises ModelError."""
+    source = open_model(find_model(name))
+    with blaming(source.path):
+        card, contents = source.card.resize(source.read, size)
+    made_by = Training(
+        command=f"katachi models resize {Path(name).name} --size {size}",
+        commit=provenance()["commit"],
+        first=card.training,
+    )
+    save_model(path, card.model_copy(update={"training": made_by}), contents)
 
 
 def format_card(card: ModelCard) -> str:

@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, Field
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
 from katachi.core.contracts import Evaluation, Floats, Outcome
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.models import WEIGHTS, format_tensors, save_model
+from katachi.core.models import WEIGHTS, format_tensors, parse_tensors, save_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.go.board import Board, legal_moves_of
 from katachi.go.points import BLACK, Symmetry
@@ -379,6 +379,25 @@ class PolicyCard(ModelCard):
         if today != self.planes_digest:
             raise ModelError(f"its planes have the digest {self.planes_digest}, but {today} today")
         return open_policy(self.config, read(name), options)
+
+    def resize(self, read: ReadFile, size: int) -> tuple[PolicyCard, dict[str, bytes]]:
+        """The same network for boards of another size, where a point has the biases of one as far from the edges."""
+        if self.config.size is None:
+            raise ModelError("it evaluates boards of all sizes as it is")
+        from katachi.policy.export import resize_map, resize_onnx
+
+        contents = {name: resize_onnx(read(name), self.config.size, size) for name in self.files if name != WEIGHTS}
+        config = self.config.model_copy(update={"size": size})
+        if WEIGHTS in self.files:
+            shapes = config.weight_shapes()
+            weights = parse_tensors(read(WEIGHTS))
+            resized = {
+                name: array if array.shape == shapes[name] else resize_map(array, size)
+                for name, array in weights.items()
+            }
+            contents[WEIGHTS] = format_tensors(resized)
+        files = {name: digest_file(content) for name, content in contents.items()}
+        return self.model_copy(update={"config": config, "metrics": {}, "files": files}), contents
 
 
 def save_policy(

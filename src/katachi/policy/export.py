@@ -245,6 +245,39 @@ class _Graph:
         return outputs
 
 
+# Boards of another size
+
+
+def resize_map(bias: NDArray[Any], size: int) -> NDArray[Any]:
+    """Square maps [..., n, n] for boards of another size: a point has what the one as far from both edges had.
+
+    What is in the middle of a larger board is as far from them as the middle of the smaller.
+    """
+    width = bias.shape[-1]
+    lines = np.arange(size)
+    near = np.minimum(lines, (width - 1) // 2)
+    far = width - 1 - np.minimum(size - 1 - lines, (width - 1) // 2)
+    sources = np.where(lines <= size - 1 - lines, near, far)
+    return np.ascontiguousarray(bias[..., sources, :][..., sources])
+
+
+def resize_onnx(onnx: bytes, width: int, size: int) -> bytes:
+    """The network of boards of one width for those of another size, in floats or in eight bits."""
+    model = ModelProto.FromString(onnx)
+    graph = model.graph
+    for tensor in graph.initializer:
+        if ".bias" in tensor.name and list(tensor.dims[-2:]) == [width, width]:
+            tensor.CopyFrom(numpy_helper.from_array(resize_map(numpy_helper.to_array(tensor), size), tensor.name))
+    for value in (*graph.input, *graph.output):
+        lengths = value.type.tensor_type.shape.dim
+        if value.name == "planes":
+            lengths[-1].dim_value = lengths[-2].dim_value = size
+        elif value.name in (_POLICY, _OWNERSHIP):
+            lengths[-1].dim_value = size * size
+    del graph.value_info[:]  # shapes between, which follow
+    return bytes(model.SerializeToString())
+
+
 # Eight bits
 
 
