@@ -31,7 +31,8 @@ boards that are measured, and `katachi players` shows them.
 
 Above them stand `strong-9`, `strong-13` and `strong-19`, which search for seconds on all cores.
 
-On 13×13, and on boards of other sizes, the moves are those of the territory networks, which work on all of them.
+On 13×13 the network is that of 19×19 (`katachi models resize`). On boards of other sizes than these three the moves are
+those of a territory network, which works on all of them.
 All levels pass when nothing is left to play for, and resign when the game is lost.
 
 These are the first ten moves of games of each level against itself: odd digits are Black's, and 0 is the tenth.

@@ -260,7 +260,7 @@ def open_model(path: Path | str, needed: type[ModelCard] = ModelCard) -> SavedMo
 
 OwningName = Literal["territory-9", "territory-19"]
 LinearName = Literal["shapes-5", "shapes-9", "shapes-13", "shapes-19", "shapes-liberties-9", "crbm-9"]
-RankedName = Literal["policy-9", "policy-19", "expert-9"]
+RankedName = Literal["policy-9", "policy-13", "policy-19", "expert-9"]
 
 
 @overload
