@@ -1,6 +1,7 @@
 """From analyses to records: what is said of a position, and of the move that led to it.
 
-A move is explained by its tactics, by the territory that changed hands, and by the features of a linear evaluator.
+A move is explained by its tactics, by shapes that have names, by the territory that changed hands, and by the features
+of a linear evaluator.
 
 >>> from katachi.go.points import parse_vertex
 >>> board = Board.parse('''
@@ -28,10 +29,12 @@ from numpy.typing import NDArray
 
 from katachi.analysis.judges import Judges, Turn, has_value, last_turn, predict_people
 from katachi.analysis.layers import layers_of
+from katachi.analysis.named_shapes import find_shapes
 from katachi.analysis.records import (
     CandidateRecord,
     Color,
     MoveRecord,
+    NamedShapeRecord,
     OpinionRecord,
     PeopleRecord,
     PositionRecord,
@@ -375,6 +378,10 @@ def _explain_move(judges: Judges, turn: Turn) -> MoveRecord | None:
             for people in explain_people(name, evaluator, board, move)
         ),
         tactics=tuple(TacticRecord(what=fact.tactic.value, stones=_vertices(fact.stones, size)) for fact in tactics),
+        named_shapes=tuple(
+            NamedShapeRecord(name=shape.name.value, stones=_vertices(shape.stones, size))
+            for shape in find_shapes(board, move)
+        ),
     )
 
 

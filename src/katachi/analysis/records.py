@@ -90,6 +90,13 @@ class TacticRecord(Record):
     stones: tuple[Vertex, ...]
 
 
+class NamedShapeRecord(Record):
+    """A shape that has a name, which a move made."""
+
+    name: str
+    stones: tuple[Vertex, ...]
+
+
 class MoveRecord(Record):
     """The move that led to a position, and what is said of it."""
 
@@ -104,6 +111,7 @@ class MoveRecord(Record):
     territory: TerritoryRecord | None = None
     people: tuple[PeopleRecord, ...] = ()
     tactics: tuple[TacticRecord, ...] = ()
+    named_shapes: tuple[NamedShapeRecord, ...] = ()
 
 
 class PositionRecord(Record):

@@ -43,6 +43,10 @@ _SHAPES_LISTED: Final = 4
 _POINTS_LISTED: Final = 8
 _LEAST_LOSS: Final = 0.01  # of the chance to win: less is not worth a word
 _MISTAKES_LISTED: Final = 10
+# of the named shapes, those that stones have; the others are ways to move
+_MADE: Final = frozenset(
+    ("empty triangle", "dumpling", "ponnuki", "tortoise shell", "tiger's mouth", "bamboo joint", "solid connection")
+)
 
 
 def describe_position(position: PositionRecord) -> list[str]:
@@ -98,7 +102,11 @@ def describe_loss(move: MoveRecord) -> str:
 
 
 def describe_tactics(move: MoveRecord) -> str:
+    """What a move did at once, and the shapes that it made or was, in one sentence; empty if there is nothing."""
     facts = [f"{fact.what} {_points(fact.stones)}" for fact in move.tactics]
+    for shape in move.named_shapes:
+        article = "an" if shape.name[0] in "aeiou" else "a"
+        facts.append(f"{'makes' if shape.name in _MADE else 'is'} {article} {shape.name}")
     return f"{move.color.capitalize()} {move.move} {'; '.join(facts)}." if facts else ""
 
 
