@@ -51,6 +51,38 @@ def test_losses_are_those_of_the_player_who_moved():
     assert count_losses(game, "black") == (2, 1, 0.05)
 
 
+@pytest.mark.parametrize(
+    ("played", "others", "claimed"),
+    [
+        ({"prior": 0.1, "visits": 9, "black_wins": 0.45}, [], 0.15),  # both looks agree: the smaller of the two
+        ({"prior": 0.1, "visits": 9, "black_wins": 0.59}, [], 0.01),  # looking ahead found nothing wrong with it
+        ({"prior": 0.1, "visits": 9, "black_wins": 0.65}, [], 0.0),
+        ({"prior": 0.1, "visits": 1, "black_wins": 0.59}, [], 0.3),  # one visit is no look
+        ({"prior": 0.3, "visits": 9, "black_wins": 0.45}, [], 0.0),  # players play so
+        ({"prior": 0.2, "visits": 9, "black_wins": 0.45}, [0.1], 0.0),  # no move was held likelier
+        ({"prior": 0.2, "visits": 9, "black_wins": 0.45}, [0.24], 0.15),
+    ],
+)
+def test_a_loss_is_claimed_only_where_it_is_sure(played, others, claimed):
+    best = CandidateRecord(move="C3", black_wins=0.6, visits=50, prior=others[0] if others else 0.4)
+    game = link(
+        position(0, 0.6, "white", candidates=(best, CandidateRecord(move="D4", **played))),
+        position(1, 0.3, "black", "D4"),
+    )
+    move = game[1].move
+    assert move.loss == 0.3
+    assert move.sure_loss == pytest.approx(claimed)
+    assert (find_mistakes(game) == [move]) == (claimed >= 0.05)
+    assert count_losses(game, "black").mean == pytest.approx(claimed)
+    assert ("lost" in "".join(describe_position(game[1]))) == (claimed >= 0.01)
+
+
+def test_the_best_move_is_no_mistake():
+    best = CandidateRecord(move="C3", black_wins=0.6, visits=50, prior=0.1)
+    game = link(position(0, 0.6, "white", candidates=(best,)), position(1, 0.3, "black", "C3"))
+    assert (game[1].move.loss, game[1].move.sure_loss) == (0.3, 0.0)
+
+
 def test_territory_that_moved_is_told():
     game = link(
         position(0, 0.5, "white", ownership=(0.0,) * 25),
@@ -71,7 +103,7 @@ def test_a_whole_game(record, analysis, judges):
     moves = [found.move for found in analysis.positions[1:]]
     assert [move.move for move in moves] == ["C3", "B4", "B3", "C4", "D4", "D5", "A4", "pass", "B5", "pass"]
     assert [(fact.what, fact.stones) for fact in moves[8].tactics] == [("catches in a ladder", ("B4", "C4"))]
-    losses = [move.loss for move in analysis.mistakes(least=0)]
+    losses = [move.sure_loss for move in analysis.mistakes(least=0)]
     assert losses == sorted(losses, reverse=True)
 
 

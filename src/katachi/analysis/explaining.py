@@ -244,6 +244,7 @@ SHAPES_LISTED: Final = 8
 CANDIDATES_LISTED: Final = 10
 VARIATION_LISTED: Final = 12  # moves
 _DIGITS: Final = 4
+_LEAST_VISITS: Final = 3  # that make the value of a candidate more than a guess
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,14 +306,26 @@ def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRe
         return position
     sign = 1 if move.color == "black" else -1
     candidates = [candidate.move for candidate in previous.candidates]
+    found = {candidate.move: candidate for candidate in previous.candidates}.get(move.move)
+    priors = [candidate.prior for candidate in previous.candidates if candidate.prior is not None]
     changes = {
         "loss": _difference(previous.black_wins, position.black_wins, sign, _DIGITS),
         "points_lost": _difference(previous.black_lead, position.black_lead, sign, 2),
         "order": candidates.index(move.move) if move.move in candidates else None,
         "best": candidates[0] if candidates else None,
+        "loss_foreseen": _foresee_loss(previous, found, sign),
+        "prior": None if found is None else found.prior,
+        "is_likeliest": found is not None and found.prior is not None and found.prior >= max(priors),
         "territory": _territory(previous, position, move.move),
     }
     return position.model_copy(update={"move": move.model_copy(update=changes)})
+
+
+def _foresee_loss(previous: PositionRecord, found: CandidateRecord | None, sign: int) -> float | None:
+    """What a candidate was found to be worse by than the best one, if both were looked into."""
+    if found is None or found.visits < _LEAST_VISITS:
+        return None
+    return _difference(previous.candidates[0].black_wins, found.black_wins, sign, _DIGITS)
 
 
 def _difference(before: float | None, now: float | None, sign: int, digits: int) -> float | None:

@@ -20,6 +20,11 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 Vertex = Annotated[str, Field(pattern=r"^([A-HJ-T]([1-9]|1[0-9])|pass)$")]
 
 
+LEAST_MISTAKE: Final = 0.05  # of the chance to win
+LEAST_BLUNDER: Final = 0.15
+LIKELY: Final = 0.25  # the prior of a move that is not called a mistake
+
+
 class Record(BaseModel):
     """Strict and never changed."""
 
@@ -103,15 +108,31 @@ class MoveRecord(Record):
     number: int = Field(ge=1)
     color: Color
     move: Vertex
-    loss: float | None = None  # of the chance to win, compared with the best move; below 0 it was better than expected
+    loss: float | None = (
+        None  # of the chance to win, compared with the turn before; below 0 it was better than expected
+    )
     points_lost: float | None = None
     order: int | None = None  # among the candidates, 0 is the best; null if it was not considered
     best: Vertex | None = None
+    loss_foreseen: float | None = None  # compared with the best candidate, by what looked ahead before it was played
+    prior: Probability | None = None  # how likely it was held before looking ahead
+    is_likeliest: bool = False  # whether no other move was held as likely
     shapes: tuple[ShapesRecord, ...] = ()
     territory: TerritoryRecord | None = None
     people: tuple[PeopleRecord, ...] = ()
     tactics: tuple[TacticRecord, ...] = ()
     named_shapes: tuple[NamedShapeRecord, ...] = ()
+
+    @property
+    def sure_loss(self) -> float | None:
+        """What can be claimed that a move lost of the chance to win.
+
+        The smaller of what the turn before and after say, and nothing of a move that was found best, or held likely by
+        what knows how strong players play: such a loss is more often an error of the analysis.
+        """
+        if self.loss is None or self.order == 0 or self.is_likeliest or (self.prior or 0) >= LIKELY:
+            return None if self.loss is None else min(0.0, self.loss)
+        return self.loss if self.loss_foreseen is None else min(self.loss, max(0.0, self.loss_foreseen))
 
 
 class PositionRecord(Record):
@@ -181,9 +202,6 @@ def format_schema() -> str:
 
 # The biggest mistakes of a game, and how much each side lost.
 
-LEAST_MISTAKE: Final = 0.05  # of the chance to win
-LEAST_BLUNDER: Final = 0.15
-
 
 class Losses(NamedTuple):
     """What a side lost in a game: moves that were analysed, mistakes among them, and their mean loss."""
@@ -199,13 +217,15 @@ def moves_of_game(positions: Iterable[PositionRecord]) -> list[MoveRecord]:
 
 
 def find_mistakes(positions: Iterable[PositionRecord], least: float = LEAST_MISTAKE) -> list[MoveRecord]:
-    """The moves that lost at least so much of the chance to win, the biggest first; equal ones in their order."""
-    lost = [(move.loss, move) for move in moves_of_game(positions) if move.loss is not None and move.loss >= least]
+    """The moves that surely lost so much of the chance to win, the biggest first; equal ones in their order."""
+    claims = ((move.sure_loss, move) for move in moves_of_game(positions))
+    lost = [(loss, move) for loss, move in claims if loss is not None and loss >= least]
     return [move for _, move in sorted(lost, key=lambda pair: -pair[0])]
 
 
 def count_losses(positions: Iterable[PositionRecord], color: Color) -> Losses:
-    """What a side lost; a move that was better than expected lost nothing."""
-    losses = [max(0.0, move.loss) for move in moves_of_game(positions) if move.color == color and move.loss is not None]
+    """What a side surely lost; a move that was better than expected lost nothing."""
+    claims = [move.sure_loss for move in moves_of_game(positions) if move.color == color]
+    losses = [max(0.0, loss) for loss in claims if loss is not None]
     mistakes = sum(loss >= LEAST_MISTAKE for loss in losses)
     return Losses(len(losses), mistakes, sum(losses) / len(losses) if losses else 0.0)

@@ -93,12 +93,13 @@ def describe_move(move: MoveRecord) -> list[str]:
 
 
 def describe_loss(move: MoveRecord) -> str:
-    """What a move lost, and what was better; empty if it lost nothing worth a word."""
-    if move.loss is None or move.loss < _LEAST_LOSS:
+    """What a move surely lost, and what was better; empty if that is not worth a word."""
+    loss = move.sure_loss
+    if loss is None or loss < _LEAST_LOSS:
         return ""
     points = f" and {move.points_lost:.1f} points" if move.points_lost and move.points_lost > 0 else ""
     better = f"; {move.best} was better" if move.best and move.best != move.move else ""
-    return f"{move.color.capitalize()} {move.move} lost {100 * move.loss:.1f} %{points}{better}."
+    return f"{move.color.capitalize()} {move.move} lost {100 * loss:.1f} %{points}{better}."
 
 
 def describe_tactics(move: MoveRecord) -> str:
@@ -244,8 +245,9 @@ def _properties(position: PositionRecord, size: int) -> Properties:
         properties["SBKS"] = properties["V"] = [f"{position.black_lead:.2f}"]
     labels = _labels(position.candidates, size)
     move = position.move
-    if move is not None and move.loss is not None and move.loss >= LEAST_MISTAKE:
-        properties |= {"BM": ["1"]} if move.loss >= LEAST_BLUNDER else {"DO": [""]}
+    loss = (move and move.sure_loss) or 0.0
+    if loss >= LEAST_MISTAKE:
+        properties |= {"BM": ["1"]} if loss >= LEAST_BLUNDER else {"DO": [""]}
     if move is not None and move.territory is not None:
         moved = move.territory.to_black + move.territory.to_white
         properties["SQ"] = [_sgf_point(vertex, size) for vertex in moved]
@@ -282,7 +284,7 @@ def _add(node: Node, properties: Mapping[str, list[str]]) -> None:
 def _add_variation(node: Node, position: PositionRecord, following: PositionRecord, size: int) -> None:
     """Show what would have been better than the move that follows, if that was a mistake."""
     played = following.move
-    if played is None or played.loss is None or played.loss < LEAST_MISTAKE or not position.candidates:
+    if played is None or (played.sure_loss or 0.0) < LEAST_MISTAKE or not position.candidates:
         return
     best = position.candidates[0]
     if best.move == played.move or not best.variation:
@@ -345,7 +347,7 @@ def draw_graph(positions: Sequence[PositionRecord]) -> str:
     for turn, (position, height) in enumerate(zip(positions, wins, strict=True)):
         parts.append(_hover(position, turn * step, step))
         move = position.move
-        if move is not None and move.loss is not None and move.loss >= LEAST_MISTAKE and height is not None:
+        if move is not None and (move.sure_loss or 0.0) >= LEAST_MISTAKE and height is not None:
             parts.append(f'<circle class="{move.color}" cx="{turn * step:.1f}" cy="{height:.1f}" r="{_DOT:g}"/>')
     return "".join([*parts, "</svg>"])
 

@@ -487,7 +487,7 @@ class GraphElement(Element, component="graph.js"):
 
 def _is_mistake(position: PositionRecord) -> bool:
     move = position.move
-    return move is not None and move.loss is not None and move.loss >= LEAST_MISTAKE and position.black_wins is not None
+    return move is not None and (move.sure_loss or 0.0) >= LEAST_MISTAKE and position.black_wins is not None
 
 
 def _describe(position: PositionRecord) -> str:
@@ -613,7 +613,7 @@ class ReviewPanel:
 
     def _add_mistake(self, move: MoveRecord) -> None:
         turn = next(number for number, position in enumerate(self._positions) if position.move == move)
-        loss = f"{100 * (move.loss or 0):.0f}"
+        loss = f"{100 * (move.sure_loss or 0):.0f}"
         text = texts.MISTAKE.format(number=move.number, color=move.color.capitalize(), move=move.move, loss=loss)
         if move.best is not None and move.best != move.move:
             text += texts.BETTER.format(best=move.best)
