@@ -1,11 +1,11 @@
-"""The tree search: strength, ablations, GNU Go, a ladder, slow priors, playouts, win rates, a suite, generations."""
+"""The tree search: strength, ablations, GNU Go, a ladder, slow priors, playouts, win rates, reviews, generations."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from katachi.papers.experiment import Experiment
-from katachi.papers.search.learned import Generations, NetworkParts
+from katachi.papers.search.learned import Generations, NetworkParts, Review
 from katachi.papers.search.parts import LatePriors, PlayoutMatches, PlayoutQuality
 from katachi.papers.search.positions import Calibration, Positions, Suite
 from katachi.papers.search.strength import (
@@ -32,6 +32,7 @@ katachi reproduce search --table ablation --budget full --runs 400 --jobs 2
 katachi reproduce search --table ladder-19 --budget hour
 katachi reproduce search --table playouts --budget hour --data SET
 katachi reproduce search --table calibration --data SET --budget full --jobs 2
+katachi reproduce search --table review --data SET --budget full --jobs 2
 katachi reproduce search --table positions --budget full --jobs 2
 katachi reproduce search --table suite --data runs/search/positions/suite.sgf --budget full --jobs 2
 ```
@@ -60,6 +61,7 @@ EXPERIMENT: Final = Experiment(
         Calibration(),
         Suite(),
         Positions(),
+        Review(),
         Generations(),
     ),
     head=_HEAD,

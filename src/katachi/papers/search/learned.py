@@ -1,23 +1,59 @@
-"""Search with what was learned: what the parts of a search with a network are worth, and networks by generation."""
+"""Search with what was learned: what its parts are worth, networks by generation, and whether reviews hold."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from katachi.analysis.batches import DEFAULT_PLAYER, JudgeSettings
+from katachi.analysis.explaining import evaluate_turn, link_turns
+from katachi.analysis.judges import turns_of
+from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes, moves_of_game
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.models import find_model
 from katachi.core.training import METRICS, read_values
-from katachi.papers.documents import COLORS, format_estimate, format_value, label_axes, plot, table, with_errors
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
-from katachi.papers.tournaments import Pair, describe_games, format_won, play_rounds, rate_games, rounds, write_players
+from katachi.data.batches import area_komi
+from katachi.data.dataset import Dataset
+from katachi.go.game import Game
+from katachi.go.rules import KoRule, Rules
+from katachi.papers.documents import (
+    COLORS,
+    NOTHING,
+    Estimate,
+    estimate,
+    format_estimate,
+    format_rounded,
+    format_value,
+    label_axes,
+    plot,
+    share,
+    table,
+    with_errors,
+)
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, seed_of
+from katachi.papers.search.positions import choose_games
+from katachi.papers.tournaments import (
+    Pair,
+    describe_games,
+    format_won,
+    open_games,
+    play_rounds,
+    rate_games,
+    rounds,
+    write_players,
+)
 from katachi.players.specs import find_spec
+from katachi.sgf import SgfGame, game_to_tree
+from katachi.sgf.files import Split
+from katachi.sgf.record import UNKNOWN
 
 # What parts of a search with a network are worth: the search without one of them, or with it, against the search as it
 # is, at a few simulations, at many, and at equal time.
@@ -283,3 +319,173 @@ games that one side would have given up and that were played on, {wrong} were wo
             axes.errorbar(hours, values, errors, color=COLORS[4], marker="o", capsize=3, label="95 % interval")
             title = "Elo of the network without search" if results["games"] else "Elo by the match of each network"
             label_axes(axes, title, "hours", "Elo above the first network")
+
+
+# Whether a review can be trusted: whose moves it calls mistakes, and whether a second one and a longer search agree.
+#
+# Games of people are reviewed as ``katachi analyze`` does without options, twice with different seeds. A claim holds if
+# a search that is twenty times as long, before and after the move, finds at least half of the least mistake lost.
+# Beside what is claimed stands the plain difference of the win rates before and after a move.
+
+REVIEWED: Final = {Budget.SMOKE: 1, Budget.HOUR: 20, Budget.FULL: 50}  # of each set
+REVIEW_SIMULATIONS: Final = {Budget.SMOKE: 8, Budget.HOUR: 200, Budget.FULL: 200}
+LONGER: Final = 20  # times as many simulations
+TOP: Final = 5  # claims of a game that are looked at again
+_GRADES: Final = ((-100, -14, "below 15k"), (-14, 1, "15k to 1k"), (1, 5, "1d to 4d"), (5, 100, "5d and above"))
+_WANTED: Final = {"likeliest": "≤ 2", "again": "≥ 80", "holds": "≥ 85"}
+_TITLES: Final = {
+    "likeliest": "the network’s own first choice",
+    "again": "called so by a second review",
+    "holds": "held by a search 20 times as long",
+}
+
+Claims = Callable[[Sequence[PositionRecord]], list[MoveRecord]]
+
+
+def _plain_losses(positions: Sequence[PositionRecord]) -> list[MoveRecord]:
+    lost = [(move.loss or 0.0, move) for move in moves_of_game(positions)]
+    return [move for loss, move in sorted(lost, key=lambda pair: -pair[0]) if loss >= LEAST_MISTAKE]
+
+
+CRITERIA: Final[Mapping[str, Claims]] = {"claimed": find_mistakes, "plain difference": _plain_losses}
+
+
+def read_game(dataset: Dataset, number: int) -> Game:
+    """A game of a set as it was played, with what its komi is worth by area."""
+    moves, colors = dataset.moves_of(number)
+    komi = float(area_komi(dataset, np.array([number]))[0])
+    game = Game(int(dataset.games["lines"][number]), Rules(ko=KoRule.SIMPLE, komi=komi))
+    for move, color in zip(moves.tolist(), colors.tolist(), strict=True):
+        game.play(move, color)
+    return game
+
+
+def review_game(number: int, simulations: int, seed: int, *, data: Path) -> Json:
+    """What two reviews of a game claim, how much of it a longer search holds, and who played."""
+    dataset = Dataset.open(data)
+    record = SgfGame(game_to_tree(read_game(dataset, number)))
+    first, second = (list(accumulate(_look(record, simulations, seed + n), link_turns)) for n in range(2))
+    turns = {position.move.number: position.turn for position in first if position.move is not None}
+    claimed = {name: claims(first) for name, claims in CRITERIA.items()}
+    asked = {turns[move.number] - back for moves in claimed.values() for move in moves[:TOP] for back in (0, 1)}
+    longer = {found.turn: found for found in _look(record, LONGER * simulations, seed + 2, asked)}
+    again = {name: {move.number for move in claims(second)} for name, claims in CRITERIA.items()}
+    rows = dataset.games[number]
+    return {
+        "criteria": {
+            name: {
+                "claims": len(moves),
+                "likeliest": sum(move.is_likeliest for move in moves),
+                "top": len(moves[:TOP]),
+                "again": sum(move.number in again[name] for move in moves[:TOP]),
+                "holds": sum(_holds(move, longer, turns[move.number]) for move in moves[:TOP]),
+            }
+            for name, moves in claimed.items()
+        },
+        "sides": [
+            {
+                "grade": int(rows[f"{color}_grade"]),
+                "moves": sum(move.color == color for move in moves_of_game(first)),
+                **{name: sum(move.color == color for move in moves) for name, moves in claimed.items()},
+            }
+            for color in ("black", "white")
+        ],
+    }
+
+
+def _look(record: SgfGame, simulations: int, seed: int, turns: Iterable[int] | None = None) -> Iterator[PositionRecord]:
+    """The positions of a game, or some of them, as one review sees them."""
+    settings = JudgeSettings(simulations=simulations, seed=seed)
+    wanted = None if turns is None else set(turns)
+    for turn in turns_of(record):
+        if wanted is None or turn.turn in wanted:
+            with settings.judges(record.size, "", turn.turn) as judges:
+                yield evaluate_turn(judges, turn)
+
+
+def _holds(move: MoveRecord, longer: Mapping[int, PositionRecord], turn: int) -> bool:
+    before, after = longer[turn - 1].black_wins, longer[turn].black_wins
+    sign = 1 if move.color == "black" else -1
+    return before is not None and after is not None and sign * (before - after) >= LEAST_MISTAKE / 2
+
+
+class Review(Table):
+    name = "review"
+    title = "Reviews of people’s games"
+    only_by_name = True
+
+    def measure(self, scope: Scope) -> Json:
+        """Review test games of every ``--data``; ``--runs`` is the number of games of each."""
+        if not scope.sets:
+            raise ExperimentError("this table reviews games of people: name sets of them, --data SET")
+        found: Json = {}
+        for path in scope.sets:
+            games = open_games(path, [Split.TEST])
+            chosen = choose_games(games, scope.runs or REVIEWED[scope.budget])
+            simulations = REVIEW_SIMULATIONS[scope.budget]
+            runs = [
+                Run(
+                    f"{games.digest}-{number}-{simulations}",
+                    partial(review_game, data=games.dataset.path),
+                    {"number": number, "simulations": simulations, "seed": seed_of(self.name, number)},
+                    1,
+                )
+                for number in chosen
+            ]
+            reviews = do_runs(runs, scope.folder, scope.workers, scope.watch)
+            found[games.dataset.path.name] = {"size": games.size, "simulations": simulations, "games": list(reviews)}
+        return {"player": DEFAULT_PLAYER.split()[0], "sets": found}
+
+    def rows(self, results: Json) -> Iterator[Row]:
+        """What shares of the claims are."""
+        for name, found in results["sets"].items():
+            for measure, wanted in _WANTED.items():
+                shown = _share(found["games"], "claimed", measure)
+                what = f"{name}, {found['size']}×{found['size']}: moves called mistakes, {_TITLES[measure]}, %"
+                yield Row.measured(f"{self.name}/{name}/{measure}", what, wanted, shown)
+
+    def section(self, results: Json) -> str:
+        """How it was measured, what became of the claims, and mistakes by rank."""
+        sets = results["sets"]
+        return f"""
+Test games of people, reviewed as `katachi analyze` does, twice with different seeds. Of the {TOP} biggest mistakes of a
+game it is asked whether the second review calls them so too, and whether a search {LONGER} times as long finds at least
+half of the least mistake ({LEAST_MISTAKE:.0%} of the chance to win) lost. *Plain difference* takes every move for a
+mistake after which the win rate is that much lower. Shares are of moves; intervals take them for independent.
+
+{self._claims(sets)}
+
+Mistakes for 100 moves, by the rank of who moved; games are drawn with replacement for the interval:
+
+{self._ranks(sets)}
+"""
+
+    def _claims(self, sets: Json) -> str:
+        lines = []
+        for name, found in sets.items():
+            for criterion in CRITERIA:
+                mean = np.mean([game["criteria"][criterion]["claims"] for game in found["games"]])
+                shares = (_share(found["games"], criterion, measure) for measure in _TITLES)
+                cells = (NOTHING if each is None else format_rounded(each) for each in shares)
+                where = f"{name}, {found['size']}×{found['size']}"
+                lines.append((where, criterion, str(len(found["games"])), f"{mean:.1f}", *cells))
+        return table(("games", "mistakes by", "n", "a game", *(f"{title}, %" for title in _TITLES.values())), lines)
+
+    def _ranks(self, sets: Json) -> str:
+        lines = []
+        for name, found in sets.items():
+            for low, high, title in _GRADES:
+                sides = [side for game in found["games"] for side in game["sides"]]
+                ranked = [side for side in sides if side["moves"] and side["grade"] != UNKNOWN]
+                own = [side for side in ranked if low <= side["grade"] < high]
+                rates = ([100 * side[criterion] / side["moves"] for side in own] for criterion in CRITERIA)
+                if own:
+                    lines.append((name, title, str(len(own)), *(format_rounded(estimate(each)) for each in rates)))
+        return table(("games", "rank", "players", *CRITERIA), lines)
+
+
+def _share(games: Sequence[Json], criterion: str, measure: str) -> Estimate | None:
+    """Of all claims, or of the biggest that were looked at again; None if there are none."""
+    counts = [game["criteria"][criterion] for game in games]
+    total = sum(count["claims" if measure == "likeliest" else "top"] for count in counts)
+    return share(sum(count[measure] for count in counts), total) if total else None
