@@ -93,6 +93,11 @@ def even_games(games: Dataset, size: int, split: Split) -> Ints:
     return np.asarray(chosen[even])
 
 
+def who_played(games: str) -> str:
+    """Between whom the games of a set are, as far as the name of the set or of its sources says it."""
+    return "programs" if "engine" in games else "people and programs" if "bots" in games else "people"
+
+
 def describe_sets(data: Json) -> str:
     """One sentence about what was learned from."""
     board = f"{data['size']}×{data['size']}"
