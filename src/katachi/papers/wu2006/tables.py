@@ -240,10 +240,12 @@ class Points(Table):
         tables = "\n".join(self._table(games, results["nets"]) for games in results["sets"])
         return f"""
 {describe_sets(results["data"])} Ownership accuracy is the share of points whose owner in the end is the more probable
-one; points that nobody owned do not count. Positions are random ones of test games, and the ends are those of as many
-games, if there are. Phases go by how full the board is. The paper gives no such figures. Another program, GoCNN, a
-convolutional network of 0.35 million parameters that learned from about 15,000 professional games on 19×19, is said to
-reach {GOCNN["all"]} % over all phases and {GOCNN["end"]} % at the end, of games that are not ours.
+one; points that nobody owned do not count. {POSITIONS[Budget(results.get("budget", Budget.SMOKE))]:,} positions are
+random ones of test games, and the ends are those of as many games, if there are; the cards of bundled networks have
+figures of more positions (`katachi models`). Phases go by how full the board is. The paper gives no such figures.
+Another program, GoCNN, a convolutional network of 0.35 million parameters that learned from about 15,000 professional
+games on 19×19, is said to reach {GOCNN["all"]} % over all phases and {GOCNN["end"]} % at the end, of games that are not
+ours.
 
 {tables}
 """
