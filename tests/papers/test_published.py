@@ -131,3 +131,21 @@ def test_every_share_in_the_readme_has_an_interval():
     shares = re.findall(r"\d+\.\d ?% ?(\S*)", text)
     assert len(shares) > 5
     assert all(after.startswith("(") for after in shares)
+
+
+SECTIONS = {  # that the papers have
+    r"Silver[^.;:]*2007": "1 2 3 4 5 6 7 8 9 10 11",
+    r"Maddison[^.;:]*2014": "1 2 3 4 5 5.1 5.2 6 7",
+    r"Wu and Baldi 2006": "1 2 3 3.1 3.2 3.3 3.4 4 5",
+}
+
+
+@pytest.mark.parametrize("paper", SECTIONS)
+def test_sections_that_are_cited_exist(paper):
+    cited = set()
+    for file in (ROOT / "src").rglob("*.py"):
+        text = " ".join(file.read_text(encoding="utf-8").replace("et al.", "et al").replace("\n#", " ").split())
+        for found in re.findall(rf"{paper}, sections? (\d[\d.]*(?: (?:and|to) \d[\d.]*)?)", text):
+            cited |= {number.rstrip(".") for number in re.findall(r"\d[\d.]*", found)}
+    assert cited
+    assert cited <= set(SECTIONS[paper].split())

@@ -118,6 +118,9 @@ def test_games_beside_the_paper(tmp_path):
     assert by_id["play/crbm/templates/not-filling/won"].ours is None
     two = {row.id: row for row in play.Play().rows(results | {"scores": scores[:2]})}
     assert two["play/crbm/templates/filling/won"].interval is None  # two seeds say nothing of others
+    nobody = {"seed": 3, "games": 200, "decided": 0, "won": 0}
+    text = format_section(play.Play(), results | {"scores": [*scores, common | nobody]}, tmp_path)
+    assert "| 60 (30 … 90) | 30.0 of 150, 60.0 of 150, 90.0 of 150, – | 43.8 (25 …" in text
     text = format_section(play.Play(), results, tmp_path)
     assert "| 60 (30 … 90) | 30.0 of 150, 60.0 of 150, 90.0 of 150 | 25 (25 … 25) |" in text
     assert "54 of 63 games against templates, 85.7 (75 … 92.3) %" in " ".join(text.split())

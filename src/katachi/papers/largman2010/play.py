@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, combinations, product
 from pathlib import Path
 from statistics import mean
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final
 
 from katachi.arena.match import Ending
 from katachi.arena.ratings import Anchor
@@ -227,30 +227,11 @@ def _learn_crbm(kind: str, seed: int, positions: int, data: str, size: int, path
     return lines[-1]
 
 
-def _learn_value(
-    seed: int,
-    games: int,
-    passes: int,
-    features: str,
-    data: str,
-    size: int,
-    path: Path,
-    gradient: Literal["squared", "logistic"] = "logistic",
-) -> Json:
+def _learn_value(path: Path, **settings: Any) -> Json:
     lines: list[dict[str, float]] = []
-    settings = ValueTraining(
-        features=features,
-        data=data,
-        size=size,
-        games=games,
-        passes=passes,
-        gradient=gradient,
-        seed=seed,
-        komi=KOMI,
-        epsilon=EPSILON,
-        evaluate_every=max(1, games * passes // _EVALUATIONS),
-    )
-    train_value(settings, path, lambda line: lines.append(dict(line.values)), _COMMAND)
+    every = max(1, settings["games"] * settings["passes"] // _EVALUATIONS)
+    training = ValueTraining(komi=KOMI, epsilon=EPSILON, evaluate_every=every, **settings)
+    train_value(training, path, lambda line: lines.append(dict(line.values)), _COMMAND)
     return lines[-1]
 
 
@@ -376,9 +357,7 @@ class Former(Table):
         what = "games until it consistently beats its former self"
         return [
             Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, seeds, interval),
-            Row.measured(
-                f"{self.name}/won", f"won against it after {plan.games:,} games, mean of seeds, %", None, found
-            ),
+            Row.measured(f"{self.name}/won", f"won against it after {plan.games:,} games, %", None, found),
         ]
 
     def section(self, results: Json) -> str:
@@ -564,7 +543,8 @@ It says that features that are not oriented played better than those that are, w
     def _line(self, results: Json, eyes: str, first: Kind, second: Kind) -> tuple[str, ...]:
         scores = self._scores(results, eyes, first, second)
         found, none = won(scores), self._undecided(scores)
-        seeds = (f"{100 * score['won'] / max(1, score['decided']):.1f} of {score['decided']}" for score in scores)
+        shares = ((won([score]), score["decided"]) for score in scores)
+        seeds = ("–" if one is None else f"{one.mean:.1f} of {decided}" for one, decided in shares)
         return (
             f"{first.value} against {second.value}",
             eyes,

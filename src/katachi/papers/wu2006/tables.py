@@ -393,8 +393,8 @@ class Table2(Table):
         *DIFFERENCES,
         "The paper writes of the average probability of moves, and says neither which mean it takes nor at which "
         "temperature; ours are fitted to moves of other games of the same set and size. It is most probably the "
-        "geometric mean: its figures stand beside those of Stern et al., who give means of log p. So our geometric "
-        "mean is compared, and nothing else of ours is. The paper's other figures are hard to reconcile with that: "
+        "geometric mean: its figures stand beside those of Stern et al., who, as we remember, give means of log p. So "
+        "our geometric mean is compared, and nothing else of ours is. The paper's other figures are hard to reconcile: "
         f"half of the moves are among the best {BEST} of 281 (section 4); if all of these were in the first place and "
         "the others in any after the thirtieth alike, the geometric mean of probabilities by place would be "
         f"1 / {1 / _MOST:.0f}.",
@@ -427,9 +427,7 @@ class Table2(Table):
             if games is not None:
                 count = scope.runs or MOVES[scope.budget]
                 found = [ask(net, question, games, count, scope) for net in nets]
-                players = who_played(
-                    " ".join([games.path.name, *(Path(each.path).name for each in games.card.sources)])
-                )
+                players = who_played(games.path.name, *(source.path for source in games.card.sources))
                 results["boards"][str(size)] = {"name": games.path.name, "players": players, "asked": found}
                 scope.keep(results)
         return results
