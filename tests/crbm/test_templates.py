@@ -56,3 +56,24 @@ def test_impossible_templates():
     with pytest.raises(ValueError, match="5×5 boards, not of 9×9"):
         Templates(5).active(Board(9))
     assert np.unique([Templates(5).digest, Templates(9).digest, Templates(5, 1).digest]).size == 3
+
+
+def test_centered_templates_are_less_how_often_each_is_on():
+    boards = [random_board(5, plies, seed=plies) for plies in range(12)]
+    templates = Templates(5).centered(boards)
+    plain = Templates(5)
+    counts = np.zeros(81)
+    for board in boards:
+        for index in plain.active(board)[0].tolist():
+            counts[index % 81] += 1
+    assert templates.use == pytest.approx(counts / counts.sum())
+    indices, occurrences = templates.active(boards[-1])
+    expected = np.tile(-counts / counts.sum(), 16)
+    expected[plain.active(boards[-1])[0]] += 1
+    assert indices.tolist() == list(range(plain.size))
+    assert occurrences == pytest.approx(expected, abs=1e-6)
+    assert templates.digest != plain.digest
+    again = templates.card().build(5)
+    assert again.digest == templates.digest
+    with pytest.raises(ValueError, match="81 templates are centered by as many numbers, not 3"):
+        Templates(5, use=[0.1] * 3)

@@ -9,7 +9,14 @@ from katachi.data.dataset import Dataset, DatasetError
 from katachi.go.points import BLACK, PASS
 from katachi.territory.evaluator import Territory
 from katachi.territory.inputs import TABLE_SHAPE, PointInputs
-from katachi.territory.measure import TEMPERATURES, EvaluatedMoves, evaluate_moves, pick_moves, promise_logits
+from katachi.territory.measure import (
+    TEMPERATURES,
+    EvaluatedMoves,
+    evaluate_moves,
+    is_at_edge,
+    pick_moves,
+    promise_logits,
+)
 from katachi.territory.network import DagRnn, DagRnnConfig
 
 
@@ -74,6 +81,19 @@ def test_each_mean_has_the_temperature_that_makes_it_largest() -> None:
     logs = np.array([judged.log_likelihoods(temperature) for temperature in TEMPERATURES])
     assert judged.fit_temperature() == TEMPERATURES[logs.mean(axis=1).argmax()]
     assert judged.fit_temperature(mean_of_logs=False) == TEMPERATURES[np.exp(logs).mean(axis=1).argmax()]
+
+
+def test_a_fit_at_the_edge_of_the_temperatures_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    areas = np.array([[1.0, 2.0, 4.0], [3.0, 1.0, 2.0]])
+    judged = EvaluatedMoves(areas, np.array([2, 1]), np.zeros(2, dtype=np.int64))  # the best, and the worst
+    assert not is_at_edge(judged.fit_temperature())
+    assert not caplog.messages
+    coldest = judged.fit_temperature(mean_of_logs=False)
+    assert is_at_edge(coldest)
+    assert coldest == TEMPERATURES[0]
+    assert "no temperature fits 2 moves better than" in caplog.text
+    top_1 = (judged.places() == 0).mean()
+    assert np.exp(judged.log_likelihoods(coldest)).mean() == pytest.approx(top_1)
 
 
 def test_policies_may_be_asked_instead(dataset: Dataset) -> None:

@@ -24,6 +24,7 @@ Feature ``place · filters + filter``, places from the upper left.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any, Final, Literal
 
@@ -81,19 +82,25 @@ _STATE_LETTERS: Final = ".XO"
 
 
 class Templates:
-    """All templates of one square size on boards of one size. Meets ``FeatureSet``."""
+    """All templates of one square size on boards of one size. Meets ``FeatureSet``.
 
-    def __init__(self, board_size: int, side: int = 2) -> None:
+    Centered by ``use``, how often each of them is on [3^cells], every feature is less that, and none is 0.
+    """
+
+    def __init__(self, board_size: int, side: int = 2, use: Sequence[float] | None = None) -> None:
         if not 1 <= side <= min(MAX_SIDE, check_size(board_size)):
             raise ValueError(f"templates on {board_size}×{board_size} have 1 to {MAX_SIDE} points a side, not {side}")
         self.board_size = board_size
         self.side = side
         self._codes: int = _STATES ** (side * side)
         self._powers = (_STATES ** np.arange(side * side)).reshape(side, side)
+        self.use = use
+        if use is not None and len(use) != self._codes:
+            raise ValueError(f"{self._codes} templates are centered by as many numbers, not {len(use)}")
 
     @property
     def name(self) -> str:
-        return f"all {self.side}×{self.side} templates"
+        return f"all {self.side}×{self.side} templates{', centered' if self.use else ''}"
 
     @property
     def places(self) -> int:
@@ -107,16 +114,32 @@ class Templates:
     @property
     def digest(self) -> str:
         """A short text that changes with anything that fixes the meaning of a feature."""
-        return hashlib.sha256(repr(("templates", self.board_size, self.side)).encode()).hexdigest()[:16]
+        fixed = ("templates", self.board_size, self.side, *([] if self.use is None else [list(self.use)]))
+        return hashlib.sha256(repr(fixed).encode()).hexdigest()[:16]
 
     def active(self, board: Board) -> tuple[Ints, Floats]:
-        """The template at each place."""
+        """The template at each place, or all of them if they are centered."""
+        on = self._on(board)
+        if self.use is None:
+            return on, np.ones(on.size, dtype=np.float32)
+        occurrences = np.tile(-np.array(self.use, dtype=np.float32), self.places**2)
+        occurrences[on] += 1
+        return np.arange(self.size), occurrences
+
+    def _on(self, board: Board) -> Ints:
         check_board_size(board.size, self.board_size)
         digits = (-board.to_play * board.stones.astype(np.int64)) % _STATES  # −1, the opponent's, becomes 2
         grid = digits.reshape(board.size, board.size)
         windows = np.lib.stride_tricks.sliding_window_view(grid, (self.side, self.side))
         codes = np.tensordot(windows, self._powers, axes=2).ravel()
-        return np.arange(codes.size) * self._codes + codes, np.ones(codes.size, dtype=np.float32)
+        return np.asarray(np.arange(codes.size) * self._codes + codes)
+
+    def centered(self, boards: Iterable[Board]) -> Templates:
+        """The same, less how often each of them is on anywhere on some boards."""
+        counts = np.zeros(self._codes)
+        for board in boards:
+            counts += np.bincount(self._on(board) % self._codes, minlength=self._codes)
+        return Templates(self.board_size, self.side, (counts / max(1, counts.sum())).tolist())
 
     def describe(self, index: int) -> str:
         """A template in words and as a small diagram."""
@@ -131,7 +154,7 @@ class Templates:
 
     def card(self) -> TemplatesCard:
         """What is needed to make the same features again."""
-        return TemplatesCard(digest=self.digest, side=self.side)
+        return TemplatesCard(digest=self.digest, side=self.side, use=None if self.use is None else list(self.use))
 
 
 class TemplatesCard(FeatureCard):
@@ -140,10 +163,11 @@ class TemplatesCard(FeatureCard):
     kind: Literal["templates"] = "templates"
     digest: Hex
     side: int = Field(ge=1, le=MAX_SIDE)
+    use: list[float] | None = None
 
     def build(self, board_size: int) -> Templates:
         """The features on boards of a size; raises ValueError if there are none such."""
-        return Templates(board_size, self.side)
+        return Templates(board_size, self.side, self.use)
 
 
 # Window filters

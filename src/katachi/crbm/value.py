@@ -245,6 +245,10 @@ class RecordedGames:
         game = int(self._numbers[shuffled[0]])
         return link_afterstates(features, turned(self._replay(game), symmetry), self._winner(game))
 
+    def afterstates(self) -> Iterator[Board]:
+        """The boards after all moves; each is one that is played on."""
+        return (board for game in self._numbers.tolist() for board in self._replay(game))
+
     def _winner(self, game: int) -> int | None:
         """Who won, EMPTY for a draw, None if the record does not say."""
         row = self.dataset.games[game]
@@ -262,6 +266,7 @@ class RecordedGames:
 # Value learning
 
 TEMPLATES: Final = "templates"
+CENTERED_TEMPLATES: Final = "templates-centered"  # less how often each of them is on in the games that are learned from
 _OPPONENTS: Final = ("random", "alp")  # that a released model is measured against
 
 
@@ -270,7 +275,7 @@ class ValueTraining(FormerSelfSettings):
 
     step_size: float = Field(default=0.3, gt=0, le=10, allow_inf_nan=False)
     gradient: Literal["squared", "logistic"] = "logistic"
-    features: str  # a CRBM, as a run or a model, or ``templates``
+    features: str  # a CRBM, as a run or a model, ``templates`` or ``templates-centered``
     centered: bool = True  # whether features of a CRBM are less how often their kernels are on
     size: int = Field(default=9, ge=2, le=MAX_SIZE)
     data: str | None = None  # the folder of a dataset
@@ -399,6 +404,10 @@ def load_features(settings: ValueTraining) -> CrbmFeatures | Templates:
     """The features that a value is learned over; raises ModelError."""
     if settings.features == TEMPLATES:
         return Templates(settings.size)
+    if settings.features == CENTERED_TEMPLATES:
+        if settings.data is None:
+            raise ModelError(f"{CENTERED_TEMPLATES} are counted in the games that are learned from: give --data SET")
+        return Templates(settings.size).centered(open_records(settings, Split.TRAINING, settings.games).afterstates())
     features = load_saved_crbm(settings).features()
     if features.board_size != settings.size:
         raise ModelError(f"{settings.features} has features of size {features.board_size}, not {settings.size}")

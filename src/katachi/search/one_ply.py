@@ -258,7 +258,7 @@ def liberties_after(game: Game, move: int, color: int) -> int:
 # No search at all: play what an evaluator's policy likes best, or draw from it.
 #
 # Moves that fill an eye of one's own are never played, and superko is respected. It passes
-# - where nothing else is left, or the opponent has passed and counting now would win (Maddison et al. 2014);
+# - where nothing else is left, or the opponent has passed and counting now would win;
 # - where the game is settled: by the evaluator's ownership, before and after the pass, or else by playouts. Dead stones
 #   that would not be taken off at the end, by the rules or because playouts take them for alive, are captured first;
 # - in a game of more than three moves for every point, in answer to a pass. There it also repeats no position, whatever

@@ -8,6 +8,7 @@ of these may be taken for the areas.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -100,7 +101,8 @@ def know(net: DagRnn, parts: Iterable[Positions], tick: Ticker = lambda _: None)
 
 # Territory moves
 
-TEMPERATURES: Final = np.geomspace(0.02, 20, 200)  # among which the one that fits best is sought
+TEMPERATURES: Final = 0.02 * 1000 ** (np.arange(-150, 300) / 199)  # from 0.0001 to 650: the best of them is sought
+_log = logging.getLogger(__name__)
 
 
 class Asked(NamedTuple):
@@ -137,10 +139,23 @@ class EvaluatedMoves(NamedTuple):
         return np.asarray((self.promised() - best) / temperature - np.log(totals))
 
     def fit_temperature(self, *, mean_of_logs: bool = True) -> float:
-        """The temperature by which what was played is most probable, in the geometric mean or in the arithmetic one."""
+        """The temperature by which what was played is most probable, in the geometric mean or in the arithmetic one.
+
+        The best may be beyond all that are tried (``is_at_edge``): the arithmetic mean then is the top-1 rate.
+        """
         logs = [self.log_likelihoods(temperature) for temperature in TEMPERATURES]
         means = [values.mean() if mean_of_logs else np.exp(values).mean() for values in logs]
-        return float(TEMPERATURES[int(np.argmax(means))])
+        found = float(TEMPERATURES[int(np.argmax(means))])
+        if is_at_edge(found):
+            _log.warning(
+                "no temperature fits %d moves better than %.2g, the last that was tried", len(self.played), found
+            )
+        return found
+
+
+def is_at_edge(temperature: float) -> bool:
+    """Whether none beyond a temperature was tried."""
+    return temperature in (TEMPERATURES[0], TEMPERATURES[-1])
 
 
 def pick_moves(dataset: Dataset, games: Ints, count: int, seed: int, plies: Sequence[int] | None = None) -> Asked:

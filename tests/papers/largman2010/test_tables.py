@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from katachi.core.cards import provenance
+from katachi.core.models import load_model
+from katachi.go.board import Board
 from katachi.papers.documents import WIDTH, format_document, format_section
 from katachi.papers.experiment import Budget, ExperimentError
 from katachi.papers.largman2010 import EXPERIMENT, play
@@ -45,13 +47,18 @@ def test_a_crbm_learns_from_no_more_windows_on_larger_boards():
 
 
 def test_kinds_of_crbms():
-    found = {kind: crbm_training(kind, 3, 100, "set", 9) for kind in Kind if kind is not Kind.TEMPLATES}
+    found = {
+        kind: crbm_training(kind, 3, 100, "set", 9) for kind in (Kind.CRBM, Kind.ORIENTED, Kind.REAL, Kind.SOFTMAX)
+    }
     assert {kind: (crbm.visible, crbm.units) for kind, crbm in found.items()} == {
         Kind.CRBM: ("multinomial", "binary"),
         Kind.ORIENTED: ("multinomial", "oriented-or-off"),
         Kind.REAL: ("real", "binary"),
+        Kind.SOFTMAX: ("multinomial", "oriented"),
     }
-    assert all((crbm.kernels, crbm.kernel_size, crbm.seed) == (105, 3, 3) for crbm in found.values())
+    assert all((crbm.kernel_size, crbm.seed) == (3, 3) for crbm in found.values())
+    assert [crbm.kernels for crbm in found.values()] == [105, 105, 105, 13]
+    assert found[Kind.SOFTMAX].config.feature_count == 13 * 8 * 49  # about as many as of the others
 
 
 def test_tables_that_learn_need_games(make_scope):
@@ -80,17 +87,42 @@ def test_all_kinds_play_each_other_with_both_rules_of_eyes(make_scope, run):
         assert "random_plies = 0" in config
 
 
+def test_the_arms_undo_one_thing_each(make_scope, run, tmp_path):
+    results = play.Arms().measure(make_scope("arms"))
+    assert {(score["first"], score["second"]) for score in results["scores"]} == {
+        ("crbm", "templates-centered"),
+        ("crbm-squared", "templates-squared"),
+        ("softmax-crbm", "templates"),
+    }
+    assert all(score["games"] == 2 for score in results["scores"])
+    values = {path.name.split("-0-")[0]: path / "value" for path in (run / "learned").glob("*-0-200-4-1-*/")}
+    assert 'gradient = "squared"' in (values["crbm-squared"] / "config.toml").read_text()
+    assert 'gradient = "squared"' in (values["templates-squared"] / "config.toml").read_text()
+    assert 'gradient = "logistic"' in (values["crbm"] / "config.toml").read_text()
+    assert "/crbm-0-" in (values["crbm-squared"] / "config.toml").read_text()  # the same features
+    centered = load_model(values["templates-centered"] / "model").features
+    assert centered.use is not None
+    assert centered.active(Board(5))[1].size == centered.size
+    assert all(row.published is None for row in play.Arms().rows(results))
+    assert "54 of 63" not in format_section(play.Arms(), results, tmp_path)
+
+
 def test_games_beside_the_paper(tmp_path):
     common = {"eyes": "eyes may be filled", "first": "crbm", "second": "templates"}
-    scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 100 + seed} for seed in (0, 1)]
-    results = {"data": DATA, "seeds": 2, "scores": scores}
+    scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 45 * (1 + seed)} for seed in range(3)]
+    results = {"data": DATA, "seeds": 3, "scores": scores}
     by_id = {row.id: row for row in play.Play().rows(results)}
     won, none = (by_id[f"play/crbm/templates/filling/{what}"] for what in ("won", "no-winner"))
-    assert (won.published, won.ours, none.ours) == (85.7, 67.0, 25.0)
-    assert won.interval == pytest.approx((61.5, 72.1), abs=0.1)
+    assert (won.published, won.ours, none.ours) == (85.7, 60.0, 25.0)
+    assert won.interval == pytest.approx((30, 90))  # over seeds, however many games each has
     assert by_id["play/crbm/templates/not-filling/won"].ours is None
+    two = {row.id: row for row in play.Play().rows(results | {"scores": scores[:2]})}
+    assert two["play/crbm/templates/filling/won"].interval is None  # two seeds say nothing of others
+    nobody = {"seed": 3, "games": 200, "decided": 0, "won": 0}
+    text = format_section(play.Play(), results | {"scores": [*scores, common | nobody]}, tmp_path)
+    assert "| 60 (30 … 90) | 30.0 of 150, 60.0 of 150, 90.0 of 150, – | 43.8 (25 …" in text
     text = format_section(play.Play(), results, tmp_path)
-    assert "| 67 (61.5 … 72.1) of 300 | 66.7, 67.3 | 25 (21 … 29.5) |" in text
+    assert "| 60 (30 … 90) | 30.0 of 150, 60.0 of 150, 90.0 of 150 | 25 (25 … 25) |" in text
     assert "54 of 63 games against templates, 85.7 (75 … 92.3) %" in " ".join(text.split())
     assert "\n1. The paper learned from 1,000 games that GNU Go played against itself" in text
 
@@ -115,12 +147,12 @@ def test_consistently_is_for_good(tmp_path):
     counted = {"games": 440, "test_every": 110, "test_games": 200}
     tests = [[[130, 200]] * 4, [[90, 200]] * 3 + [[0, 0]]]
     games, won = former.Former().rows({"data": DATA, "plan": counted, "tests": tests})
-    assert (games.published, games.ours) == (110, 110)
-    assert "1 of 2 seeds do" in games.what
+    assert (games.published, games.ours, games.interval) == (110, "110 in 1 of 2 seeds", None)
+    assert won.interval is None
     assert won.ours == 65.0
-    assert "| 1 | – | 45, 45, 45, – |" in format_section(
-        former.Former(), {"data": DATA, "plan": counted, "tests": tests}, tmp_path
-    )
+    text = format_section(former.Former(), {"data": DATA, "plan": counted, "tests": tests}, tmp_path)
+    assert "| 1 | – | 45, 45, 45, – |" in text
+    assert "A game of 200 moves ends without a winner" in " ".join(text.split())
 
 
 # Winners

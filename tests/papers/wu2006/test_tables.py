@@ -68,13 +68,49 @@ def test_the_probability_of_moves_is_that_of_all_blocks_together(make_scope):
     assert asked["random_log"] == pytest.approx(-np.log(judged.legal).mean())
     assert asked["top"][9] == (judged.places() < 10).sum()
     by_id = {row.id: row for row in table2.Table2().rows(results)}
-    assert by_id["table2/19/paper"].ours == pytest.approx(math.exp(-likely.mean()), rel=0.01)
-    assert by_id["table2/19/paper"].published == 15
+    assert by_id["table2/19/paper/geometric"].ours == pytest.approx(math.exp(-likely.mean()), rel=0.01)
+    assert by_id["table2/19/paper/geometric"].published == 15
+    assert by_id["table2/19/paper/arithmetic"].published is None  # not what the paper's figure most probably is
+    assert by_id["table2/19/paper/top-1"].ours == 100 * asked["top"][0] / asked["moves"]
     assert by_id["table2/19/random"].published == 281
-    assert by_id["table2/19/paper, by mover"].published == 15
-    assert by_id["table2/19/strong, by its policies"].published is None
+    assert by_id["table2/19/paper, by mover/geometric"].published == 15
+    assert by_id["table2/19/strong, by its policies/geometric"].published is None
+    assert by_id["table2/9/random"].published is by_id["table2/9/paper/geometric"].published is None  # from memory
     among = asked["top"][29] / asked["moves"]
     assert (by_id["table2/19/paper/top-30"].published, by_id["table2/19/paper/top-30"].ours) == (50, 100 * among)
+
+
+def asked_of(temperatures, **more):
+    summary = moves._summarize(
+        [{"log_likelihoods": [-2.0] * 2, "likelihoods": [0.2] * 2, "places": [0, 4], "legal": [9] * 2}]
+    )
+    return {"temperatures": temperatures, "games": 1, **summary, **more}
+
+
+def test_a_temperature_at_an_edge_and_games_of_programs_are_marked(tmp_path):
+    data = {"name": "ogs9", "size": 9, "games": 1, "test games": 1}
+    nets = [{"title": "paper", "positions": 10}]
+    boards = {
+        "9": {"name": "ogs9", "asked": [asked_of([1.5, 0.02])]},  # the range was from 0.02 to 20 then
+        "13": {"name": "engines13", "asked": [asked_of([1.5, 0.02], **{"at edge": [False, False]})]},
+        "19": {
+            "name": "strong",
+            "players": "people",
+            "asked": [asked_of([642.0, 0.0001], **{"at edge": [True, True]})],
+        },
+    }
+    text = format_section(table2.Table2(), {"data": data, "nets": nets, "boards": boards}, tmp_path)
+    lines = {line.split(",")[0].strip("| "): line for line in text.splitlines() if "×" in line and line.startswith("|")}
+    small, middle, large = (line for line in text.splitlines() if line.startswith("| paper |"))
+    assert "| – | 7 | 7.4 (7.4 … 7.4) | −2.00 | 1.5 | 5.0 (5.0 … 5.0) | ≤ 0.02 | 50 (" in small
+    assert "| 0.02 |" in middle
+    assert "| 15 | – |" in large
+    assert "| ≥ 6.4e+02 |" in large
+    assert "| ≤ 0.0001 |" in large
+    assert "of `engines13`, between programs" in lines["13×13"]
+    assert "of `ogs9`, between people" in lines["9×9"]
+    assert "| Boltzmann5 (Stern et al.) |  | – | 254 |" in text
+    assert "on 13×13 are of people; ours are between programs" in " ".join(text.split())
 
 
 def test_places_are_told_best_when_the_best_moves_are_all_first():
@@ -93,9 +129,11 @@ def test_places_by_phase(make_scope):
     results = figure2.Figure2b().measure(make_scope("figure2b"))
     paper = results["nets"][0]["asked"]
     assert list(paper) == ["4", "8"]
-    for asked in paper.values():
+    for asked, count in zip(paper.values(), (3, 4), strict=True):
         assert asked["top"] == sorted(asked["top"])
-        assert asked["top"][-1] == asked["moves"] == 3  # a board has fewer points than places are counted
+        assert asked["top"][-1] == asked["moves"] == count  # a board has fewer points than places are counted
+    beside = table2.Table2().measure(make_scope("table2"))["boards"]["19"]["asked"]
+    assert paper["8"] == beside[0]  # the same moves, and one number for what is said of them
     assert {row.id for row in figure2.Figure2b().rows(results)} >= {
         "figure2b/paper/4/top-1",
         "figure2b/strong/8/top-30",

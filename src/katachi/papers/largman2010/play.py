@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import partial
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from statistics import mean
+from typing import Any, ClassVar, Final
 
 from katachi.arena.match import Ending
 from katachi.arena.ratings import Anchor
@@ -16,7 +17,17 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.linear import LinearModel
 from katachi.core.models import load_model
-from katachi.crbm.value import TEMPLATES, ValueLearner, ValueTraining, play_former_self, train_value
+from katachi.crbm.config import CrbmConfig, CrbmTraining
+from katachi.crbm.value import (
+    CENTERED_TEMPLATES,
+    TEMPLATES,
+    FormerSelfSettings,
+    ValueLearner,
+    ValueTraining,
+    play_former_self,
+    train_value,
+)
+from katachi.go.points import Symmetry
 from katachi.papers.documents import (
     COLORS,
     Estimate,
@@ -46,10 +57,6 @@ from katachi.papers.tournaments import (
 )
 from katachi.players.specs import bundled_players
 
-if TYPE_CHECKING:
-    from katachi.crbm.config import CrbmTraining
-
-
 # The CRBMs of this paper and the linear values over features, each learned once for all tables of a run.
 #
 # ```
@@ -76,6 +83,19 @@ class Kind(StrEnum):
     ORIENTED = "oriented-crbm"  # kernels in any of their eight orientations
     REAL = "real-crbm"  # visible units are means
     TEMPLATES = TEMPLATES  # all of 2×2
+    CENTERED = CENTERED_TEMPLATES  # less how often each is on, as features of a CRBM are
+    SOFTMAX = "softmax-crbm"  # kernels in just one of their eight orientations, never off
+    SQUARED = "crbm-squared"  # the gradient of the squared error, which is the paper's
+    SQUARED_TEMPLATES = "templates-squared"
+
+    @property
+    def seen_by(self) -> Kind:
+        """The kind whose features it has."""
+        return {Kind.SQUARED: Kind.CRBM, Kind.SQUARED_TEMPLATES: Kind.TEMPLATES}.get(self, self)
+
+    @property
+    def is_crbm(self) -> bool:
+        return self.seen_by not in (Kind.TEMPLATES, Kind.CENTERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +147,8 @@ class Subject:
 
     def features(self, games: Games, scope: Scope) -> str:
         """The features, as a value's training names them."""
-        return TEMPLATES if self.kind is Kind.TEMPLATES else str(self.folder(games, scope) / "crbm" / "model")
+        seen_by = Subject(self.kind.seen_by, self.seed)
+        return str(seen_by.folder(games, scope) / "crbm" / "model") if self.kind.is_crbm else seen_by.kind.value
 
     def value(self, games: Games, scope: Scope) -> Path:
         """The model with the value."""
@@ -137,7 +158,7 @@ class Subject:
 def learn_features(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
     """Learn CRBMs, or those that are missing."""
     boards = LEARNED_PLANS[scope.budget].boards(games.size)
-    crbms = [subject for subject in subjects if subject.kind is not Kind.TEMPLATES]
+    crbms = dict.fromkeys(Subject(each.kind.seen_by, each.seed) for each in subjects if each.kind.is_crbm)
     runs = [
         Run(
             f"{subject.folder(games, scope).name} crbm",
@@ -167,7 +188,9 @@ def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:
         size=games.size,
         path=folder / "value",
     )
-    arguments = {"seed": subject.seed, "games": plan.games, "passes": plan.passes}
+    arguments: Json = {"seed": subject.seed, "games": plan.games, "passes": plan.passes}
+    if subject.kind is not subject.kind.seen_by:
+        arguments["gradient"] = "squared"
     return Run(f"{folder.name} value", work, arguments, plan.games * plan.passes)
 
 
@@ -177,14 +200,14 @@ def crbm_training(kind: Kind, seed: int, positions: int, data: str, size: int) -
     Gradients are summed over a board's windows: batches and steps on larger boards are smaller, as there are more of
     them.
     """
-    from katachi.crbm.config import CrbmTraining  # torch takes seconds to load
-
-    real, oriented, share = kind is Kind.REAL, kind is Kind.ORIENTED, board_share(size)
+    real, share = kind is Kind.REAL, board_share(size)
+    paper = CrbmConfig().kernels
     return CrbmTraining(
         data=data,
         size=size,
         visible="real" if real else "multinomial",
-        units="oriented-or-off" if oriented else "binary",
+        units="oriented-or-off" if kind is Kind.ORIENTED else "oriented" if kind is Kind.SOFTMAX else "binary",
+        kernels=paper // len(Symmetry) if kind is Kind.SOFTMAX else paper,  # each is eight features there
         spread=0.01 if real else 0.3,
         step_size=(0.001 if real else 0.05) * share,
         positions=positions,
@@ -204,20 +227,11 @@ def _learn_crbm(kind: str, seed: int, positions: int, data: str, size: int, path
     return lines[-1]
 
 
-def _learn_value(seed: int, games: int, passes: int, features: str, data: str, size: int, path: Path) -> Json:
+def _learn_value(path: Path, **settings: Any) -> Json:
     lines: list[dict[str, float]] = []
-    settings = ValueTraining(
-        features=features,
-        data=data,
-        size=size,
-        games=games,
-        passes=passes,
-        seed=seed,
-        komi=KOMI,
-        epsilon=EPSILON,
-        evaluate_every=max(1, games * passes // _EVALUATIONS),
-    )
-    train_value(settings, path, lambda line: lines.append(dict(line.values)), _COMMAND)
+    every = max(1, settings["games"] * settings["passes"] // _EVALUATIONS)
+    training = ValueTraining(komi=KOMI, epsilon=EPSILON, evaluate_every=every, **settings)
+    train_value(training, path, lambda line: lines.append(dict(line.values)), _COMMAND)
     return lines[-1]
 
 
@@ -226,6 +240,7 @@ def _learn_value(seed: int, games: int, passes: int, features: str, data: str, s
 FORMER_PUBLISHED_GAMES: Final = 110
 CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
 SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
+LEAST_SEEDS: Final = 3  # for an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,11 +302,18 @@ def games_needed(tests: Sequence[Sequence[int]], plan: FormerPlan) -> int | None
     return needed
 
 
+def over_seeds(values: Iterable[float]) -> Estimate | None:
+    """The mean of one value a seed, and its interval over seeds if there are enough of them; None without values.
+
+    Games of one seed are played by the same two values: what differs from seed to seed, more of its games do not show.
+    """
+    found = list(values)
+    return (estimate(found) if len(found) >= LEAST_SEEDS else Estimate(mean(found), None)) if found else None
+
+
 def final(results: Json) -> Estimate | None:
-    """What the learners win in their last tests, in percent, all seeds together."""
-    last = [tests[-1] for tests in results["tests"]]
-    decided = sum(count for _, count in last)
-    return share(sum(won for won, _ in last), decided) if decided else None
+    """What the learners win in their last tests, in percent, over seeds."""
+    return over_seeds(100 * won / decided for won, decided in (tests[-1] for tests in results["tests"]) if decided)
 
 
 class Former(Table):
@@ -303,6 +325,9 @@ class Former(Table):
         f"iteration for a game, and consistently for {CONSISTENTLY:.0f} % or more in a test and all later ones.",
         "Nobody fills a simple eye of their own, and all stones are taken for alive when both have passed.",
         "Both chains of afterstates teach, the learner's and that of its former self.",
+        f"A game of {FormerSelfSettings.model_fields['move_cap'].default} moves ends without a winner; it teaches what "
+        "its boards say of each other, and in a test it does not count. The paper gives a cap of 100 moves for its "
+        "games of features against each other and none here.",
     )
 
     def measure(self, scope: Scope) -> Json:
@@ -327,10 +352,11 @@ class Former(Table):
         plan, found = FormerPlan(**results["plan"]), final(results)
         needed = [games_needed(tests, plan) for tests in results["tests"]]
         reached = [float(games) for games in needed if games is not None]
-        mean, interval = estimate(reached) if reached else (None, None)
-        what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
+        games, interval = over_seeds(reached) or (None, None)
+        seeds = None if games is None else f"{format_value(games)} in {len(reached)} of {len(needed)} seeds"
+        what = "games until it consistently beats its former self"
         return [
-            Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, mean, interval),
+            Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, seeds, interval),
             Row.measured(f"{self.name}/won", f"won against it after {plan.games:,} games, %", None, found),
         ]
 
@@ -345,7 +371,8 @@ class Former(Table):
         return f"""
 A value over CRBM features that learned from records learns on in {plan.games:,} games against itself as it was; its
 ε falls from {EPSILON} to almost nothing, that of its former self stays. After every {plan.test_every} games both play
-{plan.test_games} test games with ε = {EPSILON}, from which nothing is learned: {at_last}.
+{plan.test_games} test games with ε = {EPSILON}, from which nothing is learned: {at_last}, in the mean of
+{len(results["tests"])} seeds.
 
 ![Games won against the former self](largman2010/{self.name}.svg)
 
@@ -373,8 +400,6 @@ A value over CRBM features that learned from records learns on in {plan.games:,}
 
 PUBLISHED_WON, PLAY_PUBLISHED_GAMES = 54, 63  # by the CRBM against templates
 MAX_MOVES: Final = 100  # then there is no winner
-KINDS: Final = (Kind.CRBM, Kind.ORIENTED, Kind.TEMPLATES)
-PAIRS: Final = tuple(combinations(KINDS, 2))
 EYES: Final = {"eyes may be filled": True, "no eye is filled": False}  # the paper's way, and ours
 PLAY_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 140, Budget.FULL: 400}  # of each pair of one seed
 
@@ -382,10 +407,8 @@ _LEVEL: Final = 0  # of GNU Go as a referee
 
 
 def won(scores: Iterable[Mapping[str, float]]) -> Estimate | None:
-    """What the first won of the games with a winner, in percent; None if there were none."""
-    found = list(scores)
-    decided = int(sum(score["decided"] for score in found))
-    return share(sum(score["won"] for score in found), decided) if decided else None
+    """What the first won of the games with a winner, in percent, over seeds; None if there were none."""
+    return over_seeds(100 * score["won"] / score["decided"] for score in scores if score["decided"])
 
 
 class Play(Table):
@@ -394,35 +417,47 @@ class Play(Table):
     title = "Games: CRBM features against templates"
     own_differences = (
         "The paper gives neither step size nor number of passes. We scale each step by 1/‖φ‖², so that both sets "
-        "learn at the same rate, take the gradient of the logistic loss, and go over the games several times.",
-        "Features of a CRBM are less how often their kernel is on; without this the value learns many times slower.",
+        "learn at the same rate, and go over the games several times. We take the gradient of the logistic loss, not "
+        "that of the squared error, which is the paper's; `--table arms` has both sides learn by it.",
+        "Features of a CRBM are centered: less how often their kernel is on; without this the value learns many times "
+        "slower. Templates are not: each is 1 or 0. The paper says nothing of either; `--table arms` has centered "
+        "templates, too. A value has no bias of its own.",
+        "The biases of a CRBM begin at −2 for hidden units, so that few are on, and at 0 for visible ones; the paper "
+        "does not say how its begin.",
         "Positions are seen by the player who has just moved, with one weight vector for both colors; the paper does "
         "not say how it tells them apart.",
         "GNU Go counts, as in the paper; where it is not installed, our own estimate does.",
         "A pass is a move like others, valued by the board that it leaves. Our players also pass when the opponent has "
         "passed and counting would win.",
-        "What the paper calls rotation-invariant is taken with an off state, so that a kernel need not be on anywhere.",
+        "What the paper calls rotation-invariant is a softmax over orientations, of which one is always on. Ours has "
+        "an off state, so that a kernel need not be on anywhere; `--table arms` has one without.",
     )
+    groups: ClassVar[Sequence[Sequence[Kind]]] = ((Kind.CRBM, Kind.ORIENTED, Kind.TEMPLATES),)  # all play all in each
 
     def measure(self, scope: Scope) -> Json:
         """Learn and play; ``--runs`` is the number of seeds."""
         games = require_games(scope)
         seeds = range(scope.runs or SEEDS[scope.budget])
-        learn_values([Subject(kind, seed) for seed in seeds for kind in KINDS], games, scope)
+        learn_values([Subject(kind, seed) for seed in seeds for kind in chain(*self.groups)], games, scope)
         tournaments: dict[str, TournamentSettings] = {}
-        for seed in seeds:
-            for name, fills in EYES.items():
-                template = self._tournament(seed, games, scope, fills=fills)
-                found = rounds(template, dict.fromkeys(template.players, PLAY_GAMES[scope.budget]))
-                tournaments |= {f"{name.replace(' ', '-')}-{seed}-{part}": settings for part, settings in found.items()}
+        for seed, (name, fills), kinds in product(seeds, EYES.items(), self.groups):
+            template = self._tournament(seed, kinds, games, scope, fills=fills)
+            found = rounds(template, dict.fromkeys(template.players, PLAY_GAMES[scope.budget]))
+            tournaments |= {f"{name.replace(' ', '-')}-{seed}-{part}": settings for part, settings in found.items()}
 
         def count(records: Sequence[GameRecord]) -> Json:
             return {"data": games.describe(), "seeds": len(seeds), "scores": list(self._count(seeds, records))}
 
         return play_rounds(tournaments, scope, count)
 
-    def _tournament(self, seed: int, games: Games, scope: Scope, *, fills: bool) -> TournamentSettings:
-        """All three kinds of one seed against each other, by the paper's protocol."""
+    @property
+    def _pairs(self) -> list[tuple[Kind, Kind]]:
+        return [pair for kinds in self.groups for pair in combinations(kinds, 2)]
+
+    def _tournament(
+        self, seed: int, kinds: Sequence[Kind], games: Games, scope: Scope, *, fills: bool
+    ) -> TournamentSettings:
+        """Some kinds of one seed against each other, by the paper's protocol."""
         search = {"kind": "greedy", "epsilon": EPSILON, "fills_eyes": fills, "may_pass": True}
         specs = {
             self._player(kind, seed, fills=fills): {
@@ -430,7 +465,7 @@ class Play(Table):
                 "evaluator": {"model": str(Subject(kind, seed).value(games, scope))},
                 "search": search,
             }
-            for kind in KINDS
+            for kind in kinds
         }
         return TournamentSettings(
             players=write_players(specs, scope.folder / f"players-{how_long(games, scope)}"),
@@ -450,7 +485,7 @@ class Play(Table):
         """What the first of each pair won with each seed, of the games with a winner."""
         for name, fills in EYES.items():
             for seed in seeds:
-                for first, second in PAIRS:
+                for first, second in self._pairs:
                     names = self._player(first, seed, fills=fills), self._player(second, seed, fills=fills)
                     played = [record for record in records if {record.black.name, record.white.name} == set(names)]
                     decided = [record for record in played if record.ending != Ending.MOVE_LIMIT.value]
@@ -469,33 +504,37 @@ class Play(Table):
         return [score for score in results["scores"] if (score["eyes"], score["first"], score["second"]) == wanted]
 
     def rows(self, results: Json) -> Iterator[Row]:
-        """Every pair, all seeds together, with both rules of eyes; and games that nobody won."""
-        for (eyes, fills), (first, second) in product(EYES.items(), PAIRS):
+        """Every pair, in the mean of seeds, with both rules of eyes; and games that nobody won."""
+        for (eyes, fills), (first, second) in product(EYES.items(), self._pairs):
             scores = self._scores(results, eyes, first, second)
             is_published = fills and (first, second) == (Kind.CRBM, Kind.TEMPLATES)
             paper = round(100 * PUBLISHED_WON / PLAY_PUBLISHED_GAMES, 1) if is_published else None
             name = f"{self.name}/{first.value}/{second.value}/{'filling' if fills else 'not-filling'}"
-            what = f"{first.value} against {second.value}, {eyes}"
+            what = f"{first.value} against {second.value}, {eyes}, mean of {len(scores)} seeds"
             yield Row.measured(f"{name}/won", f"{what}: won of games with a winner, %", paper, won(scores))
             if none := self._undecided(scores):
                 yield Row.measured(f"{name}/no-winner", f"{what}: no winner, %", None, none)
 
     def _undecided(self, scores: Sequence[Json]) -> Estimate | None:
-        """The share of games that nobody won, in percent; None if there were no games."""
-        games = sum(score["games"] for score in scores)
-        return share(games - sum(score["decided"] for score in scores), games) if games else None
+        """The share of games that nobody won, in percent, over seeds; None if there were no games."""
+        return over_seeds(100 - 100 * score["decided"] / score["games"] for score in scores if score["games"])
 
     def section(self, results: Json) -> str:
         """How it was played, the scores of every seed, the paper's, and the differences."""
-        header = ("", "eyes", "all seeds: won, % of games with a winner", "each seed, %", "no winner, %")
-        published = share(PUBLISHED_WON, PLAY_PUBLISHED_GAMES)
+        header = ("", "eyes", "won, % of games with a winner: mean of seeds", "each seed, %", "no winner, %")
         return f"""
 Values over each set of features learn by TD(0) from the same recorded games of `{results["data"]["name"]}`, and play
 one ply deep with ε = {EPSILON}, komi {KOMI}, on {results["data"]["size"]}×{results["data"]["size"]}. Games that have
-{MAX_MOVES} moves have no winner. Seeds: {results["seeds"]}; each learns its CRBM and its values anew.
+{MAX_MOVES} moves have no winner. Seeds: {results["seeds"]}; each learns its CRBM and its values anew. Intervals are
+over seeds, which differ more than the games of one of them; fewer than {LEAST_SEEDS} seeds have none, and with so many
+it reaches from the least to the greatest.
 
-{table(header, (self._line(results, eyes, *pair) for eyes in EYES for pair in PAIRS))}
+{table(header, (self._line(results, eyes, *pair) for eyes in EYES for pair in self._pairs))}
+{self._paper()}"""
 
+    def _paper(self) -> str:
+        published = share(PUBLISHED_WON, PLAY_PUBLISHED_GAMES)
+        return f"""
 In the paper the CRBM won {PUBLISHED_WON} of {PLAY_PUBLISHED_GAMES} games against templates,
 {format_rounded(published)} %.
 It says that features that are not oriented played better than those that are, without a number.
@@ -503,12 +542,14 @@ It says that features that are not oriented played better than those that are, w
 
     def _line(self, results: Json, eyes: str, first: Kind, second: Kind) -> tuple[str, ...]:
         scores = self._scores(results, eyes, first, second)
-        found, seeds, none = won(scores), [won([score]) for score in scores], self._undecided(scores)
+        found, none = won(scores), self._undecided(scores)
+        shares = ((won([score]), score["decided"]) for score in scores)
+        seeds = ("–" if one is None else f"{one.mean:.1f} of {decided}" for one, decided in shares)
         return (
             f"{first.value} against {second.value}",
             eyes,
-            "" if found is None else f"{format_rounded(found)} of {sum(score['decided'] for score in scores)}",
-            ", ".join("–" if one is None else f"{one.mean:.1f}" for one in seeds),
+            "" if found is None else format_rounded(found),
+            ", ".join(seeds),
             "" if none is None else format_rounded(none),
         )
 
@@ -521,6 +562,18 @@ It says that features that are not oriented played better than those that are, w
             f"learn from {PAPER_GAMES:,} of its training games at most.",
             *self.own_differences,
         )
+
+
+class Arms(Play):
+    """What is ours and not the paper's, each undone: is it why features of a CRBM win?"""
+
+    name = "arms"
+    title = "Games: centered templates, the squared error, and orientations that are never off"
+    only_by_name = True
+    groups = ((Kind.CRBM, Kind.CENTERED), (Kind.SQUARED, Kind.SQUARED_TEMPLATES), (Kind.SOFTMAX, Kind.TEMPLATES))
+
+    def _paper(self) -> str:
+        return ""
 
 
 # The bundled learned players, one of each paper, against each other without search, and simple ones for scale.
@@ -564,9 +617,9 @@ class Tournament(Table):
         lines = [(pair.first, pair.second, format_won(pair)) for pair in pairs]
         return f"""
 The bundled players for {SIZE}×{SIZE} that learned by the four papers, as many of them as there are, with the average
-liberty player and the random one. Nobody searches. {results["games"]:,} games, of which {results["distinct"]:,} differ
-and count, each opening of two random moves played with both colors. Ratings are Bradley–Terry's, above
-`{ANCHOR.player}`.
+liberty player and the random one; a *former* one was bundled in an earlier release. Nobody searches.
+{results["games"]:,} games, of which {results["distinct"]:,} differ and count, each opening of two random moves played
+with both colors. Ratings are Bradley–Terry's, above `{ANCHOR.player}`.
 
 {table(("player", "Elo (95 %)"), ratings)}
 

@@ -66,9 +66,9 @@ class Counts(Table):
     name = "counts"
     title = "The size of the networks"
     own_differences = (
-        "The paper says neither how its biases are shared nor how the edge is padded. All three of its figures fit "
-        "one reading: the 5×5 layer counts as a layer, every filter has a bias for each point, and the board is "
-        "padded with zeros.",
+        "The paper has position-dependent biases and pads with zeros, and says neither whether filters share these "
+        "biases nor whether the 5×5 layer counts as one of the layers. All three of its figures fit one reading: it "
+        "does, and every filter has a bias of its own for each point.",
         "The size of the output's filters is not given. We take 3×3; with 1×1 there would be 2,048 parameters fewer, "
         "which fits as well.",
     )
@@ -247,7 +247,8 @@ class Figure1(LearnedTable):
         found = accuracy(net["tested"], places)
         what = f"{net['title']}: top-{places} accuracy, %"
         name = f"{self.name}/{net['title'].strip('`').replace('×', 'x')}/top-{places}"
-        return Row.measured(name, what, FIGURE1_PUBLISHED.get(places), found)
+        paper = FIGURE1_PUBLISHED.get(places) if net["title"].replace("×", "x") == LARGEST else None
+        return Row.measured(name, what, paper, found)
 
     def section(self, results: Json) -> str:
         """The curve, its points, and top-1 accuracy by phase and by rank."""

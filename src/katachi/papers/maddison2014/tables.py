@@ -1,4 +1,4 @@
-"""The paper's tables: symmetric filters, depth and width, the rank of the player, and search with a network."""
+"""The tables of sections 5.1, 5.2 and 6: symmetric filters, depth and width, the rank of the player, and search."""
 
 from __future__ import annotations
 
@@ -70,6 +70,8 @@ def differences(data: Json) -> tuple[str, ...]:
         "The bins of some planes, which the paper does not give, are our reading. Ranks below 1 dan count as 1 dan, "
         "professionals as 9 dan, and unknown ranks have no plane.",
         "Illegal points have no part in our tests, as they have none in play; the paper does not say.",
+        "All parameters of the paper begin at random, uniform between −0.05 and 0.05. Ours do but for the biases, "
+        "which begin at 0.",
     )
 
 
@@ -127,7 +129,7 @@ def scores(results: Json) -> dict[tuple[str, str], Pair]:
     return {(pair["first"], pair["second"]): Pair(**pair) for pair in results["pairs"]}
 
 
-# Table 1: whether it helps that all filters are symmetric, with nine planes and the same positions for both.
+# ``table1``, section 5.1: whether it helps that all filters are symmetric; nine planes, the same positions for both.
 
 PLANES: Final = "maddison-9"
 NETS: Final = {
@@ -141,7 +143,7 @@ TABLE1_PUBLISHED: Final = {"3×64": {"free": 43.3, "symmetric": 44.3}, "6×192":
 
 class Table1(LearnedTable):
     name = "table1"
-    title = "Table 1: symmetric filters"
+    title = "Section 5.1: symmetric filters"
     own_differences = (
         "The paper lists the planes that it leaves out; that nine are left is our reading.",
         "The paper sums gradients over the symmetries. We learn free filters whose mean over the symmetries is used, "
@@ -192,7 +194,7 @@ The paper's networks:
         return format_value(self._published(kind, net)), format_rounded(accuracy(tested)), f"{tested['loss']:.3f}"
 
 
-# Table 2: what depth and width are worth, in top-1 accuracy and in games against GNU Go without search.
+# ``table2``, section 5.2: what depth and width are worth, in top-1 accuracy and in games against GNU Go without search.
 
 LEVEL: Final = 10
 OPPONENT: Final = gnugo_name(LEVEL)
@@ -204,6 +206,7 @@ class Published(NamedTuple):
     top_1: float
     won: float
     error: float | None
+    top_1_error: float | None = None
 
 
 TABLE2_PUBLISHED: Final = {
@@ -216,7 +219,7 @@ TABLE2_PUBLISHED: Final = {
 PUBLISHED_OTHERS: Final = {
     "Clark and Storkey, 8 layers": Published(44.4, 86, 2.5),
     "Aya, 2014": Published(38.8, 6, 1.0),
-    "a human 6 dan": Published(52, 100, None),
+    "a human 6 dan": Published(52, 100, None, 5.8),
 }
 
 PLANS: Final[Mapping[Budget, Mapping[Net, int]]] = {  # with games against GNU Go
@@ -245,9 +248,9 @@ def published(title: str) -> Published | None:
 
 class Table2(LearnedTable):
     name = "table2"
-    title = "Table 2: depth, width, and games against GNU Go"
+    title = "Section 5.2: depth, width, and games against GNU Go"
     own_differences = (
-        "The paper's networks saw thousands of times as many positions. Its larger ones would take days here; what "
+        "The paper's networks saw hundreds of times as many positions. Its larger ones would take days here; what "
         "depth and width are worth is asked in a table of its own.",
         f"Our games begin after {RANDOM_PLIES} random moves, because a network without search always plays the same. "
         "What the paper did is not said, but for the removal of games that came out the same.",
@@ -345,11 +348,11 @@ The paper's other rows:
 
     def _other_line(self, who: str) -> tuple[str, str, str]:
         found = PUBLISHED_OTHERS[who]
-        error = "" if found.error is None else f" ± {found.error}"
-        return who, format_value(found.top_1), f"{found.won}{error}"
+        top_1, won = ("" if error is None else f" ± {error}" for error in (found.top_1_error, found.error))
+        return who, f"{format_value(found.top_1)}{top_1}", f"{found.won}{won}"
 
 
-# Table 3: whether a network predicts better when it is given the rank of the player, and plays better.
+# ``table3``, section 5.2: whether a network predicts better when it is given the rank of the player, and plays better.
 
 TABLE3_PUBLISHED: Final = {
     1: (49.2, 3.6),
@@ -406,17 +409,17 @@ def thousandths(group: Json) -> Estimate:
 
 class Table3(LearnedTable):
     name = "table3"
-    title = "Table 3: the rank of the player"
+    title = "Section 5.2: the rank of the player"
     own_differences = (
         "The paper's opponent was a network that knows no ranks. Ours is the same network, given 1 dan; what the "
-        "paper's scores against one opponent say of that is computed by Elo's curve.",
+        "paper's scores against one opponent say of that we computed by Elo's curve: it is not a figure of the paper.",
         f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
         "The paper does not say how likely it held the moves of weaker and stronger players.",
     )
     grades: ClassVar[Sequence[int]] = tuple(TABLE3_PUBLISHED)  # that play, the weakest first
     asked: ClassVar[Sequence[int]] = range(WEAKEST, HIGHEST_RANK + 1)  # about moves
     groups: ClassVar[Mapping[str, Sequence[int]]] = GROUPS
-    beside: ClassVar[str] = " (paper: by the scores of both)"
+    compares: ClassVar[bool] = True  # with what the paper's scores say
 
     def measure(self, scope: Scope) -> Json:
         """Ask one network with every rank, and let it play itself; ``--runs`` is the number of games of each pair."""
@@ -435,9 +438,6 @@ class Table3(LearnedTable):
                 return Learned(f"`{name}`", path, card.training.all_positions, {})
         main = MAIN[scope.budget]
         return learn([main], games, scope)[main]
-
-    def _implied(self, player: str) -> float | None:
-        return implied(int(player.split()[0]))
 
     def _ask(self, group: str, net: Learned, games: Games, scope: Scope) -> Json:
         asked = {"ranks": list(self.groups[group]), "asked": list(self.asked)}
@@ -473,8 +473,8 @@ class Table3(LearnedTable):
 
     def _game_rows(self, results: Json) -> Iterator[Row]:
         for (first, second), pair in scores(results).items():
-            what = f"given {first} against given {second}: won, %{self.beside}"
-            yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, self._implied(first), pair.won)
+            what = f"given {first} against given {second}: won, %"
+            yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, None, pair.won)
 
     def section(self, results: Json) -> str:
         """The likelihoods by rank, the games, the paper's, and the differences."""
@@ -490,7 +490,7 @@ the table has the mean log-likelihood of what was played. *Own* is with each pla
 In {results["games"]:,} games on {size}×{size} it played itself without search, given one rank on one side and another
 on the other; {results["distinct"]:,} of them differ and count.
 
-{table(("given", "against", "won, %", *["paper: by the scores of both"] * bool(self.beside)), self._games(results))}
+{table(("given", "against", "won, %", *["by Elo's curve of the paper's scores"] * self.compares), self._games(results))}
 {self._paper()}"""
 
     def _paper(self) -> str:
@@ -513,7 +513,8 @@ The paper's network, given a rank, against a network of ten layers without ranks
 
     def _games(self, results: Json) -> Iterator[tuple[str, ...]]:
         for (first, second), pair in scores(results).items():
-            yield first, second, format_won(pair), *[format_value(self._implied(first))] * bool(self.beside)
+            beside = [format_value(implied(int(first.split()[0])))] if self.compares else []
+            yield first, second, format_won(pair), *beside
 
 
 class KyuRanks(Table3):
@@ -525,7 +526,7 @@ class KyuRanks(Table3):
     grades = (-24, -19, -14, -9, -4, 1)
     asked = grades
     groups = {"25k–15k": range(-24, -13), "5k–1d": range(-4, 2)}  # noqa: RUF012 (as in the class above)
-    beside = ""
+    compares = False
 
     def differences(self, results: Json) -> tuple[str, ...]:  # noqa: ARG002
         return ("The paper knows dan ranks alone: all of this is ours.",)
@@ -537,14 +538,11 @@ class KyuRanks(Table3):
                 return Learned(f"`{name}`", path, card.training.all_positions, {})
         raise ExperimentError("none of the networks knows kyu ranks: give --model with one that does")
 
-    def _implied(self, player: str) -> float | None:  # noqa: ARG002
-        return None
-
     def _paper(self) -> str:
         return ""
 
 
-# Table 5: tree search with a network against the network alone, and against the same search without it.
+# ``table5``, section 6: tree search with a network against the network alone, and against the same search without it.
 
 SIZES: Final = (9, 19)  # the first for which a network is bundled
 TABLE5_PUBLISHED: Final = {10_000: (67.6, 2.6), 100_000: (86.7, 3.5)}  # percent won against the network, standard error
@@ -597,13 +595,15 @@ _PAPER: Final = {in_words(Limit(simulations=count)): score for count, (score, _)
 class Table5(Table):
     name = "table5"
     needs = ("torch", "onnx")
-    title = "Table 5: search with the network"
+    title = "Section 6: search with the network"
     own_differences = (
         "The network is ours, and so are its data and its size; `katachi models` says how the bundled ones learned.",
         "The paper's search continues while a graphics card computes priors, and uses them when they come. Where "
         "simulations are counted ours waits for them, so that results do not depend on the machine's speed; what late "
         "priors cost is measured by `katachi reproduce search --table async`.",
-        "The paper's rollouts and ours differ: by 3×3 patterns there, by patterns and tactics here.",
+        "The paper names RAVE, a UCT exploration after Chaslot et al. 2008 and the prior, and gives no formula: how "
+        "they are put together is ours. Its rollouts and ours differ, too: by 3×3 patterns there, by patterns and "
+        "tactics here.",
         f"Our games begin after {RANDOM_PLIES} random moves, and our own referee counts them.",
         "The search without the network is ours alone.",
     )
@@ -655,13 +655,14 @@ class Table5(Table):
         return limit.replace(",", "").replace(" ", "-")
 
     def rows(self, results: Json) -> list[Row]:
-        """Games won against the network alone, and against the search alone."""
-        return [self._row(*pair) for pair in scores(results).items()]
+        """Games won against the network alone, and against the search alone; the paper's are on 19×19."""
+        papers = _PAPER if results["size"] == SIZES[-1] else {}
+        return [self._row(*pair, papers) for pair in scores(results).items()]
 
-    def _row(self, names: tuple[str, str], pair: Pair) -> Row:
+    def _row(self, names: tuple[str, str], pair: Pair, papers: Mapping[str, float]) -> Row:
         first, second = names
         limit = first.removeprefix(_BOTH)
-        paper = _PAPER.get(limit) if second == ALONE else None
+        paper = papers.get(limit) if second == ALONE else None
         opponent = "network" if second == ALONE else "search"
         what = f"{first} per move against the {opponent} alone: won, %"
         return Row.measured(f"{self.name}/{self._slug(limit)}/{opponent}", what, paper, pair.won)

@@ -25,11 +25,11 @@ from katachi.papers.documents import (
     label_axes,
     mean_of_many,
     plot,
-    share,
     table,
 )
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
 from katachi.papers.tournaments import Pair, distinct_games, format_won, play_tournaments, rate_games, write_players
+from katachi.papers.wu2006 import tables
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
     LARGE,
@@ -41,7 +41,7 @@ from katachi.papers.wu2006.nets import (
     learn,
     require_sets,
 )
-from katachi.papers.wu2006.tables import AMONG_BEST, BEST, TOP, Question, ask
+from katachi.papers.wu2006.tables import AMONG_BEST, BEST, TOP, Question, ask, top_rate
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory, load_territory
 from katachi.territory.learner import PHASES
@@ -149,10 +149,9 @@ larger boards. Games begin after {_RANDOM_PLIES} random moves, and those that ca
 
 
 PHASES_ASKED: Final = (20, 50, 80, 120, 180)  # the first of four moves of each game that are asked about
-MOVES: Final = {Budget.SMOKE: 10, Budget.HOUR: 120, Budget.FULL: 2000}  # of each phase
+MOVES: Final = {Budget.SMOKE: 10, Budget.HOUR: 120, Budget.FULL: 2000}  # of each phase but that of Table 2
 SHOWN: Final = (1, 5, 10, 20, 30, 40)
 _MIDDLE: Final = 80
-PUBLISHED: Final = {(_MIDDLE, BEST): 100 * AMONG_BEST}  # percent among so many, from that move on
 
 
 class Figure2a(Table):
@@ -219,30 +218,35 @@ class Figure2b(Table):
     own_differences = DIFFERENCES
 
     def measure(self, scope: Scope) -> Json:
-        """Learn all networks on the small board, and ask them about moves on 19×19; ``--runs``: moves of a phase."""
+        """Learn all networks on the small board, and ask them about moves on 19×19; ``--runs``: moves of a phase.
+
+        The middle phase is the moves of Table 2, the same ones, so that what both say of them is one number.
+        """
         sets = require_sets(scope)
         games = sets.of_size(LARGE)
         if games is None:
             raise ExperimentError(f"this figure asks about {LARGE}×{LARGE} games: give such a set by --data, too")
         strong = learn("strong", sets, scope)
         nets = [*(learn(kind, sets, scope) for kind in PAPERS), strong, strong.evaluating_by_policy()]
-        count = scope.runs or MOVES[scope.budget]
+        questions = [Question(LARGE, first, first + 3) for first in PHASES_ASKED]
         results: Json = {"data": sets.describe(), "asked of": games.path.name, "nets": []}
         for net in nets:
-            questions = {first: Question(LARGE, first, first + 3) for first in PHASES_ASKED}
-            asked = {str(first): ask(net, question, games, count, scope) for first, question in questions.items()}
+            asked = {str(each.first): ask(net, each, games, self._count(each, scope), scope) for each in questions}
             results["nets"].append(net.to_json() | {"asked": asked})
             scope.keep(results)
         return results
 
+    def _count(self, question: Question, scope: Scope) -> int:
+        """How many moves of a phase are asked about."""
+        return scope.runs or (tables.MOVES if question in tables.QUESTIONS.values() else MOVES)[scope.budget]
+
     def rows(self, results: Json) -> Iterator[Row]:
-        """How many of the moves are among the best m, by phase."""
+        """How many of the moves are among the best m, by phase; what the paper says of them is a row of Table 2."""
         for net in results["nets"]:
-            for (first, asked), top in product(net["asked"].items(), (1, 10, 30)):
-                found = share(asked["top"][top - 1], asked["moves"])
-                published = PUBLISHED.get((int(first), top)) if is_the_papers(net) else None
+            for (first, asked), top in product(net["asked"].items(), (1, 10, BEST)):
                 what = f"{net['title']}: moves {first} to {int(first) + 3} among the {top} best, %"
-                yield Row.measured(f"{self.name}/{net['title']}/{first}/top-{top}", what, published, found)
+                found = top_rate(asked, top)
+                yield Row.measured(f"{self.name}/{net['title']}/{first}/top-{top}", what, None, found)
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the places of every network."""
@@ -253,29 +257,30 @@ class Figure2b(Table):
     def section(self, results: Json) -> str:
         """The curves, and tables of their points."""
         header = ("moves", "asked", *(f"top-{top}, %" for top in SHOWN), "top-30 at random, %")
-        tables = "\n".join(
+        parts = "\n".join(
             f"The network `{net['title']}`:\n\n{table(header, (self._line(net, first) for first in net['asked']))}"
             for net in results["nets"]
         )
         return f"""
 {describe_sets(results["data"])} They are asked about moves of even {LARGE}×{LARGE} test games of
 `{results["asked of"]}`, of players of {STRONG} and better where ranks are known: four moves of each game, in several
-phases. All legal points are ranked by the area that a move there promises, or by the network's own policy. The paper
-says that with 80 stones on the board half of the moves of professionals are among the best 30.
+phases. Those of {_MIDDLE} to {_MIDDLE + 3} are the moves of Table 2, as many of them as the table says. All legal
+points are ranked by the area that a move there promises, or by the network's own policy. The paper says that with 80
+stones on the board half of the moves of professionals are among the best {BEST}.
 
 ![Moves among the best m](wu2006/{self.name}.svg)
 
-{tables}
+{parts}
 """
 
     def _line(self, net: Json, first: str) -> tuple[str, ...]:
         asked = net["asked"][first]
-        shares = (format_rounded(share(asked["top"][top - 1], asked["moves"])) for top in SHOWN)
+        shares = (format_rounded(top_rate(asked, top)) for top in SHOWN)
         return (
             f"{first}–{int(first) + 3}",
             format_value(asked["moves"]),
             *shares,
-            f"{100 * asked['random_top'][29]:.0f}",
+            f"{100 * asked['random_top'][BEST - 1]:.0f}",
         )
 
     def _draw_places(self, axes: Any, net: Json) -> None:
@@ -286,7 +291,7 @@ says that with 80 stones on the board half of the moves of professionals are amo
         by_chance = [100 * value for value in asked["random_top"]]
         axes.plot(range(1, TOP + 1), by_chance, color=COLORS[0], linestyle=":", label=f"moves {first} …, at random")
         if is_the_papers(net):
-            axes.plot(BEST, PUBLISHED[_MIDDLE, BEST], "o", color=COLORS[0], label="published, 80 stones")
+            axes.plot(BEST, AMONG_BEST, "o", color=COLORS[0], label="published, 80 stones")
         axes.set_ylim(0, 100)
         label_axes(axes, f"Among the best m, {net['title']}", "m", "%")
 
@@ -335,9 +340,9 @@ class Figure3(Table):
         }
 
     def rows(self, results: Json) -> list[Row]:
-        """The place of the move that was played among all legal ones."""
+        """The place of the move that was played; the position was chosen for it, as the paper's was: no comparison."""
         what = f"the move that was played, among {results['legal']} legal ones: place"
-        return [Row(f"{self.name}/place", what, 1, results["place"] + 1, None)]
+        return [Row(f"{self.name}/place", what, None, results["place"] + 1, None)]
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the territory after a pass and after the move."""

@@ -93,6 +93,12 @@ def even_games(games: Dataset, size: int, split: Split) -> Ints:
     return np.asarray(chosen[even])
 
 
+def who_played(*names: str) -> str:
+    """Between whom games are, as far as the names of their set and of its sources say it."""
+    said = " ".join(Path(name).name for name in names)
+    return "programs" if "engine" in said else "people and programs" if "bots" in said else "people"
+
+
 def describe_sets(data: Json) -> str:
     """One sentence about what was learned from."""
     board = f"{data['size']}×{data['size']}"
@@ -108,7 +114,7 @@ DIFFERENCES: Final = (
     "not follow from it.",
     "The paper's network went through all games about 50 times, with a step after every ten positions. Ours learn "
     "by Adam (Kingma and Ba 2015) from 32 random positions a step, with a step size that falls to 0; as many positions "
-    "as the table says.",
+    "as the table says. How weights begin it does not say: ours are uniform, by Glorot, and biases begin at 0.",
     "The paper says what a point's inputs are but neither how many nor by which constants influence spreads: ours are "
     "69 a point, which fits its count of parameters.",
     "The hidden units of our output network are averaged over the four flips of the board, so that flips of a board "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, share, table
-from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs
+from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Value, do_runs
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
     LARGE,
@@ -30,6 +30,7 @@ from katachi.papers.wu2006.nets import (
     learn,
     pretrained_networks,
     require_sets,
+    who_played,
 )
 from katachi.sgf.files import Split
 from katachi.territory.evaluator import Territory, load_territory
@@ -37,6 +38,7 @@ from katachi.territory.measure import (
     Asked,
     Known,
     evaluate_moves,
+    is_at_edge,
     measure_territory,
     pick_moves,
     promise_areas,
@@ -90,7 +92,8 @@ def ask(net: Learned, question: Question, games: Dataset, count: int, scope: Sco
     name = f"{net.key}-{question.name}-{games.digest[:8]}"
     fitted = FITTED[scope.budget]
     fit = Run(f"{name}-fit-{fitted}", _fit, {**about, "count": fitted}, fitted)
-    temperatures = do_runs([fit], folder, scope.workers, scope.watch)[0]["temperatures"]
+    fitted_best = do_runs([fit], folder, scope.workers, scope.watch)[0]
+    temperatures = fitted_best["temperatures"]
     asked = question.pick(games, Split.TEST, count).games
     blocks = [
         Run(
@@ -102,14 +105,15 @@ def ask(net: Learned, question: Question, games: Dataset, count: int, scope: Sco
         for first in range(0, asked.size, _BLOCK)
     ]
     found = do_runs(blocks, folder, scope.workers, scope.watch)
-    return {"temperatures": temperatures, "games": int(np.unique(asked).size), **_summarize(found)}
+    return {**fitted_best, "games": int(np.unique(asked).size), **_summarize(found)}
 
 
 def _fit(model: str, data: str, by_policy: bool, question: list[int | None], count: int) -> Json:
     games = Dataset.open(data)
     asked = _question(question).pick(games, Split.VALIDATION, count)
     moves = evaluate_moves(load_territory(Path(model))[0], games, asked, _PROMISES[by_policy])
-    return {"temperatures": [moves.fit_temperature(mean_of_logs=of_logs) for of_logs in (True, False)]}
+    temperatures = [moves.fit_temperature(mean_of_logs=of_logs) for of_logs in (True, False)]
+    return {"temperatures": temperatures, "at edge": list(map(is_at_edge, temperatures))}
 
 
 def _evaluate(
@@ -157,12 +161,20 @@ def _summarize(blocks: list[Json]) -> Json:
     }
 
 
+AMONG_BEST: Final = 50.0  # percent of the paper's moves at 80 stones that are among the 30 best (section 4)
+_MEANS: Final = (("mean_log", "interval"), ("mean", "mean_interval"))  # in a summary
+
+
+def top_rate(asked: Json, top: int) -> Estimate:
+    """How often what was played was among so many best, in percent."""
+    return share(asked["top"][top - 1], asked["moves"])
+
+
 # Ownership accuracy: whose each point became, over all phases of test games and at their end.
 
 POSITIONS: Final = {Budget.SMOKE: 50, Budget.HOUR: 5_000, Budget.FULL: 10_000}
-# A convolutional network of 0.35 million parameters that learned from 15,000 professional games on 19×19 (GoCNN).
-POINTS_PUBLISHED: Final = {"all": 80.0, "end": 96.0}
-_LARGE: Final = 19
+# Another program, GoCNN: a convolutional network that learned from 15,000 professional games on 19×19; of other games.
+GOCNN: Final = {"all": "80", "end": "over 96"}
 
 
 def _measure(model: str, data: str, count: int) -> Json:
@@ -217,22 +229,23 @@ class Points(Table):
         """The share over all phases and at the end, of every network on every set."""
         for games in results["sets"]:
             networks = zip(results["nets"], games["known"], strict=True)
-            for (net, known), (when, large) in product(networks, POINTS_PUBLISHED.items()):
-                published = large if games["size"] == _LARGE else None
+            for (net, known), when in product(networks, GOCNN):
                 at = "over all phases" if when == "all" else "at the end"
                 what = f"{net['title']} on {games['size']}×{games['size']}: ownership accuracy {at}, %"
                 name = f"{self.name}/{games['name']}/{net['title'].strip('`')}/{when}"
-                yield Row.measured(name, what, published, self._estimate(known[when]))
+                yield Row.measured(name, what, None, self._estimate(known[when]))
 
     def section(self, results: Json) -> str:
         """A table for every set."""
         tables = "\n".join(self._table(games, results["nets"]) for games in results["sets"])
         return f"""
 {describe_sets(results["data"])} Ownership accuracy is the share of points whose owner in the end is the more probable
-one; points that nobody owned do not count. Positions are random ones of test games, and the ends are those of as many
-games, if there are. Phases go by how full the board is. The paper gives no such figures; a convolutional network of
-0.35 million parameters that learned from about 15,000 professional games on 19×19 is said to reach
-{POINTS_PUBLISHED["all"]:g} % over all phases and over {POINTS_PUBLISHED["end"]:g} % at the end (GoCNN).
+one; points that nobody owned do not count. {POSITIONS[Budget(results.get("budget", Budget.SMOKE))]:,} positions are
+random ones of test games, and the ends are those of as many games, if there are; the cards of bundled networks have
+figures of more positions (`katachi models`). Phases go by how full the board is. The paper gives no such figures.
+Another program, GoCNN, a convolutional network of 0.35 million parameters that learned from about 15,000 professional
+games on 19×19, is said to reach {GOCNN["all"]} % over all phases and {GOCNN["end"]} % at the end, of games that are not
+ours.
 
 {tables}
 """
@@ -248,7 +261,7 @@ games, if there are. Phases go by how full the board is. The paper gives no such
         )
         lines = []
         for net, known in zip(nets, games["known"], strict=True):
-            shares = [format_rounded(self._estimate(known[when])) for when in POINTS_PUBLISHED]
+            shares = [format_rounded(self._estimate(known[when])) for when in GOCNN]
             by_phase = [f"{known['phases'][phase]['mean']:.1f}" if phase in known["phases"] else "" for phase in phases]
             lines.append((net["title"], f"{format_value(net['positions'])} positions", *shares, *by_phase))
         return table(header, lines)
@@ -350,22 +363,15 @@ with the labels of test games.
 QUESTIONS: Final = {9: Question(9), 13: Question(13), 19: Question(19, 80, 83)}
 _LEAST: Final = 1e-6  # probability that an inverse is taken of
 BEST: Final = 30  # moves, among which half of the paper's are at 80 stones
-AMONG_BEST: Final = 0.5
 MOVES: Final = {Budget.SMOKE: 20, Budget.HOUR: 2700, Budget.FULL: 7200}
-
-
-class Published(NamedTuple):
-    """The paper's figures, 1 / x, of the random player and of its network; and those of others."""
-
-    random: float
-    ours: float
-    others: dict[str, float]
-
-
-TABLE2_PUBLISHED: Final = {
-    9: Published(62, 7, {}),
-    13: Published(132, 10, {}),
-    19: Published(281, 15, {"Boltzmann5 (Stern et al.)": 254, "BoltzmannLiberties (Stern et al.)": 194}),
+_RANDOM, _NETWORK = "random", "network"
+_BEYOND: Final = (0.02, 20.0)  # the range of temperatures of results that do not say whether one is at its edge
+# 1 / x of the probability of moves: what the paper's text says, and what we remember of its Table 2 and cannot check.
+PUBLISHED_X: Final = {LARGE: {_RANDOM: 281, "BoltzmannLiberties (Stern et al.)": 194, _NETWORK: 15}}
+REMEMBERED_X: Final = {
+    9: {_RANDOM: 62, _NETWORK: 7},
+    13: {_RANDOM: 132, _NETWORK: 10},
+    LARGE: {"Boltzmann5 (Stern et al.)": 254},
 }
 
 
@@ -377,22 +383,35 @@ def best_by_places(share: float, best: int, legal: int) -> float:
     return math.pow(share, share) * math.pow((1 - share) / (legal - best), 1 - share)
 
 
-_MOST: Final = best_by_places(AMONG_BEST, BEST, round(TABLE2_PUBLISHED[LARGE].random))
+_MOST: Final = best_by_places(AMONG_BEST / 100, BEST, PUBLISHED_X[LARGE][_RANDOM])
 
 
 class Table2(Table):
     name = "table2"
-    title = "Table 2: the probability of human moves"
+    title = "Table 2: the probability of the moves that were played"
     own_differences = (
         *DIFFERENCES,
-        "The paper says neither which mean it takes nor at which temperature; ours are fitted to moves of other games "
-        "of the same set and size. Its own figures speak for the arithmetic mean: half of the moves are among the "
-        f"best {BEST} of 281 (Figure 2b); if all of these were in the first place and the others in any after the "
-        f"thirtieth alike, the geometric mean of probabilities by place would be 1 / {1 / _MOST:.0f}.",
-        "The paper's figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory; we could not check them.",
+        "The paper writes of the average probability of moves, and says neither which mean it takes nor at which "
+        "temperature; ours are fitted to moves of other games of the same set and size. It is most probably the "
+        "geometric mean: its figures stand beside those of Stern et al., who, as we remember, give means of log p. So "
+        "our geometric mean is compared, and nothing else of ours is. The paper's other figures are hard to reconcile: "
+        f"half of the moves are among the best {BEST} of 281 (section 4); if all of these were in the first place and "
+        "the others in any after the thirtieth alike, the geometric mean of probabilities by place would be "
+        f"1 / {1 / _MOST:.0f}.",
+        "In the text that we have Table 2 is lost. What the paper's sentences say is in the column of the paper; its "
+        "figures for 9×9 and 13×13 and that of Boltzmann5 are quoted from memory, in a column of their own.",
         "That random play has 1 / 281 on 19×19 says that the paper asked about positions with 80 stones and counts "
         "points alone; ours may have fewer stones, as some were captured.",
     )
+
+    def differences(self, results: Json) -> tuple[str, ...]:
+        """Also whose games were asked about, where they are not of people."""
+        boards = {size: self._players(board) for size, board in results["boards"].items()}
+        return *self.own_differences, *(
+            f"The paper's games on {size}×{size} are of people; ours are between {players}."
+            for size, players in boards.items()
+            if players != "people"
+        )
 
     def measure(self, scope: Scope) -> Json:
         """Learn all networks, and ask them and bundled ones about the moves of each size that there are games of.
@@ -408,90 +427,110 @@ class Table2(Table):
             if games is not None:
                 count = scope.runs or MOVES[scope.budget]
                 found = [ask(net, question, games, count, scope) for net in nets]
-                results["boards"][str(size)] = {"name": games.path.name, "asked": found}
+                players = who_played(games.path.name, *(source.path for source in games.card.sources))
+                results["boards"][str(size)] = {"name": games.path.name, "players": players, "asked": found}
                 scope.keep(results)
         return results
 
+    def _players(self, board: Json) -> str:
+        return str(board.get("players") or who_played(board["name"]))
+
     def rows(self, results: Json) -> list[Row]:
-        """1 / x of every network and of random play, on every board."""
+        """The probability of moves by every network and by random play, on every board."""
         return [
             row for size, board in results["boards"].items() for row in self._rows(int(size), board, results["nets"])
         ]
 
     def _rows(self, size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
-        published, first = TABLE2_PUBLISHED[size], board["asked"][0]
+        published, first = PUBLISHED_X.get(size, {}), board["asked"][0]
         random = round(math.exp(-first["random_log"]), 1)
-        yield Row(f"{self.name}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None)
+        what = f"{size}×{size}, random: geometric mean of the probability of moves, 1 / x"
+        yield Row(f"{self.name}/{size}/random", what, published.get(_RANDOM), random, None)
         for net, asked in zip(nets, board["asked"], strict=True):
-            low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
-            name = net["title"].strip("`")
-            known = published.ours if is_the_papers(net) else None
-            what = f"{size}×{size}, {net['title']}: 1 / x"
-            found = round(math.exp(-asked["mean_log"]), 2)
-            yield Row(f"{self.name}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)))
-            low, high = (self._inverse(bound) for bound in reversed(asked["mean_interval"]))
-            found = round(self._inverse(asked["mean"]), 2)
-            interval = (round(low, 2), round(high, 2))
-            yield Row(f"{self.name}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval)
-            among = self._among_best(asked)
-            known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
-            what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
-            yield Row.measured(f"{self.name}/{size}/{name}/top-{BEST}", what, known, among)
+            name, what = net["title"].strip("`"), f"{size}×{size}, {net['title']}"
+            papers = is_the_papers(net)
+            for mean, found in self._means(asked).items():
+                known: Value = published.get(_NETWORK) if papers and mean == "geometric" else None
+                x, low, high = (round(bound, 2) for bound in found)
+                text = f"{what}: {mean} mean of the probability of moves, 1 / x"
+                yield Row(f"{self.name}/{size}/{name}/{mean}", text, known, x, (low, high))
+            for top in (1, BEST):
+                known = AMONG_BEST if top == BEST and size == LARGE and papers else None
+                text = f"{what}: top-{top} rate, %"
+                yield Row.measured(f"{self.name}/{size}/{name}/top-{top}", text, known, top_rate(asked, top))
 
-    def _among_best(self, asked: Json) -> Estimate:
-        return share(asked["top"][BEST - 1], asked["moves"])
-
-    def _inverse(self, likelihood: float) -> float:
-        return 1 / max(likelihood, _LEAST)
+    def _means(self, asked: Json) -> dict[str, tuple[float, float, float]]:
+        """1 / x by both means, with intervals."""
+        logs, shares = ((asked[mean], *reversed(asked[bounds])) for mean, bounds in _MEANS)
+        geometric, low, high = (math.exp(-log) for log in logs)
+        arithmetic, least, most = (1 / max(share, _LEAST) for share in shares)
+        return {"geometric": (geometric, low, high), "arithmetic": (arithmetic, least, most)}
 
     def section(self, results: Json) -> str:
         """Who was asked about what, ours beside the paper's, and the differences."""
         boards = results["boards"].items()
         return f"""
-{describe_sets(results["data"])} They are asked about the moves that people made in even games: any move of test games
+{describe_sets(results["data"])} They are asked about the moves that were made in even games: any move of test games
 on 9×9 and 13×13, moves 80 to 83 on 19×19, of players of {STRONG} and better where ranks are known. Moves are taken for
 the likelier the more area they promise, at the temperature that fits the moves of validation games best; our own
-networks are asked for their policies. A mean probability is given as 1 / x: the smaller x the better. Beside that
-of the geometric mean, e to the mean of log p, stands that of the arithmetic mean, which has a temperature of its own.
-The last column is how many of the moves are among the {BEST} that the network likes best.
+networks are asked for their policies. A mean probability is given as 1 / x: the smaller x the better. The geometric
+mean is e to the mean of log p; the arithmetic mean has a temperature of its own. Where that is marked by ≤ or ≥, the
+fit sits at the edge of the temperatures that were tried; at the lowest, the arithmetic mean is little else than the
+top-1 rate: how often the network likes best what was played. The top-{BEST} rate is how often that is among the {BEST}
+that it likes best.
 
 {"".join(self._board_table(int(size), board, results["nets"]) for size, board in boards)}
 """
 
     def _board_table(self, size: int, board: Json, nets: list[Json]) -> str:
-        published, first = TABLE2_PUBLISHED[size], board["asked"][0]
-        title = f"{size}×{size}, {first['moves']:,} moves of {first['games']:,} games of `{board['name']}`"
+        published, remembered = PUBLISHED_X.get(size, {}), REMEMBERED_X[size]
+        first = board["asked"][0]
         header = (
-            title,
+            f"{size}×{size}, {first['moves']:,} moves of {first['games']:,} games of `{board['name']}`, "
+            f"between {self._players(board)}",
             "learned from",
             "paper: x",
-            "x",
-            "log p",
+            "from memory: x",
+            "geometric mean: x",
+            "mean of log p",
             "temperature",
-            "arithmetic: x",
+            "arithmetic mean: x",
             "temperature",
-            f"among the best {BEST}, %",
+            "top-1, %",
+            f"top-{BEST}, %",
         )
+        given = {
+            name: (format_value(published.get(name)), format_value(remembered.get(name)))
+            for name in (*published, *remembered)
+        }
         random = (f"{math.exp(-first['random_log']):.0f}", f"{first['random_log']:.2f}".replace("-", "−"))
-        nothing = ("",) * 3
-        by_chance = f"{100 * first['random_top'][BEST - 1]:.0f}"
-        lines: list[tuple[str, ...]] = [("random", "", format_value(published.random), *random, *nothing, by_chance)]
-        lines += [(other, "", format_value(x), "", "", *nothing, "") for other, x in published.others.items()]
-        lines += [self._line(net, asked, published) for net, asked in zip(nets, board["asked"], strict=True)]
+        by_chance = (f"{100 * first['random_top'][top - 1]:.1f}" for top in (1, BEST))
+        lines: list[tuple[str, ...]] = [(_RANDOM, "", *given[_RANDOM], *random, "", "", "", *by_chance)]
+        others = (name for name in given if name not in (_RANDOM, _NETWORK))
+        lines += [(name, "", *given[name], *[""] * 7) for name in others]
+        network, nothing = given[_NETWORK], (format_value(None),) * 2
+        for net, asked in zip(nets, board["asked"], strict=True):
+            lines.append(self._line(net, asked, network if is_the_papers(net) else nothing))
         return table(header, lines) + "\n"
 
-    def _line(self, net: Json, asked: Json, published: Published) -> tuple[str, ...]:
-        low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
-        least, most = (self._inverse(bound) for bound in reversed(asked["mean_interval"]))
-        geometric, arithmetic = asked["temperatures"]
+    def _line(self, net: Json, asked: Json, given: tuple[str, str]) -> tuple[str, ...]:
+        means = [f"{x:.1f} ({low:.1f} … {high:.1f})" for x, low, high in self._means(asked).values()]
+        temperatures = self._temperatures(asked)
         return (
             net["title"],
             f"{format_value(net['positions'])} positions",
-            format_value(published.ours if is_the_papers(net) else None),
-            f"{math.exp(-asked['mean_log']):.1f} ({low:.1f} … {high:.1f})",
+            *given,
+            means[0],
             f"{asked['mean_log']:.2f}".replace("-", "−"),
-            f"{geometric:.2f}",
-            f"{self._inverse(asked['mean']):.1f} ({least:.1f} … {most:.1f})",
-            f"{arithmetic:.2f}",
-            format_rounded(self._among_best(asked)),
+            temperatures[0],
+            means[1],
+            temperatures[1],
+            *(format_rounded(top_rate(asked, top)) for top in (1, BEST)),
         )
+
+    def _temperatures(self, asked: Json) -> list[str]:
+        """Both temperatures; at an edge of those that were tried, the best may be beyond."""
+        found = asked["temperatures"]
+        at_edge = asked.get("at edge") or [not _BEYOND[0] < round(each, 6) < _BEYOND[1] for each in found]
+        marks = ("≤ " if each < 1 else "≥ " for each in found)
+        return [f"{mark * edge}{each:.2g}" for mark, edge, each in zip(marks, at_edge, found, strict=True)]

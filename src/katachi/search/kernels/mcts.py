@@ -1,6 +1,7 @@
 """The simulations of Monte-Carlo tree search: descend by the most promising moves, play out, remember.
 
-A move's score at a node, for the player to move there (Maddison et al. 2014 after Gelly and Silver 2011):
+A move's score at a node, for the player to move there, is our choice (RAVE and β as Gelly and Silver 2011 have them;
+Maddison et al. 2014 name RAVE, a UCT exploration and a prior, and give no formula):
 
     (1 − β) Q + β Q_rave + c P sqrt(N) / (1 + n),   β = sqrt(K / (3 n + K))
 

@@ -1,6 +1,6 @@
 """The paper's update after every move: the form of self-play that is the reference for the fast one.
 
-Silver, Sutton and Müller 2007, sections 4 to 6. Symbols: θ weights, φ shapes, V value, r reward, δ TD error, α step
+Silver, Sutton and Müller 2007, sections 5 and 8. Symbols: θ weights, φ shapes, V value, r reward, δ TD error, α step
 size, m sets, n_j shapes of set j on any board; s_t is the board after a side's own move number t, seen with the
 colors inverted if the side is White.
 
