@@ -9,9 +9,25 @@ import numpy as np
 import pytest
 
 from katachi.analysis.batches import analyze_game
-from katachi.analysis.explaining import analyze_position, link_turns
-from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord, count_losses, find_mistakes
-from katachi.analysis.report import describe_game, describe_position, draw_graph
+from katachi.analysis.explaining import analyze_position, link_turns, name_region
+from katachi.analysis.records import (
+    CandidateRecord,
+    MoveRecord,
+    NamedShapeRecord,
+    PeopleRecord,
+    PositionRecord,
+    TacticRecord,
+    TerritoryRecord,
+    count_losses,
+    find_mistakes,
+)
+from katachi.analysis.report import (
+    describe_game,
+    describe_models,
+    describe_move,
+    describe_position,
+    draw_graph,
+)
 from katachi.core.drawing import draw_layer
 from katachi.go.game import Game
 
@@ -74,13 +90,24 @@ def test_a_loss_is_claimed_only_where_it_is_sure(played, others, claimed):
     assert move.sure_loss == pytest.approx(claimed)
     assert (find_mistakes(game) == [move]) == (claimed >= 0.05)
     assert count_losses(game, "black").mean == pytest.approx(claimed)
-    assert ("lost" in "".join(describe_position(game[1]))) == (claimed >= 0.01)
+    assert ("lost" in "".join(describe_position(game[1]))) == (claimed >= 0.05)
 
 
 def test_the_best_move_is_no_mistake():
     best = CandidateRecord(move="C3", black_wins=0.6, visits=50, prior=0.1)
     game = link(position(0, 0.6, "white", candidates=(best,)), position(1, 0.3, "black", "C3"))
     assert (game[1].move.loss, game[1].move.sure_loss) == (0.3, 0.0)
+
+
+def test_nothing_is_claimed_once_somebody_passed():
+    game = link(
+        position(0, 0.9, "white"),
+        position(1, 0.5, "black", "pass"),
+        position(2, 0.9, "white", "C3"),
+        position(3, 0.5, "black", "D4"),
+    )
+    assert [found.move.loss for found in game[1:]] == [0.4, 0.4, 0.4]
+    assert [found.number for found in find_mistakes(game)] == [3]
 
 
 def test_territory_that_moved_is_told():
@@ -117,6 +144,68 @@ def test_a_game_without_a_record(judges, shapes):
     assert logit == pytest.approx(shapes.logit(game.board), abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"tactics": [("captures", ("C4",))]}, "Black C3 captures C4."),
+        (
+            {"tactics": [("puts in atari", tuple(f"A{n}" for n in range(1, 12)))]},
+            "Black C3 puts in atari 11 stones at A1.",
+        ),
+        ({"named_shapes": [("empty triangle", ())]}, "Black C3 makes an empty triangle."),
+        ({"named_shapes": [("hane at the head of two", ())]}, "Black C3 is a hane at the head of two."),
+        (
+            {"tactics": [("saves from atari", ("C4",))], "named_shapes": [("solid connection", ())]},
+            "Black C3 saves from atari C4; makes a solid connection.",
+        ),
+        (
+            {"territory": (-11.7, (), ("S9", "T9"), "on the right")},
+            "White gains about 12 points, most of them on the right.",
+        ),
+        ({"territory": (2.2, ("A1",), (), "")}, "Black gains about 2 points."),
+        ({"territory": (1.2, ("A1",), ("B1",), "")}, ""),
+        ({"territory": (4.0, (), (), "")}, ""),
+        ({"people": [(1, 0.9), (9, 0.62)]}, "Most 9d players play E7 (62 %); this move 3 %."),
+        ({"people": [(9, 0.4)]}, "9d players play E7 (40 %), D4 (20 %); this move 3 %."),
+        ({"people": [(None, 0.7)]}, "Most people play E7 (70 %); this move 3 %."),
+        ({"people": []}, ""),
+    ],
+)
+def test_what_is_said_of_a_move(facts, words):
+    territory = facts.get("territory")
+    move = MoveRecord(
+        number=1,
+        color="black",
+        move="C3",
+        tactics=tuple(TacticRecord(what=what, stones=stones) for what, stones in facts.get("tactics", ())),
+        named_shapes=tuple(NamedShapeRecord(name=name, stones=at) for name, at in facts.get("named_shapes", ())),
+        territory=territory
+        and TerritoryRecord(black_gain=territory[0], to_black=territory[1], to_white=territory[2], where=territory[3]),
+        people=tuple(
+            PeopleRecord(evaluator="net", rank=rank, likely=(("E7", share), ("D4", 0.2)), played=0.03)
+            for rank, share in facts.get("people", ())
+        ),
+    )
+    assert describe_move(move) == ([words] if words else [])
+
+
+@pytest.mark.parametrize(
+    ("points", "where"),
+    [
+        ([0, 1, 9, 80], "in the upper left"),
+        ([3, 4, 5], "at the top"),
+        ([0, 4, 8], "at the top"),
+        ([26, 44, 62], "on the right"),
+        ([40, 41], "in the center"),
+        ([72, 80, 76, 0], "at the bottom"),
+        ([0, 8, 72, 80], ""),
+        ([], ""),
+    ],
+)
+def test_regions_have_names(points, where):
+    assert name_region(points, 9) == where
+
+
 def test_words(analysis):
     text = "\n".join(describe_game(analysis.game, analysis.positions))
     assert text.startswith("Analysed by strong-13 search.threads=1 (20 simulations a position) with shapes.\nBlack: ")
@@ -124,7 +213,7 @@ def test_words(analysis):
     assert re.fullmatch(r"Black wins \d+\.\d %, (Black|White) leads by \d+\.\d\.", lines[0])
     assert any(line.startswith("Black B5 catches in a ladder B4 C4; ") for line in lines)
     by_shapes = r"By its shapes shapes gave Black \d+ % before, \d+ % after \(log-odds: .*the turn [+-]\d+\.\d\d\)\."
-    assert any(re.fullmatch(by_shapes, line) for line in lines)
+    assert any(re.fullmatch(by_shapes, line) for line in describe_models(analysis.positions[9].move))
     assert lines[-1].startswith("White to play: ")
 
 

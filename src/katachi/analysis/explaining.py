@@ -17,7 +17,8 @@ of a linear evaluator.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from html import escape
@@ -44,7 +45,7 @@ from katachi.analysis.records import (
     TerritoryRecord,
     Whose,
 )
-from katachi.analysis.report import describe_position
+from katachi.analysis.report import describe_models, describe_position
 from katachi.core.contracts import Analysis, Candidate, FeatureSet, LinearEvaluator, PlacedFeatures, RankedEvaluator
 from katachi.core.drawing import Layer, draw_layer
 from katachi.core.evaluators import after
@@ -267,7 +268,8 @@ class PositionAnalysis:
             f"<figcaption>{escape(layer.title)}</figcaption></figure>"
             for layer in self.layers
         )
-        return f"<pre>{escape(chr(10).join(describe_position(self.record)))}</pre>{boards}"
+        lines = describe_position(self.record) + describe_models(self.record.move)
+        return f"<pre>{escape(chr(10).join(lines))}</pre>{boards}"
 
 
 def analyze_position(game: Game, judges: Judges) -> PositionAnalysis:
@@ -316,6 +318,7 @@ def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRe
         "loss_foreseen": _foresee_loss(previous, found, sign),
         "prior": None if found is None else found.prior,
         "is_likeliest": found is not None and found.prior is not None and found.prior >= max(priors),
+        "is_near_pass": "pass" in (move.move, previous.move and previous.move.move),
         "territory": _territory(previous, position, move.move),
     }
     return position.model_copy(update={"move": move.model_copy(update=changes)})
@@ -342,7 +345,41 @@ def _territory(previous: PositionRecord, position: PositionRecord, played: str) 
         black_gain=round(change.black_gain, 2),
         to_black=tuple(vertex for vertex in _vertices(change.to_black, size) if vertex != played),
         to_white=tuple(vertex for vertex in _vertices(change.to_white, size) if vertex != played),
+        where=name_region(change.to_black if change.black_gain > 0 else change.to_white, size),
     )
+
+
+_MOST_POINTS: Final = 0.6  # the share of points that makes a region theirs
+_ZONES: Final = {  # thirds of the board, from the top and from the left
+    (0, 0): "in the upper left",
+    (0, 1): "at the top",
+    (0, 2): "in the upper right",
+    (1, 0): "on the left",
+    (1, 1): "in the center",
+    (1, 2): "on the right",
+    (2, 0): "in the lower left",
+    (2, 1): "at the bottom",
+    (2, 2): "in the lower right",
+}
+
+
+def name_region(points: Sequence[int], size: int) -> str:
+    """Where most of some points lie, in words: a corner, a side, the center, or half of the board; empty if nowhere.
+
+    >>> name_region([0, 1, 9], 9), name_region([36, 44], 9), name_region([], 9)
+    ('in the upper left', '', '')
+    """
+    if not points:
+        return ""
+    zones = [(3 * (point // size) // size, 3 * (point % size) // size) for point in points]
+    zone, count = Counter(zones).most_common(1)[0]
+    if count >= _MOST_POINTS * len(points):
+        return _ZONES[zone]
+    for axis, names in enumerate((("at the top", "at the bottom"), ("on the left", "on the right"))):
+        for third, name in zip((0, 2), names, strict=True):
+            if sum(each[axis] == third for each in zones) >= _MOST_POINTS * len(points):
+                return name
+    return ""
 
 
 # A position

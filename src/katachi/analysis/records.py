@@ -77,6 +77,7 @@ class TerritoryRecord(Record):
     black_gain: float
     to_black: tuple[Vertex, ...]
     to_white: tuple[Vertex, ...]
+    where: str = ""  # most of those that went to who gained, if they lie together
 
 
 class PeopleRecord(Record):
@@ -117,6 +118,7 @@ class MoveRecord(Record):
     loss_foreseen: float | None = None  # compared with the best candidate, by what looked ahead before it was played
     prior: Probability | None = None  # how likely it was held before looking ahead
     is_likeliest: bool = False  # whether no other move was held as likely
+    is_near_pass: bool = False  # whether it is a pass, or comes after one
     shapes: tuple[ShapesRecord, ...] = ()
     territory: TerritoryRecord | None = None
     people: tuple[PeopleRecord, ...] = ()
@@ -127,11 +129,14 @@ class MoveRecord(Record):
     def sure_loss(self) -> float | None:
         """What can be claimed that a move lost of the chance to win.
 
-        The smaller of what the turn before and after say, and nothing of a move that was found best, or held likely by
-        what knows how strong players play: such a loss is more often an error of the analysis.
+        The smaller of what the turn before and after say. Nothing of a move that was found best, or held likely by what
+        knows how strong players play, and nothing once somebody passed, when the game may be over: such a loss is more
+        often an error of the analysis.
         """
-        if self.loss is None or self.order == 0 or self.is_likeliest or (self.prior or 0) >= LIKELY:
-            return None if self.loss is None else min(0.0, self.loss)
+        if self.loss is None:
+            return None
+        if self.order == 0 or self.is_likeliest or (self.prior or 0) >= LIKELY or self.is_near_pass:
+            return min(0.0, self.loss)
         return self.loss if self.loss_foreseen is None else min(self.loss, max(0.0, self.loss_foreseen))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import cycle, groupby
+from itertools import cycle
 from math import exp
 from typing import Final
 
@@ -41,7 +41,9 @@ from katachi.sgf.tree import escape as escape_sgf
 MOVES_LISTED: Final = 3
 _SHAPES_LISTED: Final = 4
 _POINTS_LISTED: Final = 8
-_LEAST_LOSS: Final = 0.01  # of the chance to win: less is not worth a word
+_STONES_LISTED: Final = 3
+_LEAST_GAIN: Final = 1.5  # points: less is within the error
+_MOST: Final = 0.5  # of the players
 _MISTAKES_LISTED: Final = 10
 # of the named shapes, those that stones have; the others are ways to move
 _MADE: Final = frozenset(
@@ -50,7 +52,7 @@ _MADE: Final = frozenset(
 
 
 def describe_position(position: PositionRecord) -> list[str]:
-    """The lines about a position and the move that led to it."""
+    """The lines about a position and the move that led to it, in players' words."""
     lines = [describe_value(position.black_wins, position.black_lead)]
     if position.move is not None:
         lines += describe_move(position.move)
@@ -58,6 +60,13 @@ def describe_position(position: PositionRecord) -> list[str]:
         moves = ", ".join(describe_candidate(candidate, position) for candidate in position.candidates[:MOVES_LISTED])
         lines.append(f"{position.to_play.capitalize()} to play: {moves}.")
     return [line for line in lines if line]
+
+
+def describe_models(move: MoveRecord | None) -> list[str]:
+    """How the models see a move, shape by shape: arithmetic, for who asks."""
+    if move is None:
+        return []
+    return [line for shapes in move.shapes for line in describe_shapes(shapes, move.color.capitalize())]
 
 
 def describe_value(black_wins: float | None, black_lead: float | None) -> str:
@@ -85,17 +94,16 @@ def describe_candidate(candidate: CandidateRecord, position: PositionRecord) -> 
 def describe_move(move: MoveRecord) -> list[str]:
     """The lines about a move: what it lost, did, changed, and what people would have played."""
     lines = [describe_loss(move), describe_tactics(move)]
-    lines += [line for shapes in move.shapes for line in describe_shapes(shapes, move.color.capitalize())]
     if move.territory is not None:
         lines.append(describe_territory(move.territory))
-    lines += describe_people(move.people)
+    lines.append(describe_people(move.people))
     return [line for line in lines if line]
 
 
 def describe_loss(move: MoveRecord) -> str:
-    """What a move surely lost, and what was better; empty if that is not worth a word."""
+    """What a move surely lost, and what was better; empty if that is no mistake."""
     loss = move.sure_loss
-    if loss is None or loss < _LEAST_LOSS:
+    if loss is None or loss < LEAST_MISTAKE:
         return ""
     points = f" and {move.points_lost:.1f} points" if move.points_lost and move.points_lost > 0 else ""
     better = f"; {move.best} was better" if move.best and move.best != move.move else ""
@@ -104,7 +112,7 @@ def describe_loss(move: MoveRecord) -> str:
 
 def describe_tactics(move: MoveRecord) -> str:
     """What a move did at once, and the shapes that it made or was, in one sentence; empty if there is nothing."""
-    facts = [f"{fact.what} {_points(fact.stones)}" for fact in move.tactics]
+    facts = [f"{fact.what} {_stones(fact.stones)}" for fact in move.tactics]
     for shape in move.named_shapes:
         article = "an" if shape.name[0] in "aeiou" else "a"
         facts.append(f"{'makes' if shape.name in _MADE else 'is'} {article} {shape.name}")
@@ -127,25 +135,32 @@ def describe_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
 
 
 def describe_territory(territory: TerritoryRecord) -> str:
-    """Which points went to whom, and who gained in all; empty if no single point moved far."""
-    sides = (("Black", territory.to_black), ("White", territory.to_white))
-    moved = [f"to {name} {_points(points)}" for name, points in sides if points]
-    gainer = "Black" if territory.black_gain >= 0 else "White"
-    return f"Went {'; '.join(moved)}. {gainer} gained {abs(territory.black_gain):.1f} in all." if moved else ""
+    """Who gained about how many points, and where; empty if no single point moved far, or too little in all."""
+    gain = territory.black_gain
+    if not (territory.to_black or territory.to_white) or abs(gain) < _LEAST_GAIN:
+        return ""
+    moved = territory.to_black if gain > 0 else territory.to_white
+    where = f", most of them {territory.where}" if moved and territory.where else ""
+    return f"{'Black' if gain > 0 else 'White'} gains about {abs(gain):.0f} points{where}."
 
 
-def describe_people(people: Sequence[PeopleRecord]) -> list[str]:
-    """A line for each network: what players of each rank would have played, and how likely the move was."""
-    lines = []
-    for evaluator, group in groupby(people, key=lambda one: one.evaluator):
-        ranks = [
-            f"{'people' if one.rank is None else format_grade(one.rank)} would play "
-            + ", ".join(f"{move} ({100 * share:.0f} %)" for move, share in one.likely)
-            + f", and this move with {100 * one.played:.1f} %"
-            for one in group
-        ]
-        lines.append(f"{evaluator}: {'; '.join(ranks)}.")
-    return lines
+def describe_people(people: Sequence[PeopleRecord]) -> str:
+    """What players of the highest rank that a network knows would have played, and how many the move that was."""
+    best = max((one for one in people if one.likely), key=lambda one: one.rank or 0, default=None)
+    if best is None:
+        return ""
+    who = "people" if best.rank is None else f"{format_grade(best.rank)} players"
+    (first, share), *others = best.likely
+    if share >= _MOST:
+        said = f"Most {who} play {first} ({100 * share:.0f} %)"
+    else:
+        moves = ", ".join(f"{move} ({100 * each:.0f} %)" for move, each in ((first, share), *others))
+        said = f"{who[0].upper()}{who[1:]} play {moves}"
+    return f"{said}; this move {_rarely(best.played)}."
+
+
+def _rarely(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "hardly any"
 
 
 def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
@@ -171,6 +186,11 @@ def describe_judges(game: GameRecord) -> str:
     limits += [f"{game.seconds:g} s"] if game.seconds else []
     player = f"{game.player} ({' or '.join(limits)} a position)" if game.player and limits else game.player
     return " with ".join(filter(None, (player, ", ".join(game.evaluators)))) or "nobody"
+
+
+def _stones(points: Sequence[str]) -> str:
+    """Few stones by their points, many by their number and one of them."""
+    return " ".join(points) if len(points) <= _STONES_LISTED else f"{len(points)} stones at {points[0]}"
 
 
 def _points(points: Sequence[str]) -> str:
@@ -215,7 +235,7 @@ def annotate(record: SgfGame, game: GameRecord, positions: Sequence[PositionReco
             _add_variation(node, position, following, game.size)
     if positions and positions[-1].ownership is not None:
         _add(nodes[positions[-1].node], _territory(positions[-1].ownership, record.replay_to_end().board))
-    comments = {position.node: describe_position(position) for position in positions}
+    comments = {position.node: describe_position(position) + describe_models(position.move) for position in positions}
     comments[0] = describe_game(game, positions) + comments.get(0, [])
     for number, lines in comments.items():
         _add_comment(nodes[number], lines)
@@ -444,8 +464,10 @@ def _draw_mistake(move: MoveRecord, board: Board) -> str:
     labels.pop(PASS, None)
     shades = {point: _SHADES[label] for point, label in labels.items()}
     text = "\n".join([f"Move {move.number}: {move.color} {move.move}.", *describe_move(move)])
+    models = "\n".join(describe_models(move))
+    more = f"<details><summary>How the model sees it</summary><pre>{escape(models)}</pre></details>" if models else ""
     picture = draw_svg(board.diagram, labels=labels, shades=shades)
-    return f"<figure>{picture}<figcaption><pre>{escape(text)}</pre></figcaption></figure>"
+    return f"<figure>{picture}<figcaption><pre>{escape(text)}</pre>{more}</figcaption></figure>"
 
 
 def _point(vertex: str | None, board: Board) -> int:

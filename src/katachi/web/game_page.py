@@ -15,7 +15,7 @@ from starlette.requests import Request
 from katachi.analysis.judges import count_turns
 from katachi.analysis.layers import LAYERS, LayerKind
 from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes
-from katachi.analysis.report import describe_position, describe_value
+from katachi.analysis.report import describe_models, describe_position, describe_value
 from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.core.drawing import Layer, Style
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
@@ -520,6 +520,8 @@ class ReviewPanel:
             self._progress = ui.label().classes("k-soft k-small")
             self._mistakes = ui.element("div").classes("k-games")
             self._words = ui.label().classes("k-plain k-small k-words")
+            with ui.expansion(texts.HOW_THE_MODEL_SEES_IT).props("dense").classes("k-small") as self._behind:
+                self._models = ui.label().classes("k-plain k-small k-words")
             self._save = ui.link(texts.SAVE_ANALYZED, f"/game/{session.name}/analyzed.sgf").props("download")
         self._panel.set_visibility(False)
         if session.review is not None:
@@ -593,6 +595,9 @@ class ReviewPanel:
         done, turns = len(self._positions), self._turns
         self._progress.set_text(self._notice or ("" if done >= turns else texts.REVIEWED.format(done=done, all=turns)))
         self._words.set_text("" if turn is None else "\n".join(describe_position(self._positions[turn])))
+        models = [] if turn is None else describe_models(self._positions[turn].move)
+        self._models.set_text("\n".join(models))
+        self._behind.set_visibility(bool(models))
         self._save.set_visibility(self._session.review is not None)
 
     def _turn_of(self, node: Node) -> int | None:

@@ -158,6 +158,7 @@ REVIEWED: Final = "{done} of {all} positions"
 SAVE_ANALYZED: Final = "Save as SGF with the review"
 MISTAKE: Final = "{number}. {color} {move} lost {loss} %"
 BETTER: Final = "; {best} was better"
+HOW_THE_MODEL_SEES_IT: Final = "How the model sees it"
 GRAPH: Final = "Win rate of Black, move by move"
 
 # Models
