@@ -21,7 +21,17 @@ from numpy.typing import NDArray
 
 from katachi.core.cards import CONFIDENCE, format_program, mean_interval, wilson_interval
 from katachi.core.disk import write_atomically
-from katachi.papers.experiment import Experiment, ExperimentError, Json, Row, Table, Value, keep_results, read_results
+from katachi.papers.experiment import (
+    Bounds,
+    Experiment,
+    ExperimentError,
+    Json,
+    Row,
+    Table,
+    Value,
+    keep_results,
+    read_results,
+)
 
 # Means over independent runs, with bootstrap intervals, and shares, with Wilson's.
 
@@ -93,15 +103,20 @@ def format_value(value: Value) -> str:
     return f"{value:,.{decimals}f}".replace("-", "−")
 
 
-def format_interval(interval: Sequence[float] | None) -> str:
-    """``79.1 … 83.0``, or nothing."""
-    return "" if interval is None else " … ".join(format_value(bound) for bound in interval)
+def format_interval(interval: Bounds | None) -> str:
+    """``79.1 … 83.0``; ``≥ 79.1`` or ``≤ 83.0`` where only that end is known; nothing where it has no width."""
+    low, high = interval or (None, None)
+    if low is None or high is None or low == high:
+        return "" if low == high else f"≥ {format_value(low)}" if high is None else f"≤ {format_value(high)}"
+    return f"{format_value(low)} … {format_value(high)}"
 
 
-def format_estimate(value: Value, interval: Sequence[float] | None) -> str:
-    """``81.2 (79.1 … 83.0)``."""
-    shown = format_value(value)
-    return f"{shown} ({format_interval(interval)})" if interval is not None and value is not None else shown
+def format_estimate(value: Value, interval: Bounds | None) -> str:
+    """``81.2 (79.1 … 83.0)``, or a mere bound where there is no value."""
+    shown = format_interval(interval)
+    if value is None:
+        return shown or NOTHING
+    return f"{format_value(value)} ({shown})" if shown else format_value(value)
 
 
 def format_mean(found: Estimate, decimals: int = 1) -> str:
@@ -240,8 +255,11 @@ def plot(path: Path, columns: int = 1, height: float = 3.2) -> Iterator[list[Any
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def with_errors(found: Iterable[Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Values, and how far their bounds lie below and above them, [2, n]; of each (value, low, high)."""
+def with_errors(found: Iterable[Sequence[float | None]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Values, and how far their bounds lie below and above them, [2, n]; of each (value, low, high).
+
+    What has no value is not a number, and is not drawn.
+    """
     values, low, high = np.array(list(found), dtype=np.float64).reshape(-1, 3).T
     return values, np.stack([values - low, high - values])
 

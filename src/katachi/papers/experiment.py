@@ -33,6 +33,7 @@ class ExperimentError(ValueError):
 # Rows of a report: what a paper published, or what we set out to reach, beside what we measured.
 
 Value = float | str | None
+Bounds = Sequence[float | None]  # two; None is an end that is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Row:
     what: str
     published: Value  # or wanted; None where there is no such figure
     ours: Value  # None where it could not be measured
-    interval: tuple[float, float] | None
+    interval: Bounds | None
     run: str = ""  # PAPER/TABLE, which ``Experiment.rows`` fills in
 
     @classmethod

@@ -224,7 +224,7 @@ class Generations(Table):
         evaluator = {"model": str((folder / place).resolve()), **rank}
         return {"kind": "search", "evaluator": evaluator, "search": {"kind": "policy"}}
 
-    def _curve(self, results: Json) -> list[tuple[str, float, list[float]]]:
+    def _curve(self, results: Json) -> list[tuple[str, float, list[float | None]]]:
         """Each network in the order of its making: name, hours, rating with bounds."""
         order = sorted(results["ratings"], key=lambda name: int(name.split()[1]))
         return [(name, results["hours"][name], results["ratings"][name]) for name in order]
@@ -239,7 +239,8 @@ class Generations(Table):
     def section(self, results: Json) -> str:
         """How it was played, the curve, and its points."""
         curve = self._curve(results)
-        rise = promise_of_doubling([hours for _, hours, _ in curve], [rating for *_, (rating, *_) in curve])
+        rated = [(hours, rating) for _, hours, (rating, *_) in curve if rating is not None]
+        rise = promise_of_doubling([hours for hours, _ in rated], [rating for _, rating in rated])
         promise = "" if rise is None else f" By the later half of the curve, twice the hours promise {rise:+.0f} Elo."
         won = {f"generation {line['generation']}": line for line in results["lines"]}
         lines = [

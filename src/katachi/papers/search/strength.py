@@ -112,10 +112,13 @@ PARTS: Final = {
 }
 
 
-def worth(results: Json, name: str) -> tuple[float, float, float]:
-    """What a part is worth in Elo: value, low and high; above 0 it helps."""
+def worth(results: Json, name: str) -> tuple[float | None, float | None, float | None]:
+    """What a part is worth in Elo: value, low and high, None where the games do not say it; above 0 it helps."""
     rating, low, high = results["ratings"][name]
-    return (rating, low, high) if PARTS[name].is_added else (-rating, -high, -low)
+    if PARTS[name].is_added:
+        return rating, low, high
+    rating, low, high = (None if value is None else -value for value in (rating, high, low))
+    return rating, low, high
 
 
 class Ablation(Table):
@@ -182,7 +185,9 @@ shapes are those of `{MODEL}`. Time is what the other took for a move, as a mult
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the picture."""
-        names = sorted(self._measured(results), key=lambda name: worth(results, name))
+        names = sorted(
+            self._measured(results), key=lambda name: [value for value in worth(results, name) if value is not None]
+        )
         values, errors = with_errors(worth(results, name) for name in names)
         with plot(pictures / f"{self.name}.svg", columns=2, height=1.2 + 0.3 * len(names)) as (labels, axes):
             labels.set_axis_off()  # room for the names of the bars
@@ -621,13 +626,13 @@ class Ladder(Table):
         return play_rounds(rounds(template, {name: games if name in LEVELS else some for name in rungs}), scope, count)
 
     def rate_levels(self, results: Json) -> dict[str, RatingTable]:
-        """The ratings of those levels that were measured."""
+        """The ratings of those levels of which more than a bound was measured."""
         return {
             level: RatingTable(
                 value=value, low=low, high=high, scale=self.scale, rank=estimate_rank(value), evidence=EVIDENCE
             )
             for level, (value, low, high) in results["ratings"].items()
-            if level in LEVELS
+            if level in LEVELS and value is not None
         }
 
     def rows(self, results: Json) -> Iterator[Row]:
@@ -655,7 +660,8 @@ two that stand nearest above and below. Ratings are Bradley–Terry's. The cards
             rating, *interval = results["ratings"][name]
             seconds = f"{1000 * results['seconds'][name]:,.0f}"
             won = self._won(above, name, other)
-            lines.append((name, format_estimate(rating, interval), estimate_rank(rating), won, seconds))
+            rank = "" if rating is None else estimate_rank(rating)
+            lines.append((name, format_estimate(rating, interval), rank, won, seconds))
         return table(("player", "Elo (95 %)", "about", "won against the next below, %", "ms per move"), lines)
 
     def _won(self, above: Mapping[tuple[str, str], Pair], name: str, other: str) -> str:
