@@ -307,6 +307,11 @@ def rate_pairs(pairs: Iterable[Pair], anchor: Anchor, players: Sequence[str]) ->
     return {r.player: [None if x is None else round(x) for x in (r.rating, r.low, r.high)] for r in rated}
 
 
+def games_of(results: Json, player: str) -> int:
+    """How many games a player has in the pairs of results."""
+    return sum(pair["games"] for pair in results["pairs"] if player in (pair["first"], pair["second"]))
+
+
 def distinct_games(records: Iterable[GameRecord]) -> list[GameRecord]:
     """The first of each game that the same two played more than once, with the same colors."""
     found: dict[tuple[str, str, str], GameRecord] = {}

@@ -29,13 +29,14 @@ from katachi.papers.documents import (
     share,
     table,
 )
-from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.tournaments import (
     Games,
     Pair,
     describe_games,
     distinct_games,
     format_won,
+    games_of,
     gnugo_referee,
     has_gnugo,
     play_rounds,
@@ -288,10 +289,9 @@ def games_needed(tests: Sequence[Sequence[int]], plan: FormerPlan) -> int | None
 
 
 def final(results: Json) -> Estimate | None:
-    """What the learners win in their last tests, in percent, all seeds together."""
-    last = [tests[-1] for tests in results["tests"]]
-    decided = sum(count for _, count in last)
-    return share(sum(won for won, _ in last), decided) if decided else None
+    """What the learners win in their last tests, in percent: the mean over seeds."""
+    last = [100 * won / decided for won, decided in (tests[-1] for tests in results["tests"]) if decided]
+    return estimate(last) if last else None
 
 
 class Former(Table):
@@ -327,10 +327,10 @@ class Former(Table):
         plan, found = FormerPlan(**results["plan"]), final(results)
         needed = [games_needed(tests, plan) for tests in results["tests"]]
         reached = [float(games) for games in needed if games is not None]
-        mean, interval = estimate(reached) if reached else (None, None)
+        mean, interval, n = estimate(reached) if reached else (None, None, None)
         what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
         return [
-            Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, mean, interval),
+            Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, mean, interval, n=n, better=Better.LOWER),
             Row.measured(f"{self.name}/won", f"won against it after {plan.games:,} games, %", None, found),
         ]
 
@@ -382,10 +382,9 @@ _LEVEL: Final = 0  # of GNU Go as a referee
 
 
 def won(scores: Iterable[Mapping[str, float]]) -> Estimate | None:
-    """What the first won of the games with a winner, in percent; None if there were none."""
-    found = list(scores)
-    decided = int(sum(score["decided"] for score in found))
-    return share(sum(score["won"] for score in found), decided) if decided else None
+    """What the first won of the games with a winner, in percent: the mean over seeds; None if there were none."""
+    found = [100 * score["won"] / score["decided"] for score in scores if score["decided"]]
+    return estimate(found) if found else None
 
 
 class Play(Table):
@@ -481,9 +480,9 @@ class Play(Table):
                 yield Row.measured(f"{name}/no-winner", f"{what}: no winner, %", None, none)
 
     def _undecided(self, scores: Sequence[Json]) -> Estimate | None:
-        """The share of games that nobody won, in percent; None if there were no games."""
-        games = sum(score["games"] for score in scores)
-        return share(games - sum(score["decided"] for score in scores), games) if games else None
+        """The share of games that nobody won, in percent: the mean over seeds; None if there were no games."""
+        found = [100 * (1 - score["decided"] / score["games"]) for score in scores if score["games"]]
+        return estimate(found) if found else None
 
     def section(self, results: Json) -> str:
         """How it was played, the scores of every seed, the paper's, and the differences."""
@@ -552,7 +551,8 @@ class Tournament(Table):
     def rows(self, results: Json) -> Iterator[Row]:
         """The rating of every player, and the score of every pair."""
         for name, (rating, low, high) in results["ratings"].items():
-            yield Row(f"{self.name}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high))
+            what, n = f"{name}: Elo above {ANCHOR.player}", games_of(results, name)
+            yield Row(f"{self.name}/{name}", what, None, rating, (low, high), n=n)
         for pair in (Pair(**pair) for pair in results["pairs"]):
             what = f"{pair.first} against {pair.second}: won, %"
             yield Row.measured(f"{self.name}/{pair.first}/{pair.second}", what, None, pair.won)

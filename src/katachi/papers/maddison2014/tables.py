@@ -296,6 +296,7 @@ class Table2(LearnedTable):
             paper and paper.top_1,
             round(found.mean, 1),
             found.interval,
+            n=found.n,
         )
         pair = scores(results).get((name, OPPONENT))
         if pair is not None:
@@ -377,7 +378,7 @@ def _ask_with_ranks(
         return {"positions": 0}
     given = {rank: -network.predict(batches, code_of(rank)).losses for rank in asked}
     own = network.predict(batches)
-    gained, bounds = mean_of_many(given[asked[-1]] - given[asked[0]], own.games)
+    gained, bounds, _ = mean_of_many(given[asked[-1]] - given[asked[0]], own.games)
     return {
         "positions": own.games.size,
         "games": np.unique(own.games).size,
@@ -468,8 +469,8 @@ class Table3(LearnedTable):
             high, low = format_grade(self.asked[-1]), format_grade(self.asked[0])
             what = f"moves of {group}: log-likelihood given {high} less that given {low}, thousandths"
             gained = thousandths(found) if found["positions"] else None
-            ours, interval = (None, None) if gained is None else gained
-            yield Row(f"{self.name}/{group}/gained", what, None, ours, interval)
+            ours, interval, _ = gained or (None, None, None)
+            yield Row(f"{self.name}/{group}/gained", what, None, ours, interval, n=found["positions"])
 
     def _game_rows(self, results: Json) -> Iterator[Row]:
         for (first, second), pair in scores(results).items():

@@ -16,7 +16,16 @@ from katachi.core.models import find_model
 from katachi.core.training import METRICS, read_values
 from katachi.papers.documents import COLORS, format_estimate, format_value, label_axes, plot, table, with_errors
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
-from katachi.papers.tournaments import Pair, describe_games, format_won, play_rounds, rate_games, rounds, write_players
+from katachi.papers.tournaments import (
+    Pair,
+    describe_games,
+    format_won,
+    games_of,
+    play_rounds,
+    rate_games,
+    rounds,
+    write_players,
+)
 from katachi.players.specs import find_spec
 
 # What parts of a search with a network are worth: the search without one of them, or with it, against the search as it
@@ -234,7 +243,9 @@ class Generations(Table):
         for name, hours, (rating, low, high) in self._curve(results):
             how = "without search" if results["games"] else "by its match"
             what = f"{name}, after {hours:.1f} hours: Elo {how}"
-            yield Row(f"{self.name}/{name.split()[1]}", what, None, rating, (low, high))
+            games = {f"generation {line['generation']}": line["match_games"] for line in results["lines"]}
+            n = games_of(results, name) if results["games"] else games.get(name)
+            yield Row(f"{self.name}/{name.split()[1]}", what, None, rating, (low, high), n=n)
 
     def section(self, results: Json) -> str:
         """How it was played, the curve, and its points."""

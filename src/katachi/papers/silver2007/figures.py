@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from katachi.arena.ratings import Anchor
+from katachi.arena.records import pairings
 from katachi.arena.settings import LimitSettings, Scheme, TournamentSettings
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, draw_figure
@@ -19,9 +20,9 @@ from katachi.core.linear import LinearModel, load_linear
 from katachi.core.models import find_model
 from katachi.features.windows import PAPER_SIZES
 from katachi.papers.documents import format_estimate, format_value, table
-from katachi.papers.experiment import Budget, Json, Row, Scope, Table
+from katachi.papers.experiment import Better, Budget, Json, Row, Scope, Table, scaled
 from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
-from katachi.papers.tournaments import Pair, gnugo, gnugo_name, has_gnugo, play_tournaments, rate_games
+from katachi.papers.tournaments import Pair, games_of, gnugo, gnugo_name, has_gnugo, play_tournaments, rate_games
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.sets import Location, ShapeSet
 
@@ -48,6 +49,7 @@ PUBLISHED: Final[dict[tuple[int, int], tuple[int, int | str, int | str]]] = {
 class Figure3(Table):
     name = "figure3"
     title = "Figure 3: the number of shapes on 5×5"
+    hours = dict.fromkeys(Budget, 0.0)
 
     def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — counting takes no budget
         """Count everything."""
@@ -178,6 +180,7 @@ GROUPS: Final = {
 class Figure5(Table):
     name = "figure5"
     title = "Figure 5: ratings on 9×9"
+    hours = scaled(GROUPS["alphabeta"].games)  # which take the most
 
     def measure(self, scope: Scope) -> Json:
         """Play the tournaments, or what is left of them, and rate all players by all games.
@@ -218,8 +221,28 @@ class Figure5(Table):
         """The rating of every player; None for those who did not play."""
         for name, contestant in CONTESTANTS.items():
             rating, low, high = results["ratings"].get(name, (None, None, None))
-            what = f"{name}: Elo"
-            yield Row(f"{self.name}/{name.replace(' ', '-')}", what, contestant.published, rating, (low, high))
+            is_given, is_ours = name == ANCHOR.player, contestant.spec.startswith("shapes")
+            yield Row(
+                f"{self.name}/{name.replace(' ', '-')}",
+                f"{name}: Elo",
+                None if is_given else contestant.published,
+                rating,
+                (low, high),
+                n=games_of(results, name),
+                planned=self._planned(results, name),
+                better=Better.HIGHER if is_ours else Better.SAME,
+            )
+
+    def _planned(self, results: Json, name: str) -> int | None:
+        """How many games the budget gives a player."""
+        if "budget" not in results:
+            return None
+        found = 0
+        for group in GROUPS.values():
+            settings = TournamentSettings(players=dict.fromkeys(group.players, "random"), scheme=group.scheme)
+            games = group.games[Budget(results["budget"])]
+            found += games * sum(name in (pairing.first, pairing.second) for pairing in pairings(settings))
+        return found
 
     def section(self, results: Json) -> str:
         """How it was played, the ratings, and the score of every pair."""
@@ -285,6 +308,7 @@ _READ: Final = {  # what the paper says of them
 class Figure6(Table):
     name = "figure6"
     title = "Figure 6: the largest weights"
+    hours = dict.fromkeys(Budget, 0.0)
 
     def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — reading weights takes no budget
         """The largest weights of the bundled model, and those that the paper speaks of."""
@@ -330,10 +354,13 @@ class Figure6(Table):
     def rows(self, results: Json) -> Iterator[Row]:
         """What the paper reads in its figure, asked of ours."""
         for words, (slug, what, published) in _READ.items():
-            yield Row(f"{self.name}/{slug}", f"weight of {what}", published, results["spoken of"][words], None)
+            weight = results["spoken of"][words]
+            holds = {"bad": weight < 0, "good": weight > 0, "powerful": weight > 0}.get(published)
+            yield Row(f"{self.name}/{slug}", f"weight of {what}", published, weight, None, holds=holds)
         sets = {one.name: one for one in map(self._from_json, results["sets"])}
         cutting, eyes = self._count(sets["LI 3×2"], cuts), self._count(sets["LD 3×3"], makes_two_eyes)
-        yield Row(f"{self.name}/cuts", f"shapes that cut among the {PER_SET} of LI 3×2", "shown", cutting, None)
+        what = f"shapes that cut among the {PER_SET} of LI 3×2"
+        yield Row(f"{self.name}/cuts", what, "shown", cutting, None, holds=cutting > 0)
         what = f"shapes with two eyes in the corner among the {PER_SET} of LD 3×3"
         yield Row(f"{self.name}/eyes", what, 3, eyes, None)
 

@@ -28,7 +28,7 @@ from katachi.papers.documents import (
     share,
     table,
 )
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
+from katachi.papers.experiment import Better, Budget, ExperimentError, Json, Row, Scope, Table, planned
 from katachi.papers.tournaments import Pair, distinct_games, format_won, play_tournaments, rate_games, write_players
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
@@ -120,7 +120,8 @@ class Bootstrap(Table):
             if known := board.get("known"):
                 asked = results["data"]["size"]
                 what = f"bootstrap on {size}×{size}: ownership accuracy on {asked}×{asked}, %"
-                yield Row(f"{self.name}/{size}/known", what, None, round(known["mean"], 1), known["interval"])
+                n = planned(results, MEASURED)
+                yield Row(f"{self.name}/{size}/known", what, None, round(known["mean"], 1), known["interval"], n=n)
 
     def section(self, results: Json) -> str:
         """Ours, and what the paper says in words."""
@@ -337,7 +338,7 @@ class Figure3(Table):
     def rows(self, results: Json) -> list[Row]:
         """The place of the move that was played among all legal ones."""
         what = f"the move that was played, among {results['legal']} legal ones: place"
-        return [Row(f"{self.name}/place", what, 1, results["place"] + 1, None)]
+        return [Row(f"{self.name}/place", what, 1, results["place"] + 1, None, better=Better.LOWER)]
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the territory after a pass and after the move."""

@@ -16,7 +16,7 @@ from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, share, table
-from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
     LARGE,
@@ -211,7 +211,7 @@ class Points(Table):
         return results
 
     def _estimate(self, known: Json) -> Estimate:
-        return Estimate(known["mean"], tuple(known["interval"]))
+        return Estimate(known["mean"], tuple(known["interval"]), known["positions"])
 
     def rows(self, results: Json) -> Iterator[Row]:
         """The share over all phases and at the end, of every network on every set."""
@@ -222,7 +222,7 @@ class Points(Table):
                 at = "over all phases" if when == "all" else "at the end"
                 what = f"{net['title']} on {games['size']}×{games['size']}: ownership accuracy {at}, %"
                 name = f"{self.name}/{games['name']}/{net['title'].strip('`')}/{when}"
-                yield Row.measured(name, what, published, self._estimate(known[when]))
+                yield Row.measured(name, what, published, self._estimate(known[when]), source="GoCNN")
 
     def section(self, results: Json) -> str:
         """A table for every set."""
@@ -421,18 +421,21 @@ class Table2(Table):
     def _rows(self, size: int, board: Json, nets: list[Json]) -> Iterator[Row]:
         published, first = TABLE2_PUBLISHED[size], board["asked"][0]
         random = round(math.exp(-first["random_log"]), 1)
-        yield Row(f"{self.name}/{size}/random", f"{size}×{size}, random: 1 / x", published.random, random, None)
+        what = f"{size}×{size}, random: 1 / x"
+        yield Row(f"{self.name}/{size}/random", what, published.random, random, None, better=Better.SAME)
         for net, asked in zip(nets, board["asked"], strict=True):
             low, high = (math.exp(-bound) for bound in reversed(asked["interval"]))
             name = net["title"].strip("`")
             known = published.ours if is_the_papers(net) else None
             what = f"{size}×{size}, {net['title']}: 1 / x"
             found = round(math.exp(-asked["mean_log"]), 2)
-            yield Row(f"{self.name}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)))
+            more: Json = {"n": asked["moves"], "better": Better.LOWER}
+            yield Row(f"{self.name}/{size}/{name}", what, known, found, (round(low, 2), round(high, 2)), **more)
             low, high = (self._inverse(bound) for bound in reversed(asked["mean_interval"]))
             found = round(self._inverse(asked["mean"]), 2)
             interval = (round(low, 2), round(high, 2))
-            yield Row(f"{self.name}/{size}/{name}/arithmetic", f"{what}, arithmetic mean", known, found, interval)
+            what = f"{what}, arithmetic mean"
+            yield Row(f"{self.name}/{size}/{name}/arithmetic", what, known, found, interval, **more)
             among = self._among_best(asked)
             known = 100 * AMONG_BEST if size == LARGE and is_the_papers(net) else None
             what = f"{size}×{size}, {net['title']}: among the {BEST} best, %"
