@@ -1,7 +1,7 @@
 """Learning to predict moves from games: one step of a convolutional network, and its accuracy on held-out positions.
 
 Two recipes: plain stochastic gradient descent at a fixed rate that is halved three times at the end (Maddison, Huang,
-Sutskever and Silver 2014, section 3.4), and AdamW with a warm-up and a cosine to zero (Loshchilov and Hutter 2019).
+Sutskever and Silver 2014, section 4), and AdamW with a warm-up and a cosine to zero (Loshchilov and Hutter 2019).
 For long runs there are Muon and a trapezoid, of which all but the end is the same for any number of positions.
 
 Several processes may share every batch (``torchrun``): each takes its part of the positions, and gradients and the

@@ -19,7 +19,7 @@ from torch.nn.functional import conv2d, layer_norm, linear, relu
 from katachi.policy.config import DOUBT, KOMI_SCALE, SCORE, SCORE_SCALE, SPREAD, VALUE, PolicyConfig, is_learned
 from katachi.policy.convolutions import Statistics, convolve, normalize, normalize_batch
 
-# Filters and bias maps that look the same in all eight symmetries of the board (Maddison et al. 2014, section 3.2).
+# Filters and bias maps that look the same in all eight symmetries of the board (Maddison et al. 2014, section 4).
 #
 # What is learned is free; what is used is its mean over the symmetries, so each gradient is averaged over them too.
 
@@ -47,7 +47,7 @@ def first_of_orbits(maps: Tensor) -> Tensor:
 
 Weights = dict[str, NDArray[np.float32]]
 
-_PAPER_SPREAD: Final = 0.05  # Maddison et al. 2014, section 3.3: weights begin uniform between −0.05 and 0.05
+_PAPER_SPREAD: Final = 0.05  # Maddison et al. 2014, section 4: weights begin uniform between −0.05 and 0.05
 _FOLLOWING: Final = 0.05  # how far the statistics of a normalized layer go towards those of a batch
 _FEWEST_CHANNELS: Final = 16  # that Winograd's method is worth its transforms for
 
@@ -226,8 +226,8 @@ def pool(boards: Tensor) -> Tensor:
 def _begin(config: PolicyConfig, name: str, random: torch.Generator) -> Tensor:
     """The first weights of a name.
 
-    Those of the paper's network are the paper's; else filters keep the size of what they are given (He et al. 2015),
-    and blocks and outputs begin as nothing.
+    Those of the paper's network are the paper's, but for biases, which begin at 0; else filters keep the size of what
+    they are given (He et al. 2015), and blocks and outputs begin as nothing.
     """
     shape = config.weight_shapes()[name]
     kind = name.rpartition(".")[2]

@@ -239,7 +239,7 @@ def _metrics(totals: NDArray[np.float64], games_so_far: int) -> Metrics:
 
 # Board growing: learn on a small board first, and take the weights to the next larger one when it is mastered.
 #
-# Silver, Sutton and Müller 2007, section 6: a size is mastered when every agent wins so often against the average
+# Silver, Sutton and Müller 2007, section 7: a size is mastered when every agent wins so often against the average
 # liberty player. Shapes keep their place relative to the nearest corner, and shapes at new places start at 0. A size
 # that is not mastered within its games is left all the same, so that growing always ends (``sizes_not_mastered``).
 

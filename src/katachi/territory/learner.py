@@ -59,7 +59,7 @@ class Positions(NamedTuple):
 
 
 class TargetSettings(NamedTuple):
-    """What is to be learned of a point t moves after the start (Wu and Baldi 2006, section 3.2).
+    """What is to be learned of a point t moves after the start (Wu and Baldi 2006, section 3.1).
 
     (1 − share) · A(end) + share · A(t + ahead), where A is 1, 0 or ½ for Black's, White's and nobody's. Before the end
     points are of those whose stones stand there; A(t + ahead) is A(end) from the end on.

@@ -85,7 +85,7 @@ class Net:
         return 0.004 * math.sqrt(16 / self.filters)
 
     def training(self, games: Games) -> PolicyTraining:
-        """How it learns: as section 3.4 of the paper has it, or in fewer positions."""
+        """How it learns: as section 4 of the paper has it, or in fewer positions."""
         from katachi.policy.config import PolicyTraining
 
         return PolicyTraining.maddison(
