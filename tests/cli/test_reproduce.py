@@ -101,6 +101,13 @@ def test_all_papers_are_planned_and_measured(run_katachi, tmp_path, toy):
     assert run_katachi("reproduce", *where, "--plan").out.count("done") == 2
 
 
+def test_what_is_planned_can_be_one_paper(run_katachi, tmp_path):
+    ran = run_katachi("reproduce", "silver2007", "--plan", "--budget", "week", "--run", str(tmp_path), "--json")
+    steps = json.loads(ran.out)["steps"]
+    assert {step["paper"] for step in steps} == {"silver2007"}
+    assert {step["table"]: step["done"] for step in steps}["figure5"] is False  # players between have not played
+
+
 def test_all_papers_resume_after_an_interruption(run_katachi, tmp_path, toy, monkeypatch):
     where = ("--all", "--budget", "week", "--run", str(tmp_path))
 

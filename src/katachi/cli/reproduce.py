@@ -19,7 +19,7 @@ from katachi.papers import experiment as experiments
 def reproduce(
     experiment: Annotated[str | None, typer.Argument(help="A paper, such as silver2007, or search.")] = None,
     table: Annotated[str, typer.Option(help="One of its tables or figures, such as figure4.")] = "all",
-    everything: Annotated[bool, typer.Option("--all", help="All papers, until the time is up.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All papers, or all of one, until the time is up.")] = False,
     budget: Annotated[
         experiments.Amount,
         typer.Option(help="Seconds, an hour of two cores, or as much as the paper did; for --all, the time."),
@@ -81,13 +81,14 @@ def reproduce(
         return experiments.Scope(folder, budget.budget, show, runs, workers, **given)
 
     if everything or plan:
-        _reproduce_all(budget, run, scope, is_plan=plan, as_json=as_json)
+        names = [experiment] if experiment else experiments.experiment_names()
+        _reproduce_all(names, budget, run, scope, is_plan=plan, as_json=as_json)
         return
     if experiment is None:
         raise experiments.ExperimentError(f"name one of {', '.join(experiments.experiment_names())}, or give --all")
     wanted = experiments.load_experiment(experiment)
     if status:
-        show_status(wanted, run or default_folder(wanted, budget.budget), as_json=as_json)
+        show_status(wanted, run or default_folder(wanted, experiments.Budget.FULL), as_json=as_json)
         return
     if budget in (experiments.Amount.DAY, experiments.Amount.WEEK):
         raise experiments.ExperimentError(f"--budget {budget} is a time for --all: give smoke, hour or full")
@@ -110,6 +111,7 @@ def reproduce(
 
 
 def _reproduce_all(
+    names: Iterable[str],
     amount: experiments.Amount,
     run: Path | None,
     scope: Callable[[Path, experiments.Watcher], experiments.Scope],
@@ -118,7 +120,7 @@ def _reproduce_all(
     as_json: bool,
 ) -> None:
     """Show what there is to measure, and measure it until the time is up."""
-    wanted = [experiments.load_experiment(name) for name in experiments.experiment_names()]
+    wanted = [experiments.load_experiment(name) for name in names]
     folders = {each.name: run / each.name if run else default_folder(each, amount.budget) for each in wanted}
     steps = experiments.plan_all({each: _known(each, folders[each.name]) for each in wanted}, amount)
     if as_json:

@@ -82,15 +82,15 @@ def test_all_kinds_play_each_other_with_both_rules_of_eyes(make_scope, run):
 
 def test_games_beside_the_paper(tmp_path):
     common = {"eyes": "eyes may be filled", "first": "crbm", "second": "templates"}
-    scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 100 + seed} for seed in (0, 1)]
-    results = {"data": DATA, "seeds": 2, "scores": scores}
+    scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 100 + seed} for seed in (0, 1, 2)]
+    results = {"data": DATA, "seeds": 3, "scores": scores}
     by_id = {row.id: row for row in play.Play().rows(results)}
     won, none = (by_id[f"play/crbm/templates/filling/{what}"] for what in ("won", "no-winner"))
-    assert (won.published, won.ours, none.ours) == (85.7, 67.0, 25.0)
-    assert won.interval == pytest.approx((61.5, 72.1), abs=0.1)
+    assert (won.published, won.ours, won.n, none.ours) == (85.7, 67.3, 3, 25.0)
+    assert won.interval == pytest.approx((65.7, 68.9), abs=0.1)  # of seeds, not of their games together
     assert by_id["play/crbm/templates/not-filling/won"].ours is None
     text = format_section(play.Play(), results, tmp_path)
-    assert "| 67 (61.5 … 72.1) of 300 | 66.7, 67.3 | 25 (21 … 29.5) |" in text
+    assert "| 67.3 (65.7 … 68.9) of 450 | 66.7, 67.3, 68.0 | 25 |" in text
     assert "54 of 63 games against templates, 85.7 (75 … 92.3) %" in " ".join(text.split())
     assert "\n1. The paper learned from 1,000 games that GNU Go played against itself" in text
 

@@ -66,8 +66,8 @@ def differences(data: Json) -> tuple[str, ...]:
         "Every network of the paper saw all positions 25 times, then three times at half, a quarter and an eighth of "
         "the rate. Ours see as many positions as the table says, with the halvings in the same proportion.",
         "The paper's fifty replicas learned asynchronously. Here one process learns from one batch after another, so "
-        "that the same run on one thread gives the same network.",
-        "The paper draws all parameters between −0.05 and 0.05 at first. Our biases start at 0.",
+        "that the same run on one thread gives the same network. The paper draws all parameters between −0.05 and 0.05 "
+        "at first; our biases start at 0.",
         "The bins of some planes, which the paper does not give, are our reading. Ranks below 1 dan count as 1 dan, "
         "professionals as 9 dan, and unknown ranks have no plane.",
         "Illegal points have no part in our tests, as they have none in play; the paper does not say.",

@@ -34,7 +34,7 @@ _DIFFERENCES: Final = (
     "paper's says that they beat it more clearly, and nothing of the other programs on that server.",
     "The paper's Linear-L has liberty shapes up to 3×3, hashed into bins. Ours has them up to 2×2, each with a "
     "weight of its own: those fuse into tables.",
-    "The paper's Linear-S had ten minutes a game. Ours searches for five seconds a move, and plays captures out for "
+    "The paper's Linear-S had ten minutes a game. Ours searches for five seconds per move, and plays captures out for "
     "four plies below its last depth (quiescence), of which the paper says nothing.",
 )
 
