@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from katachi.arena import ratings
 from katachi.arena.ratings import Anchor, PairScores, elo_difference, fit_ratings, pair_scores, rate, resample
 
 
@@ -55,18 +57,10 @@ def test_a_chain_of_opponents_compares_players_that_never_met() -> None:
     assert ratings[0] - ratings[2] == pytest.approx(2 * elo_difference(0.75), abs=0.2)
 
 
-def test_winning_everything_gives_a_finite_rating_that_grows_with_the_games() -> None:
-    few, many = (fit_ratings(np.array([[0.0, games], [0.0, 0.0]])) for games in (10.0, 1000.0))
-    assert np.isfinite(many).all()
-    assert 400 < few[0] - few[1] < many[0] - many[1] < 2500
-
-
 def test_the_maximum_is_found_from_very_uneven_results() -> None:
-    wins = np.array([[0, 1000, 1, 0], [0, 0, 400, 0], [0, 1, 0, 3], [0, 0, 900, 0.0]])
-    ratings = fit_ratings(wins)
-    padded = wins + 0.25 * ((wins + wins.T) > 0)
-    expected = (padded + padded.T) * expected_scores(ratings)
-    assert expected.sum(axis=1) == pytest.approx(padded.sum(axis=1), abs=1e-4)
+    wins = np.array([[0, 1000, 1, 0], [0.25, 0, 400, 0], [0.25, 1, 0, 3], [0, 0, 900, 0.0]])
+    expected = (wins + wins.T) * expected_scores(fit_ratings(wins))
+    assert expected.sum(axis=1) == pytest.approx(wins.sum(axis=1), abs=1e-4)
 
 
 def test_a_batch_is_fitted_like_its_members() -> None:
@@ -104,13 +98,19 @@ def test_ratings_hang_on_the_anchor() -> None:
     assert rated.superiority[0][1] + rated.superiority[1][0] == pytest.approx(1)
 
 
-def test_an_all_win_score_has_an_honest_interval() -> None:
+def test_an_all_win_score_has_a_bound_and_no_rating() -> None:
     scores = pair_scores(["a", "b"], [("a", "b", 1.0)] * 100)
-    winner = rate(scores, np.random.default_rng(1), anchor=Anchor("b")).ratings[0]
-    assert 400 < winner.low < 800 < winner.high
+    winner, loser = rate(scores, np.random.default_rng(1), anchor=Anchor("b")).ratings
+    assert (winner.rating, winner.high) == (None, None)
+    assert winner.low == pytest.approx(elo_difference(0.025 ** (1 / 100)), abs=0.1)  # the exact bound of 95 %
+    assert (loser.rating, loser.low, loser.high) == (0, 0, 0)
+    (loser,) = rate(scores, np.random.default_rng(1), anchor=Anchor("a", 1000)).ratings[1:]
+    assert loser.high == pytest.approx(1000 - winner.low, abs=0.1)
+    assert (loser.rating, loser.low) == (None, None)
 
 
-def test_ratings_lie_in_their_intervals_where_three_won_everything_against_three() -> None:
+def groups(lost: int) -> PairScores:
+    """Three players who won everything against three but for one of ``lost`` games, if any."""
     names = [f"p{number}" for number in range(6)]
     pairs = [(i, j) for i in range(6) for j in range(i)]
     games = [
@@ -118,8 +118,42 @@ def test_ratings_lie_in_their_intervals_where_three_won_everything_against_three
         for i, j in pairs
         for number in range(60)
     ]
-    rated = rate(pair_scores(names, games), np.random.default_rng(0), anchor=Anchor("p2", 850))
+    return pair_scores(names, [*games, *[("p2", "p3", 1.0)] * lost])
+
+
+def test_groups_that_no_win_connects_are_not_on_one_scale() -> None:
+    rated = rate(groups(0), np.random.default_rng(0), anchor=Anchor("p2", 850))
+    by_name = {rating.player: rating for rating in rated.ratings}
+    assert [name for name, rating in by_name.items() if rating.rating is None] == ["p5", "p4", "p3"]
+    assert all(by_name[name].high is None for name in ("p3", "p4", "p5"))
+    assert 850 < by_name["p3"].low < by_name["p4"].low < by_name["p5"].low
+    assert all(r.low <= r.rating <= r.high for r in rated.ratings if r.rating is not None)
+
+
+def test_one_win_the_other_way_connects_them() -> None:
+    rated = rate(groups(1), np.random.default_rng(0), anchor=Anchor("p2", 850))
     assert all(rating.low <= rating.rating <= rating.high for rating in rated.ratings)
+
+
+def test_without_an_anchor_the_most_players_who_are_connected_are_the_reference() -> None:
+    games = [("a", "b", 1.0), ("b", "a", 1.0), ("c", "a", 1.0), ("c", "b", 1.0), ("d", "e", 1.0)]
+    rated = {r.player: r for r in rate(pair_scores(list("abcde"), games), np.random.default_rng(0)).ratings}
+    assert rated["a"].rating == pytest.approx(-rated["b"].rating)
+    assert rated["c"].rating is rated["c"].high is None
+    assert rated["c"].low is not None
+    assert [(rated[name].rating, rated[name].low, rated[name].high) for name in "de"] == [(None, None, None)] * 2
+
+
+@pytest.mark.parametrize("lost", [0, 1, 5])
+def test_what_keeps_the_fit_finite_decides_nothing_that_is_shown(lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown() -> list[object]:
+        rated = rate(groups(lost), np.random.default_rng(0), anchor=Anchor("p2", 850)).ratings
+        return [value for rating in rated for value in astuple(rating)]
+
+    before = [pytest.approx(value, abs=0.5) if isinstance(value, float) else value for value in shown()]
+    for ridge in (1e-4, 1e-8):
+        monkeypatch.setattr(ratings, "_RIDGE", ridge)
+        assert shown() == before
 
 
 def test_resampled_tables_keep_the_number_of_games_and_the_mean() -> None:

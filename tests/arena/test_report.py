@@ -144,16 +144,28 @@ def test_markdown_keeps_its_columns(standings: Standings) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rating", "total", "text"),
+    ("rating", "text"),
     [
-        (Rating("a", 5, -35.4, 41.2), Score(5, 0, 5), "−35 … 41"),
-        (Rating("a", 0, 0, 0), Score(5, 0, 5), "anchor"),
-        (Rating("a", 800, 500, 800), Score(10, 0, 0), "above 500"),
-        (Rating("a", -800, -800, -500), Score(0, 0, 10), "below −500"),
+        (Rating("a", 5, -35.4, 41.2), "−35 … 41"),
+        (Rating("a", 0, 0, 0), "anchor"),
+        (Rating("a", None, 500, None), "≥ 500"),
+        (Rating("a", None, None, -500), "≤ −500"),
+        (Rating("a", None, None, None), "–"),
     ],
 )
-def test_intervals(rating: Rating, total: Score, text: str) -> None:
-    assert format_interval(rating, total) == text
+def test_intervals(rating: Rating, text: str) -> None:
+    assert format_interval(rating) == text
+
+
+def test_a_bound_is_shown_and_drawn_without_a_rating(settings: TournamentSettings, make_record: MakeRecord) -> None:
+    standings = count_standings(settings, [make_record("alp", NASTY, "B+3.5", number=n) for n in range(3)])
+    first, second = report_tables(standings)[0].rows
+    assert first[2:4] == ("0", "anchor")
+    assert second[1:3] == (NASTY, "–")
+    assert second[3].startswith("≤ ")
+    picture = draw_ratings(standings.ratings.ratings)
+    assert (picture.count("<circle"), picture.count('class="bar"')) == (1, 2)
+    assert standings.to_json()["ratings"][1]["rating"] is None
 
 
 def test_running_scores() -> None:

@@ -86,7 +86,7 @@ def test_disagreements_are_listed(
 def test_nothing_played_is_no_error(make_settings: MakeSettings) -> None:
     standings = count_standings(make_settings("a", "b"), [])
     assert standings.pairs[0].score.rate is None
-    assert [rating.rating for rating in standings.ratings.ratings] == [0, 0]
+    assert [(rating.rating, rating.low) for rating in standings.ratings.ratings] == [(0, 0), (None, None)]
 
 
 def test_the_anchor_sets_the_scale(make_settings: MakeSettings, games: list[GameRecord]) -> None:

@@ -12,6 +12,11 @@ def test_the_interval_holds_the_mean_about_as_often_as_it_says():
     assert 0.85 < held < 1
 
 
+def test_two_runs_are_too_few_for_an_interval():
+    assert estimate([110.0, 110.0]) == (110.0, None, 2)
+    assert estimate([110.0, 110.0, 120.0]).interval is not None
+
+
 def test_more_runs_make_a_narrower_interval():
     rng = np.random.default_rng(2)
     widths = []

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from katachi.papers.documents import write_document
 from katachi.papers.experiment import (
+    Amount,
     Budget,
     Experiment,
     ExperimentError,
@@ -20,8 +22,14 @@ from katachi.papers.experiment import (
     Workers,
     do_runs,
     experiment_names,
+    hours_of,
+    is_done,
+    keep_results,
     load_experiment,
     measure,
+    measure_all,
+    plan_all,
+    planned,
     read_results,
 )
 
@@ -85,18 +93,20 @@ def test_results_so_far_are_kept_while_it_goes_on(tmp_path):
             within.keep({"sum": 1})
             assert read_results(tmp_path)["slow"]["sum"] == 1
             assert read_results(tmp_path)["slow"]["budget"] == "smoke"
+            assert "It was stopped" in write_document(slow, tmp_path, tmp_path / "docs").read_text()
             return {"sum": 2}
 
     slow = replace(EXPERIMENT, tables=(Slow(),))
     assert measure(slow, "slow", scope(tmp_path))["slow"]["sum"] == 2
     assert read_results(tmp_path)["slow"]["sum"] == 2
+    assert "It was stopped" not in write_document(slow, tmp_path, tmp_path / "docs").read_text()
 
 
 def test_ours_stand_beside_what_the_experiment_names(tmp_path):
     measure(EXPERIMENT, "small", scope(tmp_path / "run"))
     text = write_document(replace(EXPERIMENT, baseline="target"), tmp_path / "run", tmp_path / "docs").read_text()
-    assert "## Target and ours" in text
-    assert "| what | target | ours (95 %) | run |" in text
+    assert "| what | target | ours (95 %) | n | verdict |" in text
+    assert text.index("| sum of the dice |") < text.index("Measured: small.")
 
 
 def test_results_say_how_they_were_measured(tmp_path):
@@ -108,7 +118,8 @@ def test_results_say_how_they_were_measured(tmp_path):
 
 def test_rows_have_the_agreed_keys_in_order(tmp_path):
     rows = [asdict(row) for row in EXPERIMENT.rows(measure(EXPERIMENT, "all", scope(tmp_path)))]
-    assert {tuple(row) for row in rows} == {("id", "what", "published", "ours", "interval", "run")}
+    keys = ("id", "what", "published", "ours", "interval", "run", "n", "planned", "better", "holds", "source", "note")
+    assert {tuple(row) for row in rows} == {keys}
     assert [row["ours"] for row in rows] == [6, 6, 2000, 2000]
     assert json.loads(json.dumps(rows[0]))["interval"] == [1.0, 2.0]
 
@@ -133,7 +144,7 @@ def test_the_document_is_made_from_results(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert "Measured: small, large." in text
     assert "The dice show 2,000." in text
-    assert "| sum of the dice | 30 | 6 (1 … 2) | `toy/small` |" in text
+    assert "| sum of the dice | 30 | 6 (1 … 2) | – | missed |" in text
     assert "| sides |" not in text
     assert "Beside these, counts of the paper that are the same here: 2." in text
     assert (tmp_path / "docs" / "toy" / "large.svg").exists()
@@ -160,3 +171,117 @@ def test_without_results_there_is_one_clear_sentence(tmp_path):
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(ExperimentError, match="damaged: delete it and measure again"):
         write_document(EXPERIMENT, tmp_path, tmp_path / "docs")
+
+
+# What to measure next, and for how long
+
+
+class Stopped(Small):
+    """Half of its games were played."""
+
+    name = "stopped"
+
+    def rows(self, results: dict[str, int]) -> list[Row]:
+        return [
+            Row("stopped/won", "won, %", 50, 50, (10, 90), n=10, planned=planned(results, dict.fromkeys(Budget, 20)))
+        ]
+
+
+def known(*tables: Table, budget: Budget = Budget.FULL, **more) -> dict[str, dict]:
+    return {table.name: {"sum": 6, "budget": budget.value} | more for table in tables}
+
+
+def test_a_table_is_done_when_nothing_is_left_of_its_budget():
+    assert not is_done(Small(), Budget.HOUR, None)
+    assert is_done(Small(), Budget.HOUR, known(Small())["small"])
+    assert not is_done(Small(), Budget.FULL, known(Small(), budget=Budget.HOUR)["small"])
+    assert not is_done(Small(), Budget.FULL, known(Small())["small"] | {"under way": True})
+    assert not is_done(Stopped(), Budget.FULL, known(Stopped())["stopped"])
+    assert is_done(Stopped(), Budget.FULL, known(Stopped(), asked=10)["stopped"])
+
+
+def test_hours_are_those_that_it_took_else_those_that_are_said():
+    class Said(Small):
+        hours: ClassVar = {Budget.FULL: 7.0}
+
+    took = {"sum": 6, "budget": "full", "took": 2.5}
+    assert hours_of(Said(), Budget.FULL, took) == 2.5
+    assert hours_of(Said(), Budget.FULL, took | {"under way": True}) == 7
+    assert hours_of(Said(), Budget.HOUR, took) == 1
+    assert hours_of(Small(), Budget.FULL, None) is None
+
+
+def test_the_plan_has_open_figures_first_and_fits_the_time():
+    class Long(Small):
+        name = "long"
+        hours: ClassVar = {Budget.FULL: 30.0}
+
+    class Short(Small):
+        name = "short"
+        hours: ClassVar = {Budget.FULL: 3.0}
+
+    class Unclear(Stopped):
+        hours: ClassVar = {Budget.FULL: 22.0}
+
+    toy = replace(EXPERIMENT, tables=(Small(), Large(), Long(), Unclear(), Short()))
+    steps = plan_all({toy: known(Unclear(), Large())}, Amount.DAY)
+    assert [(step.table.name, step.fits, step.is_done) for step in steps] == [
+        ("long", False, False),
+        ("short", True, False),
+        ("stopped", False, False),
+        ("small", True, False),
+        ("large", False, True),
+    ]
+    assert [step.fits for step in plan_all({toy: known(Unclear(), Large())}, Amount.WEEK)] == [True] * 4 + [False]
+    assert steps[2].to_json() == {
+        "paper": "toy",
+        "table": "stopped",
+        "wanting": 1,
+        "hours": 22.0,
+        "done": False,
+        "fits": False,
+    }
+
+
+def test_all_is_measured_until_the_time_is_up_and_resumed(tmp_path):
+    class Picky(Small):
+        name = "picky"
+
+        def measure(self, within: Scope) -> dict[str, int]:
+            raise ExperimentError("give --data SET")
+
+    toy = replace(EXPERIMENT, tables=(Picky(), Small(), Large()))
+
+    def go(hours: float) -> list[tuple[str, str]]:
+        steps = plan_all({toy: read_results(tmp_path)}, Amount.SMOKE)
+        return [(step.table.name, why) for step, why in measure_all(steps, {"toy": scope(tmp_path)}, hours)]
+
+    assert go(0.0) == [("picky", "give --data SET"), ("small", "the time is up; the same command resumes")]
+    assert read_results(tmp_path) == {}
+    assert go(1.0) == [("picky", "give --data SET"), ("small", ""), ("large", "")]
+    assert set(read_results(tmp_path)) == {"small", "large"}
+    assert go(1.0) == [("picky", "give --data SET")]
+
+
+def test_time_adds_up_over_interruptions(tmp_path):
+    class Slow(Small):
+        name = "slow"
+        is_interrupted = True
+
+        def measure(self, within: Scope) -> dict[str, int]:
+            within.keep({"sum": 1})
+            if self.is_interrupted:
+                raise KeyboardInterrupt
+            return {"sum": 2}
+
+    slow = replace(EXPERIMENT, tables=(Slow(),))
+    with pytest.raises(KeyboardInterrupt):
+        measure(slow, "slow", scope(tmp_path))
+    found = read_results(tmp_path)
+    assert found["slow"]["under way"]
+    keep_results(tmp_path, {"slow": found["slow"] | {"took": 5.0}})
+    Slow.is_interrupted = False
+    again = measure(slow, "slow", scope(tmp_path))["slow"]
+    assert 5 <= again["took"] < 6
+    assert "under way" not in again
+    assert measure(slow, "slow", scope(tmp_path))["slow"]["took"] < 1

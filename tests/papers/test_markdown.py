@@ -21,8 +21,23 @@ def test_means():
     assert format_mean(Estimate(81.24, None)) == "81.2"
     assert format_estimate(81.24, (79.04, 83.0)) == "81.2 (79.0 … 83)"
     assert format_estimate(None, None) == "–"
+    assert format_estimate(850, (850, 850)) == "850"
+    assert [format_estimate(None, bounds) for bounds in ((1314, None), (None, 300), (None, None))] == [
+        "≥ 1,314",
+        "≤ 300",
+        "–",
+    ]
 
 
 def test_rows():
-    row = Row("a/b", "a win rate, %", "over 80", 81.24, (79.04, 83.01), "paper/a")
-    assert row_table([row], "paper").splitlines()[-1] == "| a win rate, % | over 80 | 81.2 (79.0 … 83.0) | `paper/a` |"
+    row = Row("a/b", "a win rate, %", "over 80", 81.24, (79.04, 83.01), "paper/a", n=34, planned=200)
+    line = "| a win rate, % | over 80 | 81.2 (79.0 … 83.0) | 34 of 200 | unclear |"
+    assert row_table([row], "paper").splitlines()[-1] == line
+
+
+def test_values_from_elsewhere_have_a_column_of_their_own_and_no_verdict():
+    rows = [Row("a", "x", 5, 5, None), Row("b", "y", 80.0, 81.0, (80.5, 81.5), n=100, source="a survey")]
+    header, _, first, second = row_table(rows, "paper").splitlines()
+    assert header == "| what | paper | elsewhere | ours (95 %) | n | verdict |"
+    assert first == "| x | 5 | – | 5 | – | reached |"
+    assert second == "| y | – | 80 (a survey) | 81 (80.5 … 81.5) | 100 | – |"

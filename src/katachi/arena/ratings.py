@@ -1,15 +1,17 @@
 """Strength from results: Bradley–Terry ratings with bootstrap intervals, Wald's test, and the tables of a tournament.
 
 P(i beats j) = 1 / (1 + 10^((rating_j − rating_i) / 400)); a draw is half a win for each. Ratings are the maximum of
-the likelihood after a small prior was added to every pair that met (``PRIOR_GAMES`` virtual games, all drawn), so
-that a player who won everything still has a finite rating. The bootstrap draws the games of each pair anew by the
-fitted ratings: drawn from the games themselves a score of 100–0 would come out with an interval of width zero.
+the likelihood, and nothing else is assumed. The bootstrap draws the games of each pair anew by the fitted ratings.
+
+The games carry a rating only if chains of wins lead both from the player to the reference and back. Where one of them
+is missing, as against an opponent that was always beaten, there is none, but a bound on one side: the rating at which
+all games together are but one fortieth as likely as at best.
 
 Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (1952).
 
 >>> table = pair_scores(["a", "b"], [("a", "b", 1.0)] * 3 + [("a", "b", 0.0)])
 >>> [round(rating) for rating in fit_ratings(table.wins)]
-[83, -83]
+[95, -95]
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import count, takewhile
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -32,11 +35,12 @@ from katachi.go.points import BLACK, WHITE
 Array = NDArray[np.float64]
 
 ELO: Final = 400 / math.log(10)  # Elo points in one unit of the natural logarithm of the odds
-PRIOR_GAMES: Final = 0.5  # virtual drawn games in every pair that met
 _MAX_STEP: Final = 2.0  # Newton steps are cut to this; the likelihood is concave but flat far out
 _MAX_ITERATIONS: Final = 200
 _TOLERANCE: Final = 1e-10
-_RIDGE: Final = 1e-6  # only chooses among equally good answers: the common shift of players who met
+_RIDGE: Final = 1e-6  # chooses among equally good answers, as the common shift of players who met; keeps all finite
+_FAR: Final = 1e9  # Elo that no games carry
+_BISECTIONS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +59,15 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A player's rating with its interval; the anchor's interval has no width."""
+    """A player's rating with its interval; that of the anchor has no width.
+
+    ``rating`` is None where the games carry none; then at most one end is known.
+    """
 
     player: str
-    rating: float
-    low: float
-    high: float
+    rating: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +115,24 @@ def pair_scores(players: Sequence[str], games: Iterable[tuple[str, str, float]])
 def fit_ratings(wins: Array) -> Array:
     """Bradley–Terry ratings of one table or of a batch, [..., n, n] → [..., n] in Elo points with mean 0.
 
-    Players who never met, not even through others, are not comparable: each such set has mean 0 of its own.
+    Players who never met, not even through others, are not comparable: each such set has mean 0 of its own. Those whom
+    the games put infinitely far apart come out thousands apart.
     """
-    met = (wins + np.swapaxes(wins, -1, -2)) > 0
-    padded = wins + PRIOR_GAMES / 2 * met
-    games = padded + np.swapaxes(padded, -1, -2)
-    scored = padded.sum(axis=-1)
+    ratings = _fit(wins, wins.sum(axis=-1))
+    in_elo: Array = ELO * (ratings - ratings.mean(axis=-1, keepdims=True))
+    return in_elo
+
+
+def _fit(wins: Array, scored: Array) -> Array:
+    """Natural ratings at which everybody expects to score so much, as far as there are such."""
+    games = wins + np.swapaxes(wins, -1, -2)
     ratings = np.zeros(wins.shape[:-1])
     for _ in range(_MAX_ITERATIONS):
         step = _newton_step(ratings, games, scored)
         ratings += step
         if np.abs(step).max(initial=0.0) < _TOLERANCE:
             break
-    in_elo: Array = ELO * (ratings - ratings.mean(axis=-1, keepdims=True))
-    return in_elo
+    return ratings
 
 
 def _newton_step(ratings: Array, games: Array, scored: Array) -> Array:
@@ -169,22 +180,98 @@ def rate(
     samples: int = 1000,
     confidence: float = CONFIDENCE,
 ) -> RatingList:
-    """Ratings best first with bootstrap intervals; without an anchor their mean is 0."""
-    fitted = _anchored(fit_ratings(scores.wins), scores.players, anchor)
-    sampled = _anchored(fit_ratings(resample(scores, fitted, samples, rng)), scores.players, anchor)
-    low, high = np.quantile(sampled, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    """Ratings best first with bootstrap intervals, or bounds where the games carry no rating.
+
+    They are counted from the anchor; without one from the mean of all, or of the most players whom the games connect.
+    """
+    reference, zero = _reference(scores, anchor), anchor.rating if anchor else 0.0
+    fitted = _counted_from(reference, fit_ratings(scores.wins))
+    drawn = resample(scores, fitted, samples, rng)
+    sampled = _counted_from(reference, fit_ratings(drawn))
+    ends = _ends(scores.wins, reference, sampled, drawn, (1 - confidence) / 2)
+    is_carried = np.logical_and(*_links(scores.wins, reference))
     order = sorted(range(len(fitted)), key=lambda i: (-fitted[i], i))
-    ratings = (Rating(scores.players[i], *(float(values[i]) for values in (fitted, low, high))) for i in order)
+    ratings = (
+        Rating(
+            scores.players[i],
+            float(fitted[i]) + zero if is_carried[i] else None,
+            *(None if abs(end) >= _FAR else float(end) + zero for end in ends[:, i]),
+        )
+        for i in order
+    )
     ahead = sampled[:, order, None] - sampled[:, None, order]  # [samples, n, n]
     superiority = (ahead > 0).mean(axis=0) + (ahead == 0).mean(axis=0) / 2
     return RatingList(tuple(ratings), tuple(map(tuple, superiority.tolist())))
 
 
-def _anchored(ratings: Array, players: Sequence[str], anchor: Anchor | None) -> Array:
-    if anchor is None:
-        return ratings
-    index = players.index(anchor.player)
-    return ratings - ratings[..., index : index + 1] + anchor.rating
+def _reference(scores: PairScores, anchor: Anchor | None) -> Array:
+    """What ratings are counted from: weights of the players, [n]."""
+    if anchor is not None:
+        return np.array([float(player == anchor.player) for player in scores.players])
+    chains = connections(scores.wins)
+    together = chains & chains.T
+    largest = together[np.argmax(together.sum(axis=1))]
+    weights: Array = largest / largest.sum()
+    return weights
+
+
+def _counted_from(reference: Array, ratings: Array) -> Array:
+    counted: Array = ratings - (ratings @ reference)[..., None]
+    return counted
+
+
+def connections(wins: Array) -> NDArray[np.bool_]:
+    """Whether a chain of wins leads from a player to another, [..., n, n]; draws lead both ways.
+
+    >>> connections(np.array([[0.0, 3.0], [0.0, 0.0]])).tolist()
+    [[True, True], [False, True]]
+    """
+    count = wins.shape[-1]
+    chains: NDArray[np.bool_] = (wins > 0) | np.eye(count, dtype=np.bool_)
+    for _ in range(count.bit_length()):
+        chains = chains @ chains
+    return chains
+
+
+def _links(wins: Array, reference: Array) -> NDArray[np.bool_]:
+    """Whether chains of wins lead from each player to the reference, and from there to the player, [2, ..., n]."""
+    chains, members = connections(wins), reference > 0
+    return np.stack([chains[..., members].all(axis=-1), chains[..., members, :].all(axis=-2)])
+
+
+def _ends(wins: Array, reference: Array, sampled: Array, drawn: Array, tail: float) -> Array:
+    """The lowest and the highest rating that the games allow each player, [2, n]; ``_FAR`` away where they allow all.
+
+    Games that are drawn anew and carry no rating have an infinite one. Where that happens too often for quantiles, the
+    ends are those of the likelihood ratio.
+    """
+    below, above = ~_links(drawn, reference)
+    low = np.quantile(np.where(below, -_FAR, np.where(above, _FAR, sampled)), tail, axis=0)
+    high = np.quantile(np.where(above, _FAR, np.where(below, -_FAR, sampled)), 1 - tail, axis=0)
+    ends, links = np.stack([low, high]), _links(wins, reference)
+    for i in np.flatnonzero((np.abs(ends) > _FAR / 1000).any(axis=0)):  # a quantile may lie between two samples
+        direction = np.eye(len(reference))[i] - reference
+        drop = NormalDist().inv_cdf(tail) ** 2 / 2 if links[:, i].all() else -math.log(tail)
+        for side, sign in enumerate((-1, 1)):
+            ends[side, i] = sign * (_farthest(wins, sign * direction, drop) if links[side, i] else _FAR)
+    return ends
+
+
+def _farthest(wins: Array, direction: Array, drop: float) -> float:
+    """How far ratings go in a direction until the logarithm of the likelihood is so much below its maximum; in Elo."""
+    scored = wins.sum(axis=-1)
+    best = _log_likelihood(wins, _fit(wins, scored))
+    weak, strong = _RIDGE, float(wins.sum())
+    with np.errstate(over="ignore"):
+        for _ in range(_BISECTIONS):
+            pull = math.sqrt(weak * strong)
+            ratings = _fit(wins, scored + pull * direction)
+            weak, strong = (pull, strong) if best - _log_likelihood(wins, ratings) < drop else (weak, pull)
+    return ELO * float(direction @ ratings)
+
+
+def _log_likelihood(wins: Array, ratings: Array) -> float:
+    return -float((wins * np.logaddexp(0, ratings[None, :] - ratings[:, None])).sum())
 
 
 def sprt_outcome(settings: TournamentSettings, records: Mapping[str, GameRecord]) -> Decided | None:

@@ -128,27 +128,27 @@ def _ratings_table(standings: Standings) -> ReportTable:
     rows: list[tuple[str, ...]] = []
     for rank, rating in enumerate(ratings):
         total = standings.total(rating.player)
-        interval = format_interval(rating, total)
-        ahead = _percent(superiority[rank][rank + 1]) if rank + 1 < len(ratings) else ""
+        interval = format_interval(rating)
+        below = ratings[rank + 1 : rank + 2]
+        is_known = below and rating.rating is not None and below[0].rating is not None
+        ahead = _percent(superiority[rank][rank + 1]) if is_known else ""
         row = (rating.player, _elo(rating.rating), interval, _percent(total.rate), str(total.games), ahead)
         rows.append((str(rank + 1), *row))
     header = ("", "player", "Elo", "95 % interval", "score", "games", "above next")
     return ReportTable("Ratings", header, tuple(rows), 2)
 
 
-def format_interval(rating: Rating, total: Score) -> str:
-    """``−35 … 41``; one-sided for who won or lost everything, because there the other end is the prior's alone."""
-    if rating.low == rating.high:
-        return "anchor"
-    if total.points == total.games:
-        return f"above {_elo(rating.low)}"
-    if total.points == 0:
-        return f"below {_elo(rating.high)}"
-    return f"{_elo(rating.low)} … {_elo(rating.high)}"
+def format_interval(rating: Rating) -> str:
+    """``−35 … 41``; ``≥ 500`` or ``≤ −500`` where the games carry but a bound, a dash where not even that."""
+    if rating.low is not None and rating.high is not None:
+        return "anchor" if rating.low == rating.high else f"{_elo(rating.low)} … {_elo(rating.high)}"
+    if rating.low is not None:
+        return f"≥ {_elo(rating.low)}"
+    return "–" if rating.high is None else f"≤ {_elo(rating.high)}"
 
 
-def _elo(value: float) -> str:
-    return f"{round(value)}".replace("-", "−")
+def _elo(value: float | None) -> str:
+    return "–" if value is None else f"{round(value)}".replace("-", "−")
 
 
 def _crosstable(standings: Standings) -> ReportTable:
@@ -280,30 +280,35 @@ def _table(table: ReportTable) -> str:
 
 
 def draw_ratings(ratings: tuple[Rating, ...]) -> str:
-    """Ratings as points with their intervals as bars, best at the top."""
-    low = min(rating.low for rating in ratings)
-    high = max(rating.high for rating in ratings)
+    """Ratings as points with their intervals as bars, best at the top; a mere bound is a bar to the side, no point."""
+    known = [end for rating in ratings for end in (rating.low, rating.high) if end is not None]
+    low, high = min(known), max(known)
     margin = max(10.0, (high - low) * 0.05)
     low, high = low - margin, high + margin
     height = _ROW * len(ratings) + _AXIS
 
-    def x(elo: float) -> float:
-        return _LABELS + (_WIDTH - _LABELS) * (elo - low) / (high - low)
+    def x(elo: float | None, beyond: float) -> float:
+        return _LABELS + (_WIDTH - _LABELS) * ((beyond if elo is None else elo) - low) / (high - low)
 
-    ticks = "".join(_tick(x(elo), elo, height) for elo in _tick_values(low, high))
-    rows = "".join(_row(rating, x(rating.low), x(rating.rating), x(rating.high), i) for i, rating in enumerate(ratings))
+    ticks = "".join(_tick(x(elo, elo), elo, height) for elo in _tick_values(low, high))
+    rows = "".join(_row(rating, x(rating.low, low), x(rating.high, high), i) for i, rating in enumerate(ratings))
+    points = "".join(
+        f'<circle class="dot" cx="{x(rating.rating, low):.1f}" cy="{_ROW * (i + 0.5):g}" r="4">'
+        f"<title>{rating.rating:.0f}</title></circle>"
+        for i, rating in enumerate(ratings)
+        if rating.rating is not None
+    )
     label = "Elo ratings with 95 percent intervals"
-    return f'<svg viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" role="img" aria-label="{label}">{ticks}{rows}</svg>'
+    drawn = f"{ticks}{rows}{points}"
+    return f'<svg viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" role="img" aria-label="{label}">{drawn}</svg>'
 
 
-def _row(rating: Rating, low: float, middle: float, high: float, number: int) -> str:
+def _row(rating: Rating, low: float, high: float, number: int) -> str:
     y = _ROW * number + _ROW / 2
     name = rating.player if len(rating.player) <= _SHOWN_NAME else rating.player[: _SHOWN_NAME - 1] + "…"
-    return (
-        f'<text x="0" y="{y + 4:g}">{escape(name)}</text>'
-        f'<line class="bar" x1="{low:.1f}" x2="{high:.1f}" y1="{y:g}" y2="{y:g}"/>'
-        f'<circle class="dot" cx="{middle:.1f}" cy="{y:g}" r="4"><title>{rating.rating:.0f}</title></circle>'
-    )
+    bar = f'<line class="bar" x1="{low:.1f}" x2="{high:.1f}" y1="{y:g}" y2="{y:g}"/>'
+    is_bounded = rating.low is not None or rating.high is not None
+    return f'<text x="0" y="{y + 4:g}">{escape(name)}</text>{bar if is_bounded else ""}'
 
 
 def _tick(x: float, elo: float, height: int) -> str:

@@ -96,6 +96,7 @@ def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
     """The result as ``a`` sees it."""
     pair, values = standings.pairs[0], standings.to_json()
     score, elo = pair.score, {rating.player: rating.rating for rating in standings.ratings.ratings}
+    first, second = elo[pair.first], elo[pair.second]
     return {
         "a": a,
         "b": b,
@@ -109,7 +110,7 @@ def match_json(a: str, b: str, standings: Standings) -> dict[str, Any]:
         "played": pair.played,
         "with_black": asdict(pair.with_black),
         "with_white": asdict(pair.with_white),
-        "elo_a": elo[pair.first] - elo[pair.second],
+        "elo_a": None if first is None or second is None else first - second,  # one side won all: unknown
         "incidents": values["incidents"],
         "sprt": values["sprt"],
         "notes": values["notes"],

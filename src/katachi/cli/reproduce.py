@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from math import isinf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +17,13 @@ from katachi.papers import experiment as experiments
 
 
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="A paper, such as silver2007, or search.")],
+    experiment: Annotated[str | None, typer.Argument(help="A paper, such as silver2007, or search.")] = None,
     table: Annotated[str, typer.Option(help="One of its tables or figures, such as figure4.")] = "all",
+    everything: Annotated[bool, typer.Option("--all", help="All papers, or all of one, until the time is up.")] = False,
     budget: Annotated[
-        experiments.Budget, typer.Option(help="Seconds, an hour of two cores, or as much as the paper did.")
-    ] = experiments.Budget.SMOKE,
+        experiments.Amount,
+        typer.Option(help="Seconds, an hour of two cores, or as much as the paper did; for --all, the time."),
+    ] = experiments.Amount.SMOKE,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="How many runs at a time.")] = 1,
     data: Annotated[
@@ -36,6 +38,12 @@ def reproduce(
         experiments.Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")
     ] = experiments.Backend.LOKY,
     run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder resumes.")] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Measure nothing: show what was reached and what it takes to do it again.")
+    ] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Measure nothing: show what --all would measure, and how long it takes.")
+    ] = False,
     write_docs: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Measure nothing: write the document there, from the results that there are."),
@@ -52,6 +60,7 @@ def reproduce(
 
     Examples:
       katachi reproduce silver2007
+      katachi reproduce silver2007 --status
       katachi reproduce silver2007 --table figure4 --budget full --jobs 2
       katachi reproduce silver2007 --run runs/silver2007 --write-docs docs
       katachi reproduce search --table doubling --budget hour --jobs 2
@@ -60,14 +69,33 @@ def reproduce(
       katachi reproduce largman2010 --data runs/games --table play --budget hour
       katachi reproduce wu2006 --data runs/labeled9 --data runs/games19 --budget hour
       katachi reproduce search --run runs/search --write-cards src/katachi/players/shipped
+      katachi reproduce --all --budget day --plan
     """
     from katachi.papers.documents import write_document
 
+    first, more = (data[0], tuple(data[1:])) if data else (None, ())
+    models, workers = tuple(model or ()), experiments.Workers(jobs, backend)
+
+    def scope(folder: Path, show: experiments.Watcher) -> experiments.Scope:
+        given: dict[str, Any] = {"data": first, "more_data": more, "models": models}
+        return experiments.Scope(folder, budget.budget, show, runs, workers, **given)
+
+    if everything or plan:
+        names = [experiment] if experiment else experiments.experiment_names()
+        _reproduce_all(names, budget, run, scope, is_plan=plan, as_json=as_json)
+        return
+    if experiment is None:
+        raise experiments.ExperimentError(f"name one of {', '.join(experiments.experiment_names())}, or give --all")
     wanted = experiments.load_experiment(experiment)
+    if status:
+        show_status(wanted, run or default_folder(wanted, experiments.Budget.FULL), as_json=as_json)
+        return
+    if budget in (experiments.Amount.DAY, experiments.Amount.WEEK):
+        raise experiments.ExperimentError(f"--budget {budget} is a time for --all: give smoke, hour or full")
     if write_docs is not None:
         typer.echo(f"katachi: {write_document(wanted, run, write_docs)} is written", err=True)
         return
-    folder = run or default_folder(wanted, budget)
+    folder = run or default_folder(wanted, budget.budget)
     if write_cards is not None:
         if wanted.write_cards is None:
             raise experiments.ExperimentError(f"{wanted.name} rates no players")
@@ -77,12 +105,86 @@ def reproduce(
     require(*(module for each in wanted.find(table) for module in each.needs))
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder), _show_runs() as show:
-        first, more = (data[0], tuple(data[1:])) if data else (None, ())
-        models, workers = tuple(model or ()), experiments.Workers(jobs, backend)
-        scope = experiments.Scope(folder, budget, show, runs, workers, data=first, more_data=more, models=models)
-        results = experiments.measure(wanted, table, scope)
+        results = experiments.measure(wanted, table, scope(folder, show))
     show_rows(wanted, results, as_json=as_json)
     typer.echo(f"katachi: write the report: katachi reproduce {experiment} --run {folder} --write-docs DIR", err=True)
+
+
+def _reproduce_all(
+    names: Iterable[str],
+    amount: experiments.Amount,
+    run: Path | None,
+    scope: Callable[[Path, experiments.Watcher], experiments.Scope],
+    *,
+    is_plan: bool,
+    as_json: bool,
+) -> None:
+    """Show what there is to measure, and measure it until the time is up."""
+    wanted = [experiments.load_experiment(name) for name in names]
+    folders = {each.name: run / each.name if run else default_folder(each, amount.budget) for each in wanted}
+    steps = experiments.plan_all({each: _known(each, folders[each.name]) for each in wanted}, amount)
+    if as_json:
+        print_json(
+            {"hours": None if isinf(amount.hours) else amount.hours, "steps": [step.to_json() for step in steps]}
+        )
+    else:
+        _show_plan(steps, amount)
+    if is_plan:
+        return
+    with interruptible(lambda: "what was measured is kept"), _show_runs() as show:
+        scopes = {name: scope(folder, show) for name, folder in folders.items()}
+        for step, why in experiments.measure_all(steps, scopes, amount.hours):
+            name = f"{step.experiment.name}/{step.table.name}"
+            typer.echo(f"katachi: {name}: {why or f'kept in {folders[step.experiment.name]}'}", err=True)
+
+
+def _known(experiment: experiments.Experiment, folder: Path) -> dict[str, Any]:
+    """What was measured: results that the documents of this checkout are made from, and those of a folder."""
+    documents = Path(__file__).parents[3] / "docs" / experiment.name
+    return experiments.read_results(documents) | experiments.read_results(folder)
+
+
+def _show_plan(steps: Iterable[experiments.Step], amount: experiments.Amount) -> None:
+    from rich.table import Table
+
+    shown = Table("table", "open figures", "hours", "", title=f"All papers, budget {amount}")
+    for step in steps:
+        wanting = "all" if step.wanting >= experiments.ALL_OPEN else str(step.wanting)
+        state = "done" if step.is_done else "now" if step.fits else "later"
+        shown.add_row(f"{step.experiment.name}/{step.table.name}", wanting, _format_hours(step.hours), state)
+    wide_console(140).print(shown)
+
+
+def _format_hours(hours: float | None) -> str:
+    return "–" if hours is None else f"{hours:.1f}" if hours >= 0.1 or hours == 0 else "< 0.1"
+
+
+def show_status(experiment: experiments.Experiment, folder: Path, *, as_json: bool) -> None:
+    """What was published, ours, the verdict, and the hours that the table of each figure takes."""
+    from rich.table import Table
+
+    from katachi.papers.documents import format_count, format_estimate, format_value
+
+    known = _known(experiment, folder)
+    hours = {}
+    for each in experiment.tables:
+        results = known.get(each.name)
+        again = experiments.Budget(results["budget"]) if results else experiments.Budget.FULL
+        hours[f"{experiment.name}/{each.name}"] = experiments.hours_of(each, again, results)
+    rows = experiment.rows(known)
+    missing = [each.name for each in experiment.tables if each.name not in known]
+    if as_json:
+        values = [row.to_json() | {"hours": hours[row.run]} for row in rows]
+        print_json({"paper": experiment.name, "rows": values, "not_measured": missing})
+        return
+    shown = Table("what", experiment.baseline, "ours (95 %)", "n", "verdict", "hours", title=experiment.title)
+    for row in (row for row in rows if row.published is not None):
+        ours, published = format_estimate(row.ours, row.interval), format_value(row.published)
+        verdict = row.verdict or f"from {row.source}"
+        shown.add_row(row.what, published, ours, format_count(row), verdict, _format_hours(hours[row.run]))
+    for name in missing:
+        shown.add_row(name, "", "", "", "not measured", _format_hours(hours[f"{experiment.name}/{name}"]))
+    wide_console(140).print(shown)
 
 
 def default_folder(experiment: experiments.Experiment, budget: experiments.Budget) -> Path:
@@ -123,13 +225,14 @@ def show_rows(experiment: experiments.Experiment, results: Mapping[str, Any], *,
     """The rows of what was measured, as a table or as one JSON object."""
     from rich.table import Table
 
-    from katachi.papers.documents import format_estimate, format_value
+    from katachi.papers.documents import format_count, format_estimate, format_value
 
     rows = experiment.rows(results)
     if as_json:
-        print_json({"paper": experiment.name, "rows": [asdict(row) for row in rows]})
+        print_json({"paper": experiment.name, "rows": [row.to_json() for row in rows]})
         return
-    shown = Table("what", experiment.baseline, "ours (95 %)", title=experiment.title)
+    shown = Table("what", experiment.baseline, "ours (95 %)", "n", "verdict", title=experiment.title)
     for row in rows:
-        shown.add_row(row.what, format_value(row.published), format_estimate(row.ours, row.interval))
+        ours, published = format_estimate(row.ours, row.interval), format_value(row.published)
+        shown.add_row(row.what, published, ours, format_count(row), row.verdict or "")
     wide_console(140).print(shown)

@@ -4,8 +4,8 @@ The policy is a softmax over the afterstates. Features that have a compiled mode
 get that one; features that can sum themselves over all afterstates (``SweepingFeatures``) are asked to; over others the
 model goes through ``active``. Models over features that can describe themselves (``SavableFeatures``) can be saved.
 
-Silver, Sutton and Müller 2007, section 5: the value is the chance of the player who has just moved, who sees their own
-stones as black; ``black_wins`` turns that around where it was White.
+Silver, Sutton and Müller 2007, sections 4 and 5: the value is the chance of the player who has just moved, who sees
+their own stones as black; ``black_wins`` turns that around where it was White.
 """
 
 from __future__ import annotations

@@ -9,10 +9,12 @@ DOCS/EXPERIMENT/*.svg          its pictures
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import NormalDist
 from textwrap import fill
 from typing import Any, Final, NamedTuple
 
@@ -21,36 +23,71 @@ from numpy.typing import NDArray
 
 from katachi.core.cards import CONFIDENCE, format_program, mean_interval, wilson_interval
 from katachi.core.disk import write_atomically
-from katachi.papers.experiment import Experiment, ExperimentError, Json, Row, Table, Value, keep_results, read_results
+from katachi.papers.experiment import (
+    VERDICTS,
+    Bounds,
+    Experiment,
+    ExperimentError,
+    Json,
+    Row,
+    Table,
+    Value,
+    keep_results,
+    read_results,
+)
 
-# Means over independent runs, with bootstrap intervals, and shares, with Wilson's.
+# Means over independent runs, with Student's intervals, medians, with bootstrap ones, and shares, with Wilson's.
 
 _SAMPLES: Final = 10_000
+_LEAST_RUNS: Final = 3  # for an interval
 
 
 class Estimate(NamedTuple):
-    """A mean (or median, or percentage); there is no interval if there was but one run."""
+    """A mean (or median, or percentage) of n runs, games or positions; fewer than three runs have no interval."""
 
     mean: float
     interval: tuple[float, float] | None
+    n: int | None = None
 
 
 def estimate(values: Sequence[float], middle: Callable[..., Any] = np.mean) -> Estimate:
-    """The mean of one value a run and its interval, from drawing runs with replacement; the same values, the same one.
+    """The mean of one value a run with Student's interval, which does not leave 0 to 100 if no value does.
 
-    ``middle`` can be ``np.median`` instead, where something else may have disturbed a run.
+    ``middle`` can be ``np.median`` instead, where something else may have disturbed a run; then the interval is from
+    drawing runs with replacement: the same values, the same one.
 
-    >>> estimate([3.0, 4.0, 5.0])
-    Estimate(mean=4.0, interval=(3.0, 5.0))
-    >>> estimate([3.0])
-    Estimate(mean=3.0, interval=None)
+    >>> estimate([3.0, 4.0, 5.0])  # doctest: +ELLIPSIS
+    Estimate(mean=4.0, interval=(1.5..., 6.4...), n=3)
+    >>> estimate([3.0, 4.0])
+    Estimate(mean=3.5, interval=None, n=2)
     """
-    found = np.asarray(values, dtype=np.float64)
-    if len(found) < 2:
-        return Estimate(float(middle(found)), None)
-    drawn = np.random.default_rng(len(found)).integers(len(found), size=(_SAMPLES, len(found)))
-    low, high = np.quantile(middle(found[drawn], axis=1), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Estimate(float(middle(found)), (float(low), float(high)))
+    found, n = np.asarray(values, dtype=np.float64), len(values)
+    center = float(middle(found))
+    if n < _LEAST_RUNS:
+        return Estimate(center, None, n)
+    if middle is not np.mean:
+        drawn = np.random.default_rng(n).integers(n, size=(_SAMPLES, n))
+        low, high = np.quantile(middle(found[drawn], axis=1), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        return Estimate(center, (float(low), float(high)), n)
+    half = _student_quantile(n - 1) * float(found.std(ddof=1)) / math.sqrt(n)
+    least = 0.0 if found.min() >= 0 else -math.inf
+    most = 100.0 if found.max() <= 100 and least == 0 else math.inf
+    return Estimate(center, (max(least, center - half), min(most, center + half)), n)
+
+
+def _student_quantile(freedom: int) -> float:
+    """How many standard errors an interval reaches, by Cornish and Fisher's expansion: 3 % too few for 2 degrees.
+
+    >>> [round(_student_quantile(freedom), 2) for freedom in (2, 3, 9, 1000)]
+    [4.17, 3.16, 2.26, 1.96]
+    """
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
 
 
 def mean_of_many(values: Sequence[float] | NDArray[Any], groups: NDArray[Any] | None = None) -> Estimate:
@@ -62,7 +99,7 @@ def mean_of_many(values: Sequence[float] | NDArray[Any], groups: NDArray[Any] | 
     (1.804..., 2.195...)
     """
     mean, low, high = mean_interval(values, groups=groups)
-    return Estimate(mean, (low, high))
+    return Estimate(mean, (low, high), len(values))
 
 
 def share(hits: float, count: float) -> Estimate:
@@ -72,7 +109,7 @@ def share(hits: float, count: float) -> Estimate:
     (80.0, [49, 94])
     """
     low, high = wilson_interval(hits, count)
-    return Estimate(100 * hits / count, (100 * low, 100 * high))
+    return Estimate(100 * hits / count, (100 * low, 100 * high), round(count))
 
 
 # Numbers and tables as Markdown.
@@ -93,15 +130,20 @@ def format_value(value: Value) -> str:
     return f"{value:,.{decimals}f}".replace("-", "−")
 
 
-def format_interval(interval: Sequence[float] | None) -> str:
-    """``79.1 … 83.0``, or nothing."""
-    return "" if interval is None else " … ".join(format_value(bound) for bound in interval)
+def format_interval(interval: Bounds | None) -> str:
+    """``79.1 … 83.0``; ``≥ 79.1`` or ``≤ 83.0`` where only that end is known; nothing where it has no width."""
+    low, high = interval or (None, None)
+    if low is None or high is None or low == high:
+        return "" if low == high else f"≥ {format_value(low)}" if high is None else f"≤ {format_value(high)}"
+    return f"{format_value(low)} … {format_value(high)}"
 
 
-def format_estimate(value: Value, interval: Sequence[float] | None) -> str:
-    """``81.2 (79.1 … 83.0)``."""
-    shown = format_value(value)
-    return f"{shown} ({format_interval(interval)})" if interval is not None and value is not None else shown
+def format_estimate(value: Value, interval: Bounds | None) -> str:
+    """``81.2 (79.1 … 83.0)``, or a mere bound where there is no value."""
+    shown = format_interval(interval)
+    if value is None:
+        return shown or NOTHING
+    return f"{format_value(value)} ({shown})" if shown else format_value(value)
 
 
 def format_mean(found: Estimate, decimals: int = 1) -> str:
@@ -127,12 +169,22 @@ def numbered(items: Iterable[str]) -> str:
     return "\n".join(f"{number}. {text}" for number, text in enumerate(items, start=1))
 
 
-def row_table(rows: Iterable[Row], baseline: str) -> str:
-    """Rows as ``what | baseline | ours (interval) | run``."""
-    cells = (
-        (row.what, format_value(row.published), format_estimate(row.ours, row.interval), f"`{row.run}`") for row in rows
-    )
-    return table(("what", baseline, "ours (95 %)", "run"), cells)
+def format_count(row: Row) -> str:
+    """``60``, or ``34 of 200`` where it was stopped early."""
+    had = format_value(row.n)
+    return had if row.n is None or (row.planned or 0) <= row.n else f"{had} of {format_value(row.planned)}"
+
+
+def row_table(rows: Sequence[Row], baseline: str) -> str:
+    """Rows as ``what | baseline | ours (interval) | n | verdict``; values from elsewhere have a column of their own."""
+    others = [row for row in rows if row.source]
+    lines = []
+    for row in rows:
+        published = format_value(row.published)
+        beside = (NOTHING, f"{published} ({row.source})") if row.source else (published, NOTHING)
+        ours = format_estimate(row.ours, row.interval)
+        lines.append((row.what, *beside[: 2 if others else 1], ours, format_count(row), row.verdict or NOTHING))
+    return table(("what", baseline, *["elsewhere"] * bool(others), "ours (95 %)", "n", "verdict"), lines)
 
 
 def wrap(text: str) -> str:
@@ -176,8 +228,8 @@ def format_document(experiment: Experiment, results: Mapping[str, Json], picture
     tables = [_section(table, results[table.name], pictures) for table in experiment.tables if table.name in results]
     parts = [
         f"# {experiment.title}",
-        experiment.head.format(measured=", ".join(table.name for table in experiment.tables if table.name in results)),
         _comparison(experiment.rows(results), experiment.baseline),
+        experiment.head.format(measured=", ".join(table.name for table in experiment.tables if table.name in results)),
         *tables,
         f"*This page is made by `katachi reproduce {experiment.name} --write-docs docs`.*",
     ]
@@ -187,15 +239,16 @@ def format_document(experiment: Experiment, results: Mapping[str, Json], picture
 def _comparison(rows: Sequence[Row], baseline: str) -> str:
     """Every figure that the baseline gives, but for those that are counted and come out the same."""
     published = [row for row in rows if row.published is not None]
-    differing = [row for row in published if row.interval is not None or row.ours != row.published]
+    differing = [row for row in published if row.interval or row.n is not None or row.ours != row.published]
     same = len(published) - len(differing)
-    note = f"Beside these, counts of the {baseline} that are the same here: {same}." if same else ""
-    return f"## {baseline.capitalize()} and ours\n\n{row_table(differing, baseline)}\n{note}"
+    note = f" Beside these, counts of the {baseline} that are the same here: {same}." if same else ""
+    return f"{row_table(differing, baseline)}\n\n{VERDICTS}{note}"
 
 
 def _section(table: Table, results: Json, pictures: Path) -> str:
     made_by = format_program(results["program"])
-    note = f"*Measured with the budget `{results['budget']}` by {made_by}.*"
+    early = " It was stopped before it was through." if results.get("under way") else ""
+    note = f"*Measured with the budget `{results['budget']}` by {made_by}.{early}*"
     return f"## {table.title}\n\n{format_section(table, results, pictures)}\n\n{note}"
 
 
@@ -240,8 +293,11 @@ def plot(path: Path, columns: int = 1, height: float = 3.2) -> Iterator[list[Any
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def with_errors(found: Iterable[Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Values, and how far their bounds lie below and above them, [2, n]; of each (value, low, high)."""
+def with_errors(found: Iterable[Sequence[float | None]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Values, and how far their bounds lie below and above them, [2, n]; of each (value, low, high).
+
+    What has no value is not a number, and is not drawn.
+    """
     values, low, high = np.array(list(found), dtype=np.float64).reshape(-1, 3).T
     return values, np.stack([values - low, high - values])
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -24,6 +27,7 @@ from typing import Any, ClassVar, Final, Self
 from katachi import papers
 from katachi.core.cards import provenance
 from katachi.core.disk import DirectoryLock, in_processes, write_atomically
+from katachi.core.registry import require
 
 
 class ExperimentError(ValueError):
@@ -33,25 +37,117 @@ class ExperimentError(ValueError):
 # Rows of a report: what a paper published, or what we set out to reach, beside what we measured.
 
 Value = float | str | None
+Bounds = Sequence[float | None]  # two; None is an end that is not known
+
+_TENTH: Final = 0.1  # of a published value: what an interval may reach to the worse side
+_PUBLISHED: Final = re.compile(r"(over|under|[≥>≤<])?\s*(−?[\d,]*\.?\d+)( million)?")
+
+
+class Better(StrEnum):
+    """Which side of a published value is the better one."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    SAME = "same"
+
+
+class Verdict(StrEnum):
+    """How ours compare with what was published."""
+
+    REACHED = "reached"
+    BEATEN = "beaten"
+    MISSED = "missed"
+    UNCLEAR = "unclear"
+    IN_WORDS = "in words"
+    NOT_MEASURED = "not measured"
+
+
+VERDICTS: Final = (
+    "*Beaten*: the whole interval (95 %) is better than the published value. *Reached*: it holds that value and "
+    "nothing more than a tenth of it worse; it lies within a limit such as *over 80*; counts round to the same. "
+    "*Missed*: it is worse throughout. *Unclear*: too few games or runs to say. *In words*: the paper has no number. n "
+    "counts runs where these differ, else games, moves or positions."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure: ``what`` names its unit, ``run`` the folder below the run directory that it was measured in."""
+    """One figure: ``what`` names its unit, ``run`` the folder below the run directory that it was measured in.
+
+    What is counted rather than sampled has neither interval nor n.
+    """
 
     id: str
     what: str
     published: Value  # or wanted; None where there is no such figure
-    ours: Value  # None where it could not be measured
-    interval: tuple[float, float] | None
+    ours: Value  # None where it could not be measured, or only a bound
+    interval: Bounds | None
     run: str = ""  # PAPER/TABLE, which ``Experiment.rows`` fills in
+    n: int | None = None  # the runs, games or positions that ours rests on
+    planned: int | None = None  # what n would have been, had nobody stopped it
+    better: Better = Better.HIGHER
+    holds: bool | None = None  # whether what was published in words is true of ours
+    source: str = ""  # of the published value, if that is not the paper
+    note: str = ""  # why there is no interval
 
     @classmethod
-    def measured(
-        cls, name: str, what: str, published: Value, found: tuple[float, tuple[float, float] | None] | None
-    ) -> Self:
+    def measured(cls, name: str, what: str, published: Value, found: Sequence[Any] | None, **more: Any) -> Self:
         """A row of an estimate, rounded to one digit; None if there is none."""
-        return cls(name, what, published, *((None, None) if found is None else (round(found[0], 1), found[1])))
+        if found is None:
+            return cls(name, what, published, None, None, **more)
+        mean, interval, *n = found
+        return cls(name, what, published, round(mean, 1), interval, **{"n": n[0] if n else None, **more})
+
+    def to_json(self) -> Json:
+        """Plain values, and the verdict."""
+        return asdict(self) | {"verdict": self.verdict}
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What follows from the interval and the published value; None where the paper has none. See ``VERDICTS``."""
+        if self.published is None or self.source:
+            return None
+        low, high = self.interval or (None, None)
+        if self.ours is None and low is None and high is None:
+            return Verdict.NOT_MEASURED
+        if self.holds is not None or (self.ours == self.published and self.n is None):
+            return Verdict.MISSED if self.holds is False else Verdict.REACHED
+        found = _PUBLISHED.fullmatch(str(self.published).replace("-", "−"))
+        if found is None or isinstance(self.ours, str):
+            return Verdict.IN_WORDS if self.n is None else Verdict.UNCLEAR
+        wanted = float(found[2].replace("−", "-").replace(",", "")) * (1e6 if found[3] else 1)
+        if self.interval is None and self.n is None and self.ours is not None:
+            if _rounds_to(self.ours, wanted):
+                return Verdict.REACHED
+            low = high = self.ours
+        if self.better is Better.LOWER:
+            low, high, wanted = (None if x is None else -x for x in (high, low, wanted))  # type: ignore[assignment]
+        return _compare(low, high, wanted, is_limit=found[1] is not None, is_same=self.better is Better.SAME)
+
+
+def _compare(low: float | None, high: float | None, wanted: float, *, is_limit: bool, is_same: bool) -> Verdict:
+    """The verdict on an interval of which the higher end is the better one; None is an end that is not known."""
+    worst, best = -math.inf if low is None else low, math.inf if high is None else high
+    leeway = 0.0 if is_limit else _TENTH * abs(wanted)
+    if is_same and worst == best:
+        return Verdict.REACHED if abs(worst - wanted) <= leeway else Verdict.MISSED
+    if best < wanted or (is_same and worst > wanted):
+        return Verdict.MISSED
+    if worst > wanted and not is_limit:
+        return Verdict.BEATEN
+    if worst < wanted - leeway or (is_same and best > wanted + leeway):
+        return Verdict.UNCLEAR
+    return Verdict.REACHED
+
+
+def _rounds_to(ours: float, published: float) -> bool:
+    """Whether a count is the published one, to the digits that were published.
+
+    >>> _rounds_to(2_294_738, 2_300_000), _rounds_to(51.2, 62)
+    (True, False)
+    """
+    digits = len(f"{published:g}".partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")) or 1
+    return float(f"{ours:.{digits - 1}e}") == published
 
 
 # Many runs side by side, each kept on disk as soon as it is through, so that an interrupted experiment resumes.
@@ -229,6 +325,8 @@ def _do_on_ray(runs: Iterable[Run], jobs: int) -> Iterator[tuple[Run, Json]]:
 # Experiments: their tables, what is to be measured of them, and their results on disk.
 
 RESULTS: Final = "results.json"
+ALL_OPEN: Final = 1_000  # figures of a table that was never measured
+_SLACK: Final = 1.05  # what is said to take an hour may be started when nearly one is left
 
 
 class Budget(StrEnum):
@@ -237,6 +335,26 @@ class Budget(StrEnum):
     SMOKE = "smoke"
     HOUR = "hour"
     FULL = "full"
+
+
+class Amount(StrEnum):
+    """A budget of every table, or for all tables together a time: there ``hour`` is one too."""
+
+    SMOKE = "smoke"
+    HOUR = "hour"
+    FULL = "full"
+    DAY = "day"
+    WEEK = "week"
+
+    @property
+    def budget(self) -> Budget:
+        """How much is measured of a table."""
+        return Budget.FULL if self in (Amount.DAY, Amount.WEEK) else Budget(self.value)
+
+    @property
+    def hours(self) -> float:
+        """The time for all tables together."""
+        return {Amount.HOUR: 1.0, Amount.DAY: 24.0, Amount.WEEK: 168.0}.get(self, math.inf)
 
 
 def _forget(results: Json) -> None:
@@ -271,6 +389,7 @@ class Table(ABC):
     own_differences: ClassVar[Sequence[str]] = ()  # from the paper, in this table
     needs: ClassVar[tuple[str, ...]] = ()  # modules of extras
     only_by_name: ClassVar[bool] = False  # not one of all: it needs data that others do not
+    hours: ClassVar[Mapping[Budget, float]] = {}  # that budgets take on two cores, where that is known
 
     @abstractmethod
     def measure(self, scope: Scope) -> Json:
@@ -292,7 +411,7 @@ class Table(ABC):
         return self.own_differences
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Experiment:
     """An experiment, and what stands before the tables in its document."""
 
@@ -337,16 +456,140 @@ def load_experiment(name: str) -> Experiment:
 
 
 def measure(experiment: Experiment, name: str, scope: Scope) -> dict[str, Json]:
-    """Measure one table or all, each in a folder of its own, and keep the results beside those of earlier times."""
+    """Measure one table or all, each in a folder of its own, and keep the results beside those of earlier times.
+
+    Results say how they were measured and how long it took, in hours; those of an interrupted one are ``under way``.
+    """
     measured: dict[str, Json] = {}
     for table in experiment.find(name):
+        start, earlier = time.monotonic(), read_results(scope.folder).get(table.name, {})
+        spent = earlier.get("took", 0.0) if _is_under_way(earlier, scope) else 0.0
 
-        def keep(results: Json, name: str = table.name) -> None:
-            measured[name] = results | {"budget": scope.budget.value, "program": provenance()}
+        def keep(
+            results: Json, *, is_through: bool, name: str = table.name, spent: float = spent - start / 3600
+        ) -> None:
+            took = {"budget": scope.budget.value, "took": round(spent + time.monotonic() / 3600, 4)}
+            asked = {"asked": scope.runs} if scope.runs else {}
+            state = {} if is_through else {"under way": True}
+            measured[name] = results | took | asked | state | {"program": provenance()}
             keep_results(scope.folder, read_results(scope.folder) | measured)
 
-        keep(table.measure(replace(scope, folder=scope.folder / table.name, keep=keep)))
+        within = replace(scope, folder=scope.folder / table.name, keep=partial(keep, is_through=False))
+        keep(table.measure(within), is_through=True)
     return measured
+
+
+def _is_under_way(results: Json, scope: Scope) -> bool:
+    """Whether these are results so far of the measurement that is to be resumed."""
+    return bool(results.get("under way")) and (results["budget"], results.get("asked")) == (scope.budget, scope.runs)
+
+
+# Where experiments stand, and what to measure next of all of them.
+
+
+class TimeIsUp(Exception):
+    """What was measured is kept."""
+
+
+def scaled(games: Mapping[Budget, int]) -> dict[Budget, float]:
+    """The hours of the full budget, by what it measures more than the one of an hour."""
+    return {Budget.FULL: games[Budget.FULL] / games[Budget.HOUR]}
+
+
+def planned(results: Json, games: Mapping[Budget, int]) -> int | None:
+    """How many runs or games a budget meant, or somebody asked for; None if results do not say what."""
+    if "budget" not in results:
+        return None
+    return int(results.get("asked") or games[Budget(results["budget"])])
+
+
+def hours_of(table: Table, budget: Budget, results: Json | None) -> float | None:
+    """What measuring a table takes: what it took, or what it says, or what the budget is by its name; else None."""
+    if results and results["budget"] == budget and "took" in results and not results.get("under way"):
+        took: float = results["took"]
+        return took
+    return table.hours.get(budget, 1.0 if budget is Budget.HOUR else None)
+
+
+def is_done(table: Table, budget: Budget, results: Json | None) -> bool:
+    """Whether nothing is left to measure by this budget."""
+    order = list(Budget)
+    if not results or results.get("under way") or order.index(Budget(results["budget"])) < order.index(budget):
+        return False
+    return all(row.n is None or row.planned is None or row.n >= row.planned for row in table.rows(results))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A table in a plan: how many of its published figures are open, what it takes, and whether that fits the time."""
+
+    experiment: Experiment
+    table: Table
+    wanting: int
+    hours: float | None
+    is_done: bool
+    fits: bool = False
+
+    def to_json(self) -> Json:
+        """Plain values."""
+        values = {"wanting": self.wanting, "hours": self.hours, "done": self.is_done, "fits": self.fits}
+        return {"paper": self.experiment.name, "table": self.table.name} | values
+
+
+def plan_all(known: Mapping[Experiment, Mapping[str, Json]], amount: Amount) -> list[Step]:
+    """All tables of experiments with known results, those with the most open figures first.
+
+    A figure is open if it was not measured, or is unclear; all figures of a table without results are. Tables that
+    take nobody knows how long come after the others, and are measured as far as the time goes.
+    """
+    found = []
+    for experiment, measured in known.items():
+        for table in experiment.find("all"):
+            results = measured.get(table.name)
+            verdicts = [row.verdict for row in table.rows(results)] if results else []
+            wanting = sum(verdict in (Verdict.NOT_MEASURED, Verdict.UNCLEAR) for verdict in verdicts)
+            hours, done = hours_of(table, amount.budget, results), is_done(table, amount.budget, results)
+            found.append(Step(experiment, table, wanting if results else ALL_OPEN, hours, done))
+    left, steps = amount.hours, []
+    for step in sorted(found, key=lambda step: (step.is_done, step.hours is None, -step.wanting)):
+        hours = step.hours or 0.0
+        fits = not step.is_done and left > 0 and hours <= left
+        left -= hours if fits else 0.0
+        steps.append(replace(step, fits=fits))
+    return steps
+
+
+def measure_all(steps: Iterable[Step], scopes: Mapping[str, Scope], hours: float) -> Iterator[tuple[Step, str]]:
+    """Measure steps one after another until the time is up; yields each with why it was not measured, or nothing.
+
+    A step that takes longer than what is left is passed over, one that cannot be measured here costs nothing.
+    """
+    end = time.monotonic() + 3600 * hours
+
+    def until_then(watch: Watcher) -> Watcher:
+        def tick(progress: Progress) -> None:
+            watch(progress)
+            if time.monotonic() > end:
+                raise TimeIsUp
+
+        return tick
+
+    for step in (step for step in steps if not step.is_done):
+        if step.hours is not None and step.hours > hours * _SLACK:
+            yield step, f"takes {step.hours:g} hours"
+            continue
+        scope = scopes[step.experiment.name]
+        try:
+            require(*step.table.needs)
+            measure(step.experiment, step.table.name, replace(scope, watch=until_then(scope.watch)))
+        except TimeIsUp:
+            yield step, "the time is up; the same command resumes"
+            return
+        except (ValueError, ImportError) as error:
+            yield step, str(error)
+        else:
+            yield step, ""
+        hours = (end - time.monotonic()) / 3600
 
 
 def read_results(folder: Path) -> dict[str, Json]:

@@ -283,20 +283,33 @@ def rate_games(players: Sequence[str], records: Iterable[GameRecord], anchor: An
     """Ratings of those who played, with intervals, once the anchor has; and the score of every pair that met."""
     games = [(record.black.name, record.white.name, record.score_of(record.black.name)) for record in records]
     scores = pair_scores(players, games)
-    played = scores.games.sum(axis=1) > 0
-    scores = pair_scores([player for player, met in zip(players, played, strict=True) if met], games)
-    ratings = (
-        rate(scores, np.random.default_rng(_SEED), anchor=anchor).ratings if anchor.player in scores.players else ()
-    )
     pairs = [
         Pair(a, b, int(scores.games[i, j]), int(scores.wins[i, j] - scores.draws[i, j] / 2), int(scores.draws[i, j]))
-        for (i, a), (j, b) in combinations(enumerate(scores.players), 2)
+        for (i, a), (j, b) in combinations(enumerate(players), 2)
         if scores.games[i, j]
     ]
-    return {
-        "ratings": {r.player: [round(r.rating), round(r.low), round(r.high)] for r in ratings},
-        "pairs": [asdict(pair) for pair in pairs],
-    }
+    return {"ratings": rate_pairs(pairs, anchor, players), "pairs": [asdict(pair) for pair in pairs]}
+
+
+def rate_pairs(pairs: Iterable[Pair], anchor: Anchor, players: Sequence[str]) -> Json:
+    """``[rating, low, high]`` of those who played, best first; None is what the games do not carry."""
+    games = [
+        (pair.first, pair.second, score)
+        for pair in pairs
+        for score, times in ((1.0, pair.wins), (0.5, pair.draws), (0.0, pair.games - pair.wins - pair.draws))
+        for _ in range(times)
+    ]
+    met = {name for first, second, _ in games for name in (first, second)}
+    if anchor.player not in met:
+        return {}
+    scores = pair_scores([player for player in players if player in met], games)
+    rated = rate(scores, np.random.default_rng(_SEED), anchor=anchor).ratings
+    return {r.player: [None if x is None else round(x) for x in (r.rating, r.low, r.high)] for r in rated}
+
+
+def games_of(results: Json, player: str) -> int:
+    """How many games a player has in the pairs of results."""
+    return sum(pair["games"] for pair in results["pairs"] if player in (pair["first"], pair["second"]))
 
 
 def distinct_games(records: Iterable[GameRecord]) -> list[GameRecord]:

@@ -48,7 +48,7 @@ def first_of_orbits(maps: Tensor) -> Tensor:
 Weights = dict[str, NDArray[np.float32]]
 
 _PAPER_SPREAD: Final = (
-    0.05  # Maddison et al. 2014, section 4: all begin uniform between −0.05 and 0.05; our biases at 0
+    0.05  # Maddison et al. 2014, section 4: all begin uniform between −0.05 and 0.05; biases at 0 here
 )
 _FOLLOWING: Final = 0.05  # how far the statistics of a normalized layer go towards those of a batch
 _FEWEST_CHANNELS: Final = 16  # that Winograd's method is worth its transforms for
@@ -228,8 +228,8 @@ def pool(boards: Tensor) -> Tensor:
 def _begin(config: PolicyConfig, name: str, random: torch.Generator) -> Tensor:
     """The first weights of a name.
 
-    Biases begin at 0, filters of the paper's network as there; other filters keep the size of what they are given (He
-    et al. 2015), and blocks and outputs begin as nothing.
+    Those of the paper's network are the paper's, but for biases, which begin at 0; else filters keep the size of what
+    they are given (He et al. 2015), and blocks and outputs begin as nothing.
     """
     shape = config.weight_shapes()[name]
     kind = name.rpartition(".")[2]

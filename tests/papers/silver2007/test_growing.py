@@ -35,7 +35,7 @@ def test_games_until_both_win_nine_of_ten():
 
 def test_the_text_comes_from_the_results(tmp_path):
     text = format_section(TABLE, make_results([[4, 4]] * 3, [[0, 0], [0, 0], [4, 4]]), tmp_path)
-    assert "| grown | 0 | 2 of 2 | 50 | 100 |" in text
-    assert "| from nothing | 40 | 2 of 2 | 50 | 100 |" in text
+    assert "| grown | 0 | 2 of 2 | 50.0 | 100.0 |" in text
+    assert "| from nothing | 40 | 2 of 2 | 50.0 | 100.0 |" in text
     assert "played 7 games on average" in text
     assert (tmp_path / "growing.svg").exists()

@@ -224,7 +224,7 @@ class Winners(Table):
 
     def _percent(self, found: WinnerAccuracy) -> Estimate:
         low, high = found.interval
-        return Estimate(100 * found.accuracy, (100 * max(low, 0.0), 100 * min(high, 1.0)))
+        return Estimate(100 * found.accuracy, (100 * max(low, 0.0), 100 * min(high, 1.0)), len(found.folds))
 
     def rows(self, results: Json) -> Iterator[Row]:
         """How often each feature set is right, at both stages; the paper's figures were in a chart that is lost."""

@@ -8,7 +8,6 @@ from enum import StrEnum
 from functools import partial
 from itertools import chain, combinations, product
 from pathlib import Path
-from statistics import mean
 from typing import Any, ClassVar, Final
 
 from katachi.arena.match import Ending
@@ -40,13 +39,14 @@ from katachi.papers.documents import (
     share,
     table,
 )
-from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
 from katachi.papers.tournaments import (
     Games,
     Pair,
     describe_games,
     distinct_games,
     format_won,
+    games_of,
     gnugo_referee,
     has_gnugo,
     play_rounds,
@@ -240,7 +240,7 @@ def _learn_value(path: Path, **settings: Any) -> Json:
 FORMER_PUBLISHED_GAMES: Final = 110
 CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
 SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
-LEAST_SEEDS: Final = 3  # for an interval
+LEAST_SEEDS: Final = 3  # for an interval, as in `documents.estimate`
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +308,7 @@ def over_seeds(values: Iterable[float]) -> Estimate | None:
     Games of one seed are played by the same two values: what differs from seed to seed, more of its games do not show.
     """
     found = list(values)
-    return (estimate(found) if len(found) >= LEAST_SEEDS else Estimate(mean(found), None)) if found else None
+    return estimate(found) if found else None
 
 
 def final(results: Json) -> Estimate | None:
@@ -352,11 +352,10 @@ class Former(Table):
         plan, found = FormerPlan(**results["plan"]), final(results)
         needed = [games_needed(tests, plan) for tests in results["tests"]]
         reached = [float(games) for games in needed if games is not None]
-        games, interval = over_seeds(reached) or (None, None)
-        seeds = None if games is None else f"{format_value(games)} in {len(reached)} of {len(needed)} seeds"
-        what = "games until it consistently beats its former self"
+        games, interval, n = over_seeds(reached) or (None, None, None)
+        what = f"games until it consistently beats its former self ({len(reached)} of {len(needed)} seeds do)"
         return [
-            Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, seeds, interval),
+            Row(f"{self.name}/games", what, FORMER_PUBLISHED_GAMES, games, interval, n=n, better=Better.LOWER),
             Row.measured(f"{self.name}/won", f"won against it after {plan.games:,} games, %", None, found),
         ]
 
@@ -605,7 +604,8 @@ class Tournament(Table):
     def rows(self, results: Json) -> Iterator[Row]:
         """The rating of every player, and the score of every pair."""
         for name, (rating, low, high) in results["ratings"].items():
-            yield Row(f"{self.name}/{name}", f"{name}: Elo above {ANCHOR.player}", None, rating, (low, high))
+            what, n = f"{name}: Elo above {ANCHOR.player}", games_of(results, name)
+            yield Row(f"{self.name}/{name}", what, None, rating, (low, high), n=n)
         for pair in (Pair(**pair) for pair in results["pairs"]):
             what = f"{pair.first} against {pair.second}: won, %"
             yield Row.measured(f"{self.name}/{pair.first}/{pair.second}", what, None, pair.won)

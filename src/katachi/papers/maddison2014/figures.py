@@ -166,11 +166,11 @@ class Curve(LearnedTable):
     def _rows(self, title: str, curve: list[list[float]]) -> list[Row]:
         name, (positions, share) = title.strip("`"), curve[-1]
         what = f"{title} after {format_value(positions)} positions: held-out top-1 accuracy, %"
-        found = [Row(f"{self.name}/{name}", what, None, round(100 * share, 1), None)]
+        found = [Row(f"{self.name}/{name}", what, None, round(100 * share, 1), None, note="of one run")]
         promised = promise(curve)
         if promised is not None:
             what = f"{title} after {_SAID}: promised by a power law, %"
-            found.append(Row(f"{self.name}/{name}/promised", what, None, round(promised[0], 1), None))
+            found.append(Row(f"{self.name}/{name}/promised", what, None, round(promised[0], 1), None, note="a fit"))
         return found
 
     def section(self, results: Json) -> str:
@@ -526,7 +526,7 @@ def _estimate(measure: str, values: Doubles) -> list[float] | None:
     if not values.size:
         return None
     if measure == "winner":
-        won, bounds = share(values.sum(), values.size)
+        won, bounds, _ = share(values.sum(), values.size)
         return [won, *(bounds or ())]
     mean, low, high = mean_interval(values)
     return [100 * mean, 100 * low, 100 * min(1.0, high)] if measure == "owners" else [mean, low, high]
@@ -613,7 +613,8 @@ class Outcomes(Table):
         mean, *bounds = (round(value, digits) for value in found[measure] or [np.nan])
         what = f"{self._title(name)}, {phase}, {found['positions']:,} positions: {title}"
         row_id = f"{self.name}/{name}/{phase.replace(' ', '-')}/{measure}"
-        return Row(row_id, what, None, *((mean, tuple(bounds)) if bounds else (None, None)))
+        ours, interval = (mean, tuple(bounds)) if bounds else (None, None)
+        return Row(row_id, what, None, ours, interval, n=found["positions"])
 
     def _title(self, name: str) -> str:
         return f"{PLAYOUTS_RUN:,} playouts" if name == PLAYOUTS else f"`{name}`"

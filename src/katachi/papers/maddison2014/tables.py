@@ -66,7 +66,8 @@ def differences(data: Json) -> tuple[str, ...]:
         "Every network of the paper saw all positions 25 times, then three times at half, a quarter and an eighth of "
         "the rate. Ours see as many positions as the table says, with the halvings in the same proportion.",
         "The paper's fifty replicas learned asynchronously. Here one process learns from one batch after another, so "
-        "that the same run on one thread gives the same network.",
+        "that the same run on one thread gives the same network. The paper draws all parameters between −0.05 and 0.05 "
+        "at first; our biases start at 0.",
         "The bins of some planes, which the paper does not give, are our reading. Ranks below 1 dan count as 1 dan, "
         "professionals as 9 dan, and unknown ranks have no plane.",
         "Illegal points have no part in our tests, as they have none in play; the paper does not say.",
@@ -299,6 +300,7 @@ class Table2(LearnedTable):
             paper and paper.top_1,
             round(found.mean, 1),
             found.interval,
+            n=found.n,
         )
         pair = scores(results).get((name, OPPONENT))
         if pair is not None:
@@ -380,7 +382,7 @@ def _ask_with_ranks(
         return {"positions": 0}
     given = {rank: -network.predict(batches, code_of(rank)).losses for rank in asked}
     own = network.predict(batches)
-    gained, bounds = mean_of_many(given[asked[-1]] - given[asked[0]], own.games)
+    gained, bounds, _ = mean_of_many(given[asked[-1]] - given[asked[0]], own.games)
     return {
         "positions": own.games.size,
         "games": np.unique(own.games).size,
@@ -468,8 +470,8 @@ class Table3(LearnedTable):
             high, low = format_grade(self.asked[-1]), format_grade(self.asked[0])
             what = f"moves of {group}: log-likelihood given {high} less that given {low}, thousandths"
             gained = thousandths(found) if found["positions"] else None
-            ours, interval = (None, None) if gained is None else gained
-            yield Row(f"{self.name}/{group}/gained", what, None, ours, interval)
+            ours, interval, _ = gained or (None, None, None)
+            yield Row(f"{self.name}/{group}/gained", what, None, ours, interval, n=found["positions"])
 
     def _game_rows(self, results: Json) -> Iterator[Row]:
         for (first, second), pair in scores(results).items():

@@ -44,6 +44,7 @@ from katachi.papers.tournaments import (
     Pair,
     describe_games,
     format_won,
+    games_of,
     open_games,
     play_rounds,
     rate_games,
@@ -260,7 +261,7 @@ class Generations(Table):
         evaluator = {"model": str((folder / place).resolve()), **rank}
         return {"kind": "search", "evaluator": evaluator, "search": {"kind": "policy"}}
 
-    def _curve(self, results: Json) -> list[tuple[str, float, list[float]]]:
+    def _curve(self, results: Json) -> list[tuple[str, float, list[float | None]]]:
         """Each network in the order of its making: name, hours, rating with bounds."""
         order = sorted(results["ratings"], key=lambda name: int(name.split()[1]))
         return [(name, results["hours"][name], results["ratings"][name]) for name in order]
@@ -270,12 +271,15 @@ class Generations(Table):
         for name, hours, (rating, low, high) in self._curve(results):
             how = "without search" if results["games"] else "by its match"
             what = f"{name}, after {hours:.1f} hours: Elo {how}"
-            yield Row(f"{self.name}/{name.split()[1]}", what, None, rating, (low, high))
+            games = {f"generation {line['generation']}": line["match_games"] for line in results["lines"]}
+            n = games_of(results, name) if results["games"] else games.get(name)
+            yield Row(f"{self.name}/{name.split()[1]}", what, None, rating, (low, high), n=n)
 
     def section(self, results: Json) -> str:
         """How it was played, the curve, and its points."""
         curve = self._curve(results)
-        rise = promise_of_doubling([hours for _, hours, _ in curve], [rating for *_, (rating, *_) in curve])
+        rated = [(hours, rating) for _, hours, (rating, *_) in curve if rating is not None]
+        rise = promise_of_doubling([hours for hours, _ in rated], [rating for _, rating in rated])
         promise = "" if rise is None else f" By the later half of the curve, twice the hours promise {rise:+.0f} Elo."
         won = {f"generation {line['generation']}": line for line in results["lines"]}
         lines = [

@@ -308,7 +308,7 @@ class PlayoutQuality(Table):
         for name, measures in results["policies"].items():
             for measure, found in measures.items():
                 key = f"{self.name}/{name}/{measure}".replace(" ", "-")
-                yield Row.measured(key, f"{name}: {measure}", None, found)
+                yield Row.measured(key, f"{name}: {measure}", None, found and [*found[:2], results["positions"]])
 
     def section(self, results: Json) -> str:
         """How it was measured, and the measures."""

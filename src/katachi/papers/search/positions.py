@@ -179,7 +179,7 @@ class Calibration(Table):
                 value, *bounds = (round(number, digits) for number in found[measure])
                 where = f"{self.name}/{name.replace(', ', '/').replace(' ', '-')}/{measure.replace(' ', '-')}"
                 what = f"{name}, {found['positions']:,} positions: {title}"
-                yield Row(where, what, None, value, (bounds[0], bounds[1]))
+                yield Row(where, what, None, value, (bounds[0], bounds[1]), n=found["positions"])
 
     def section(self, results: Json) -> str:
         """How it was measured, the reliability diagram, and the measures."""

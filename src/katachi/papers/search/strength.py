@@ -18,18 +18,21 @@ from katachi.core.contracts import Limit
 from katachi.core.disk import write_atomically
 from katachi.papers.documents import (
     COLORS,
+    Estimate,
     format_estimate,
     format_rounded,
     format_value,
     label_axes,
     plot,
+    share,
     table,
     with_errors,
 )
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table, planned, scaled
 from katachi.papers.tournaments import (
     Pair,
     describe_games,
+    games_of,
     gnugo,
     gnugo_name,
     play_rounds,
@@ -112,15 +115,19 @@ PARTS: Final = {
 }
 
 
-def worth(results: Json, name: str) -> tuple[float, float, float]:
-    """What a part is worth in Elo: value, low and high; above 0 it helps."""
+def worth(results: Json, name: str) -> tuple[float | None, float | None, float | None]:
+    """What a part is worth in Elo: value, low and high, None where the games do not say it; above 0 it helps."""
     rating, low, high = results["ratings"][name]
-    return (rating, low, high) if PARTS[name].is_added else (-rating, -high, -low)
+    if PARTS[name].is_added:
+        return rating, low, high
+    rating, low, high = (None if value is None else -value for value in (rating, high, low))
+    return rating, low, high
 
 
 class Ablation(Table):
     name = "ablation"
     title = "What the parts are worth"
+    hours = scaled(ABLATION_GAMES)
 
     def measure(self, scope: Scope) -> Json:
         """Play the full player against each of the others, from two random moves; ``--runs``: games of each pair."""
@@ -151,7 +158,8 @@ class Ablation(Table):
         for name in self._measured(results):
             value, low, high = worth(results, name)
             what = f"{PARTS[name].sign} {PARTS[name].title}: worth in Elo"
-            yield Row(f"{self.name}/{name}", what, None, value, (low, high))
+            n, games = games_of(results, name), planned(results, ABLATION_GAMES)
+            yield Row(f"{self.name}/{name}", what, None, value, (low, high), n=n, planned=games)
 
     def section(self, results: Json) -> str:
         """How it was played, what the parts are worth as a picture, and the scores."""
@@ -182,7 +190,9 @@ shapes are those of `{MODEL}`. Time is what the other took for a move, as a mult
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw the picture."""
-        names = sorted(self._measured(results), key=lambda name: worth(results, name))
+        names = sorted(
+            self._measured(results), key=lambda name: [value for value in worth(results, name) if value is not None]
+        )
         values, errors = with_errors(worth(results, name) for name in names)
         with plot(pictures / f"{self.name}.svg", columns=2, height=1.2 + 0.3 * len(names)) as (labels, axes):
             labels.set_axis_off()  # room for the names of the bars
@@ -339,11 +349,17 @@ class Matches(Table):
         for match in self.matches:
             pair = self._pair(match, results)
             what = f"{match.player}, {match.limit_in_words}, against {match.opponent}: won, %"
-            yield Row.measured(f"{self.name}/{match.name}", what, match.target, None if pair is None else pair.won)
+            won, games = None if pair is None else self._won(match, results, pair), planned(results, match.games)
+            yield Row.measured(f"{self.name}/{match.name}", what, match.target, won, planned=games)
 
     def _pair(self, match: Match, results: Json) -> Pair | None:
         found = results["matches"].get(match.name, {"games": 0})
         return Pair(**found["pairs"][0]) if found["games"] else None
+
+    def _won(self, match: Match, results: Json, pair: Pair) -> Estimate:
+        """What was won, in percent; games that repeat others say no more than these."""
+        different = results["matches"][match.name]["distinct"]
+        return share(pair.points * different / pair.games, different)
 
     def section(self, results: Json) -> str:
         """How it was played, and the scores."""
@@ -369,7 +385,7 @@ class Matches(Table):
                         format_value(round(found["seconds"][match.name], 2)),
                         str(pair.games),
                         str(found["distinct"]),
-                        format_rounded(pair.won),
+                        format_rounded(self._won(match, results, pair)),
                         format_estimate(rating, interval),
                     )
                 )
@@ -381,7 +397,7 @@ class AgainstGnugo(Matches):
     title = "Against GNU Go"
     preface = """
 Two random moves, then both colors, komi 7.5, area rules. The first 104 games, which stand here so far, are from the
-empty board: where they repeat each other, the interval is too narrow. Only our players are limited: by time, or held
+empty board; the interval of what was won counts those that differ. Only our players are limited: by time, or held
 to simulations on one thread, as a lower bound: far less than they have otherwise.""".strip()
 
     @property
@@ -503,8 +519,10 @@ class Doubling(Table):
             rating, low, high = results["ratings"][pair.first]
             what = f"{simulations:,} simulations against {OPPONENT.player}"
             target = f"≥ {TARGETS[simulations]}" if simulations in TARGETS else None
-            yield Row.measured(f"{self.name}/{simulations}/won", f"{what}: won, %", target, pair.won)
-            yield Row(f"{self.name}/{simulations}/elo", f"{what}: Elo", None, rating, (low, high))
+            games = planned(results, {budget: plan.get(simulations, 0) for budget, plan in DOUBLING_GAMES.items()})
+            yield Row.measured(f"{self.name}/{simulations}/won", f"{what}: won, %", target, pair.won, planned=games)
+            elo = f"{what}: Elo"
+            yield Row(f"{self.name}/{simulations}/elo", elo, None, rating, (low, high), n=pair.games, planned=games)
 
     def section(self, results: Json) -> str:
         """How it was played, the curve, and its points."""
@@ -579,6 +597,7 @@ def estimate_rank(elo: float) -> str:
 class Ladder(Table):
     name = "ladder"
     title = "A ladder of levels"
+    hours = scaled(LADDER_GAMES)
     size: ClassVar[int] = 9
     # how many levels GNU Go's levels 0 and 10 stand above, or nearly: neighbors in this order meet
     gnugo_above: ClassVar[Mapping[int, int]] = {0: 5, 10: 7}
@@ -621,19 +640,20 @@ class Ladder(Table):
         return play_rounds(rounds(template, {name: games if name in LEVELS else some for name in rungs}), scope, count)
 
     def rate_levels(self, results: Json) -> dict[str, RatingTable]:
-        """The ratings of those levels that were measured."""
+        """The ratings of those levels of which more than a bound was measured."""
         return {
             level: RatingTable(
                 value=value, low=low, high=high, scale=self.scale, rank=estimate_rank(value), evidence=EVIDENCE
             )
             for level, (value, low, high) in results["ratings"].items()
-            if level in LEVELS
+            if level in LEVELS and value is not None
         }
 
     def rows(self, results: Json) -> Iterator[Row]:
         """The rating of every player."""
         for name, (rating, low, high) in results["ratings"].items():
-            yield Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high))
+            n = games_of(results, name)
+            yield Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", None, rating, (low, high), n=n)
 
     def section(self, results: Json) -> str:
         """How it was played, the ratings as a picture, and as a table."""
@@ -655,7 +675,8 @@ two that stand nearest above and below. Ratings are Bradley–Terry's. The cards
             rating, *interval = results["ratings"][name]
             seconds = f"{1000 * results['seconds'][name]:,.0f}"
             won = self._won(above, name, other)
-            lines.append((name, format_estimate(rating, interval), estimate_rank(rating), won, seconds))
+            rank = "" if rating is None else estimate_rank(rating)
+            lines.append((name, format_estimate(rating, interval), rank, won, seconds))
         return table(("player", "Elo (95 %)", "about", "won against the next below, %", "ms per move"), lines)
 
     def _won(self, above: Mapping[tuple[str, str], Pair], name: str, other: str) -> str:

@@ -15,12 +15,14 @@ _DIFFERENCES: Final = (
     f"The paper does not give the komi of its {figure4.SIZE}×{figure4.SIZE} games. Ours is {figure4.KOMI}, with which "
     "ALP against itself is nearly even.",
     "With shapes up to 3×3 we learn after each game instead of after each move, and choose moves with tables that are "
-    "renewed after every batch of games. That is many times faster. Larger shapes, and the cascade, learn after every "
-    "move.",
+    "renewed after every batch of games. That is many times faster; whether it learns the same is not measured. Larger "
+    "shapes, and the cascade, learn after every move.",
     "The paper tests the agents as they are. We also test the mean of their weights over the second half of the games "
     "(*averaged*), because greedy self-play with a constant step swings a lot from one moment to the next.",
-    "The paper does not say how games end. Ours go on until nobody has a move left that does not fill an eye of their "
-    "own, or for four moves a point; then the area decides, with all stones taken for alive.",
+    "The paper forbids to play in one's own single-point eyes, and does not say how games end. Where we learn and test "
+    "against ALP, whoever has no other legal move passes; two passes end a game, or four moves a point (100 on 5×5, "
+    "324 on 9×9), and the area decides, with all stones taken for alive. In Figure 5 three moves a point are the most "
+    "(243), and playouts say which stones are dead.",
     f"The paper's means are over 50 runs, those of our budget `full` over {figure4.RUNS[Budget.FULL]}; `--runs 50` "
     "does them all. Runs in which the agents never exceed 50 % count as all of their games here; what the paper does "
     "with them is not said.",
@@ -28,10 +30,12 @@ _DIFFERENCES: Final = (
     "that play themselves, with the logistic gradient and averaged weights; `katachi models` says how each was "
     "trained.",
     "The Computer Go Server of the paper is gone. Our ratings come from tournaments with simple players and GNU Go, "
-    f"from openings of two random moves, and {ANCHOR.player} joins the two scales.",
+    f"from openings of two random moves, and {ANCHOR.player} alone joins the two scales: that ours stand above the "
+    "paper's says that they beat it more clearly, and nothing of the other programs on that server.",
     "The paper's Linear-L has liberty shapes up to 3×3, hashed into bins. Ours has them up to 2×2, each with a "
     "weight of its own: those fuse into tables.",
-    "The paper's Linear-S had ten minutes a game. Ours searches for a fixed time a move.",
+    "The paper's Linear-S had ten minutes a game. Ours searches for five seconds per move, and plays captures out for "
+    "four plies below its last depth (quiescence), of which the paper says nothing.",
 )
 
 _HEAD: Final = f"""

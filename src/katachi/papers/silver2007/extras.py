@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from katachi.core.training import MetricLine
-from katachi.papers.documents import COLORS, Estimate, estimate, format_mean, format_value, label_axes, plot, table
-from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
+from katachi.papers.documents import COLORS, Estimate, estimate, format_mean, label_axes, plot, table
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs, scaled, seed_of
 from katachi.papers.silver2007.figure4 import (
     KOMI,
     PROTOCOLS,
@@ -47,6 +47,7 @@ def _cascade_run(way: str, number: int, protocol: Protocol) -> Run:
 class Cascade(Table):
     name = "cascade"
     title = "Online cascade"
+    hours = scaled(CASCADE_RUNS)
 
     def measure(self, scope: Scope) -> Json:
         """Do all runs, or what is missing; the paper's exact update in both."""
@@ -62,9 +63,9 @@ class Cascade(Table):
         for way, found in results["cascade"].items():
             for key, when in words.items():
                 if found[key]:
-                    mean, interval = estimate(found[key])
+                    mean, interval, n = estimate(found[key])
                     what = f"cascade {way}: win rate against ALP {when}, %"
-                    yield Row(f"{self.name}/{way}/{key}", what, None, round(mean, 2), interval)
+                    yield Row(f"{self.name}/{way}/{key}", what, None, round(mean, 2), interval, n=n)
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw both learning curves."""
@@ -154,6 +155,7 @@ def time_to_master(results: Json, start: str) -> Estimate:
 class Growing(Table):
     name = "growing"
     title = "Board growing"
+    hours = scaled(GROWING_RUNS)
 
     def measure(self, scope: Scope) -> Json:
         """Do all runs, or what is missing, and sum them up by where they began."""
@@ -192,14 +194,15 @@ class Growing(Table):
     def rows(self, results: Json) -> Iterator[Row]:
         """Games on 9×9 until both agents win 90 %, and win rates; the paper gives no figures."""
         for start in STARTS:
-            mean, interval = time_to_master(results, start)
+            mean, interval, n = time_to_master(results, start)
             what = f"{start}: games on {GROWING_SIZE}×{GROWING_SIZE} until both agents win {_RATE} against ALP"
-            yield Row(f"{self.name}/{start.replace(' ', '-')}/mastered", what, None, mean, interval)
+            name = f"{self.name}/{start.replace(' ', '-')}"
+            yield Row(f"{name}/mastered", what, None, mean, interval, n=n, better=Better.LOWER)
             for key in ("final", "averaged"):
-                mean, interval = estimate(results["starts"][start][key])
+                mean, interval, n = estimate(results["starts"][start][key])
                 games = f"{results['plan']['games']:,} games on {GROWING_SIZE}×{GROWING_SIZE}"
                 what = f"{start}: {key} win rate against ALP after {games}, %"
-                yield Row(f"{self.name}/{start.replace(' ', '-')}/{key}", what, None, round(mean, 2), interval)
+                yield Row(f"{name}/{key}", what, None, round(mean, 2), interval, n=n)
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw both learning curves."""
@@ -241,7 +244,7 @@ which are shorter ones.
         lines = []
         for start, found in results["starts"].items():
             reached = sum(games is not None for games in found["mastered after"])
-            rates = [format_value(round(estimate(found[key]).mean, 1)) for key in ("final", "averaged")]
-            time = format_value(round(time_to_master(results, start).mean))
+            rates = [format_mean(estimate(found[key])) for key in ("final", "averaged")]
+            time = format_mean(time_to_master(results, start), 0)
             lines.append((start, time, f"{reached} of {results['runs']}", *rates))
         return table(header, lines)

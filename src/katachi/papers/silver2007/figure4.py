@@ -28,7 +28,7 @@ from katachi.papers.documents import (
     plot,
     table,
 )
-from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Value, do_runs, seed_of
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, Value, do_runs, scaled, seed_of
 from katachi.shapes.learner import TdLearner, TdSettings
 from katachi.shapes.self_play import play_by_color
 from katachi.shapes.sets import Location, ShapeSet
@@ -305,6 +305,7 @@ def _plot_times(results: Json, path: Path) -> None:
 class Figure4(Table):
     name = "figure4"
     title = "Figure 4: shapes on 5×5, alone and together"
+    hours = scaled(RUNS)
 
     def measure(self, scope: Scope) -> Json:
         """Do all runs, or what is missing, and sum them up by learner."""
@@ -328,11 +329,11 @@ class Figure4(Table):
         for learner in LEARNERS:
             yield from self._figures(results, learner)
 
-    def _row(self, name: str, what: str, published: Value, found: Estimate | str | None) -> Row:
+    def _row(self, name: str, what: str, published: Value, found: Estimate | str | None, **more: Any) -> Row:
         if isinstance(found, Estimate):
             interval = found.interval and (round(found.interval[0], 2), round(found.interval[1], 2))
-            return Row(f"{self.name}/{name}", what, published, round(found.mean, 2), interval)
-        return Row(f"{self.name}/{name}", what, published, found, None)
+            return Row(f"{self.name}/{name}", what, published, round(found.mean, 2), interval, n=found.n, **more)
+        return Row(f"{self.name}/{name}", what, published, found, None, **more)
 
     def _statements(self, results: Json) -> Iterator[Row]:
         best_alone, combined = self._find("LI 2x2", ALONE), self._find("LI 3x3", CUMULATIVE)
@@ -344,8 +345,12 @@ class Figure4(Table):
             yield self._row(
                 f"{self._slug(learner)}/statement", f"{self._name(learner)}: final win rate, %", published, final
             )
-        best = max((e for e in LEARNERS if e.how == ALONE), key=lambda e: estimate(of(results, e, "final")).mean)
-        yield self._row("best-alone", "the best set alone", "2×2", self._name(best).removesuffix(f" {ALONE}"))
+        alone = {e: estimate(of(results, e, "final")) for e in LEARNERS if e.how == ALONE}
+        best, second = sorted(alone, key=lambda e: -alone[e].mean)[:2]
+        lowest, highest = (alone[best].interval or (0.0,))[0], (alone[second].interval or (100.0,))[-1]
+        is_best = (best.shape_set.width, best.shape_set.height) == (2, 2) if lowest > highest else None
+        words = self._name(best).removesuffix(f" {ALONE}")
+        yield self._row("best-alone", "the best set alone", "2×2", words, n=results["runs"], holds=is_best)
         faster = f"{sum(self._is_li_faster(results, size) for size in TABLE_SIZES)} of {len(TABLE_SIZES)}"
         yield self._row("LI-faster", "sizes up to 3×3 at which LI alone learns faster than LD", "small shapes", faster)
         yield self._row(
@@ -380,7 +385,8 @@ class Figure4(Table):
             yield self._row(f"{slug}/{color.split()[1].lower()}", f"{name}: final win rate {color}, %", None, found)
         count = reached(results, learner)
         what = f"{name}: games until both agents exceed 50 %, in {count} of {results['runs']} runs"
-        yield self._row(f"{slug}/learned", what, None, learning_time(results, learner) if count else None)
+        time = learning_time(results, learner) if count else None
+        yield self._row(f"{slug}/learned", what, None, time, better=Better.LOWER)
 
     def draw(self, results: Json, pictures: Path) -> None:
         """Draw all pictures of the figure."""
@@ -396,7 +402,7 @@ Each set of shapes alone, and together with all sets that are as or more general
 {results["runs"]} runs. In each run a pair of agents learns from {protocol["games"]:,} games on {SIZE}×{SIZE} with a
 komi of {KOMI}. Every {protocol["test_every"]:,} games each agent plays {protocol["test_games"]:,} test games
 against ALP, at the end {protocol["final_games"]:,}; half of them with each color, greedily and from the empty
-board. Rates are means of both agents; ± is half the width of the 95 % bootstrap interval over runs.
+board. Rates are means of both agents; ± is half the width of the 95 % interval over runs (Student's).
 
 ![Each set alone](silver2007/figure4.svg)
 

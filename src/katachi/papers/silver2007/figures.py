@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Final
 
 from katachi.arena.ratings import Anchor
+from katachi.arena.records import pairings
 from katachi.arena.settings import LimitSettings, Scheme, TournamentSettings
 from katachi.core.disk import write_atomically
 from katachi.core.drawing import Cell, LearnedSet, LearnedShape, Shape, draw_figure
 from katachi.core.linear import LinearModel, load_linear
 from katachi.core.models import find_model
 from katachi.features.windows import PAPER_SIZES
-from katachi.papers.documents import format_value, table
-from katachi.papers.experiment import Budget, Json, Row, Scope, Table
+from katachi.papers.documents import format_estimate, format_value, table
+from katachi.papers.experiment import Better, Budget, Json, Row, Scope, Table, scaled
 from katachi.papers.silver2007.figure4 import UP_TO_3X3, cuts, makes_two_eyes, matches
-from katachi.papers.tournaments import Pair, gnugo, gnugo_name, has_gnugo, play_tournaments, rate_games
+from katachi.papers.tournaments import Pair, games_of, gnugo, gnugo_name, has_gnugo, play_tournaments, rate_games
 from katachi.shapes.drawing import largest_shapes
 from katachi.shapes.sets import Location, ShapeSet
 
@@ -48,6 +49,7 @@ PUBLISHED: Final[dict[tuple[int, int], tuple[int, int | str, int | str]]] = {
 class Figure3(Table):
     name = "figure3"
     title = "Figure 3: the number of shapes on 5×5"
+    hours = dict.fromkeys(Budget, 0.0)
 
     def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — counting takes no budget
         """Count everything."""
@@ -121,6 +123,11 @@ class Contestant:
     published: int | None = None
 
 
+# ALP loses all games to the learned players, which says little of how far apart they are. These stand between: they
+# play a random move now and then, so that neighbors beat each other.
+BRIDGE: Final = {
+    f"Linear-B, {percent} % random": Contestant(f"shapes-9 search.epsilon={percent / 100}") for percent in (30, 20, 10)
+}
 CONTESTANTS: Final = {
     "random": Contestant("random", -170),
     "influence": Contestant("influence", 700),
@@ -130,12 +137,16 @@ CONTESTANTS: Final = {
     "Linear-S": Contestant("shapes-alphabeta-9", 1210),
     gnugo_name(0): Contestant(gnugo(0)),
     gnugo_name(10): Contestant(gnugo(10)),
+    **BRIDGE,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A tournament and how many games of each pair a budget allows; in a gauntlet the first plays all others."""
+    """A tournament and how many games of each pair a budget allows.
+
+    In a gauntlet the first plays all others, in a ladder each the two that follow.
+    """
 
     scheme: Scheme
     players: tuple[str, ...]
@@ -147,6 +158,11 @@ GROUPS: Final = {
         "round-robin",
         ("random", "influence", ANCHOR.player, "Linear-B", "Linear-L", "GNU Go level 0"),
         {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 400},
+    ),
+    "bridge": Group(
+        "ladder",
+        (ANCHOR.player, *BRIDGE, "Linear-B"),
+        {Budget.SMOKE: 2, Budget.HOUR: 60, Budget.FULL: 200},
     ),
     "gnugo-10": Group(
         "gauntlet",
@@ -164,6 +180,7 @@ GROUPS: Final = {
 class Figure5(Table):
     name = "figure5"
     title = "Figure 5: ratings on 9×9"
+    hours = scaled(GROUPS["alphabeta"].games)  # which take the most
 
     def measure(self, scope: Scope) -> Json:
         """Play the tournaments, or what is left of them, and rate all players by all games.
@@ -203,9 +220,29 @@ class Figure5(Table):
     def rows(self, results: Json) -> Iterator[Row]:
         """The rating of every player; None for those who did not play."""
         for name, contestant in CONTESTANTS.items():
-            rating, *interval = results["ratings"].get(name, [None])
-            bounds = (interval[0], interval[1]) if interval else None
-            yield Row(f"{self.name}/{name.replace(' ', '-')}", f"{name}: Elo", contestant.published, rating, bounds)
+            rating, low, high = results["ratings"].get(name, (None, None, None))
+            is_given, is_ours = name == ANCHOR.player, contestant.spec.startswith("shapes")
+            yield Row(
+                f"{self.name}/{name.replace(' ', '-')}",
+                f"{name}: Elo",
+                None if is_given else contestant.published,
+                rating,
+                (low, high),
+                n=games_of(results, name),
+                planned=self._planned(results, name),
+                better=Better.HIGHER if is_ours else Better.SAME,
+            )
+
+    def _planned(self, results: Json, name: str) -> int | None:
+        """How many games the budget gives a player."""
+        if "budget" not in results:
+            return None
+        found = 0
+        for group in GROUPS.values():
+            settings = TournamentSettings(players=dict.fromkeys(group.players, "random"), scheme=group.scheme)
+            games = group.games[Budget(results["budget"])]
+            found += games * sum(name in (pairing.first, pairing.second) for pairing in pairings(settings))
+        return found
 
     def section(self, results: Json) -> str:
         """How it was played, the ratings, and the score of every pair."""
@@ -213,26 +250,27 @@ class Figure5(Table):
 {results["games"]:,} games on {SIZE}×{SIZE}, each opening of two random moves played with both colors. Linear-B is
 our `{CONTESTANTS["Linear-B"].spec}`, Linear-L `{CONTESTANTS["Linear-L"].spec}`, Linear-S
 `{CONTESTANTS["Linear-S"].spec}`. Ratings are Bradley–Terry's with {ANCHOR.player} at {ANCHOR.rating:g}, where it
-stood on CGOS; the interval is that of 95 % from resampling games. Who lost or won nearly everything has a wide one,
-and those far from {ANCHOR.player} rest on how Elo's curve runs there.
+stood on CGOS; the interval is that of 95 % from resampling games. A rating needs wins that lead from a player to
+{ANCHOR.player} and others that lead back; where one side won everything the games carry a bound (95 %) and no rating.
+{self._bridge(results)}
 
 {self._rating_table(results)}
 
 {self._pair_table(results)}
 """
 
+    def _bridge(self, results: Json) -> str:
+        """Whether the players between have played."""
+        if any(name in results["ratings"] for name in BRIDGE):
+            return "Those that play a random move now and then join the two ends of the scale."
+        return "Players that join the two ends of the scale are defined and have not played yet."
+
     def _rating_table(self, results: Json) -> str:
-        found = sorted(results["ratings"].items(), key=lambda item: -item[1][0])
         lines = [
-            (
-                name,
-                format_value(CONTESTANTS[name].published),
-                format_value(rating),
-                f"{format_value(low)} … {format_value(high)}",
-            )
-            for name, (rating, low, high) in found
+            (name, format_value(CONTESTANTS[name].published), format_estimate(rating, bounds))
+            for name, (rating, *bounds) in results["ratings"].items()
         ]
-        return table(("player", "CGOS, 2006", "ours", "95 %"), lines)
+        return table(("player", "CGOS, 2006", "ours (95 %)"), lines)
 
     def _pair_table(self, results: Json) -> str:
         lines = []
@@ -270,6 +308,7 @@ _READ: Final = {  # what the paper says of them
 class Figure6(Table):
     name = "figure6"
     title = "Figure 6: the largest weights"
+    hours = dict.fromkeys(Budget, 0.0)
 
     def measure(self, scope: Scope) -> Json:  # noqa: ARG002 — reading weights takes no budget
         """The largest weights of the bundled model, and those that the paper speaks of."""
@@ -315,10 +354,13 @@ class Figure6(Table):
     def rows(self, results: Json) -> Iterator[Row]:
         """What the paper reads in its figure, asked of ours."""
         for words, (slug, what, published) in _READ.items():
-            yield Row(f"{self.name}/{slug}", f"weight of {what}", published, results["spoken of"][words], None)
+            weight = results["spoken of"][words]
+            holds = {"bad": weight < 0, "good": weight > 0, "powerful": weight > 0}.get(published)
+            yield Row(f"{self.name}/{slug}", f"weight of {what}", published, weight, None, holds=holds)
         sets = {one.name: one for one in map(self._from_json, results["sets"])}
         cutting, eyes = self._count(sets["LI 3×2"], cuts), self._count(sets["LD 3×3"], makes_two_eyes)
-        yield Row(f"{self.name}/cuts", f"shapes that cut among the {PER_SET} of LI 3×2", "shown", cutting, None)
+        what = f"shapes that cut among the {PER_SET} of LI 3×2"
+        yield Row(f"{self.name}/cuts", what, "shown", cutting, None, holds=cutting > 0)
         what = f"shapes with two eyes in the corner among the {PER_SET} of LD 3×3"
         yield Row(f"{self.name}/eyes", what, 3, eyes, None)
 

@@ -27,7 +27,7 @@ from katachi.papers.documents import (
     plot,
     table,
 )
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Scope, Table, planned
 from katachi.papers.tournaments import Pair, distinct_games, format_won, play_tournaments, rate_games, write_players
 from katachi.papers.wu2006 import tables
 from katachi.papers.wu2006.nets import (
@@ -120,7 +120,8 @@ class Bootstrap(Table):
             if known := board.get("known"):
                 asked = results["data"]["size"]
                 what = f"bootstrap on {size}×{size}: ownership accuracy on {asked}×{asked}, %"
-                yield Row(f"{self.name}/{size}/known", what, None, round(known["mean"], 1), known["interval"])
+                n = planned(results, MEASURED)
+                yield Row(f"{self.name}/{size}/known", what, None, round(known["mean"], 1), known["interval"], n=n)
 
     def section(self, results: Json) -> str:
         """Ours, and what the paper says in words."""

@@ -16,7 +16,7 @@ from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.scoring import DEFAULT_PLAYOUTS, estimate_status
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, share, table
-from katachi.papers.experiment import Budget, Json, Row, Run, Scope, Table, Value, do_runs
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, Value, do_runs
 from katachi.papers.wu2006.nets import (
     DIFFERENCES,
     LARGE,
@@ -223,7 +223,7 @@ class Points(Table):
         return results
 
     def _estimate(self, known: Json) -> Estimate:
-        return Estimate(known["mean"], tuple(known["interval"]))
+        return Estimate(known["mean"], tuple(known["interval"]), known["positions"])
 
     def rows(self, results: Json) -> Iterator[Row]:
         """The share over all phases and at the end, of every network on every set."""
@@ -445,15 +445,16 @@ class Table2(Table):
         published, first = PUBLISHED_X.get(size, {}), board["asked"][0]
         random = round(math.exp(-first["random_log"]), 1)
         what = f"{size}×{size}, random: geometric mean of the probability of moves, 1 / x"
-        yield Row(f"{self.name}/{size}/random", what, published.get(_RANDOM), random, None)
+        yield Row(f"{self.name}/{size}/random", what, published.get(_RANDOM), random, None, better=Better.SAME)
         for net, asked in zip(nets, board["asked"], strict=True):
             name, what = net["title"].strip("`"), f"{size}×{size}, {net['title']}"
             papers = is_the_papers(net)
+            more: Json = {"n": asked["moves"], "better": Better.LOWER}
             for mean, found in self._means(asked).items():
                 known: Value = published.get(_NETWORK) if papers and mean == "geometric" else None
                 x, low, high = (round(bound, 2) for bound in found)
                 text = f"{what}: {mean} mean of the probability of moves, 1 / x"
-                yield Row(f"{self.name}/{size}/{name}/{mean}", text, known, x, (low, high))
+                yield Row(f"{self.name}/{size}/{name}/{mean}", text, known, x, (low, high), **more)
             for top in (1, BEST):
                 known = AMONG_BEST if top == BEST and size == LARGE and papers else None
                 text = f"{what}: top-{top} rate, %"
