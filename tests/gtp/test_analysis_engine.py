@@ -12,6 +12,7 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,8 +20,11 @@ from hypothesis import strategies as st
 from katachi.core.conformance import sample_games
 from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.go.board import Board
-from katachi.go.points import PASS
+from katachi.go.game import Game
+from katachi.go.points import PASS, format_vertex
+from katachi.go.rules import parse_rules
 from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective, QueryError, parse_query
+from katachi.players.specs import load_player
 
 Answer = dict[str, Any]
 
@@ -89,6 +93,33 @@ def test_the_policy_is_the_evaluators_and_minus_one_where_a_move_is_illegal(play
     assert policy[0] == -1
     assert sum(policy[1:]) == pytest.approx(1, abs=1e-5)
     assert policy[9] > policy[1]
+
+
+@pytest.mark.parametrize("visits", [25, 100, 500])
+def test_the_best_of_the_moves_listed_wins_as_often_as_the_position(visits):
+    """Sabaki shows the most that any listed move wins as the win rate of the position."""
+    people, strong = (
+        load_player("policy-9 search.temperature=1", seed=3),
+        load_player("strong-9 search.threads=1", seed=1),
+    )
+    game, moves = Game(9, parse_rules("chinese")), []
+    for color in "BW" * 18:
+        move = people.decide(game.copy(), Limit()).move
+        game.play(move)
+        moves.append([color, format_vertex(move, 9)])
+    turns = range(0, 36, 5)
+    asked = query(moves=moves, boardXSize=9, boardYSize=9, analyzeTurns=list(turns), maxVisits=visits)
+    as_moving = {"reportAnalysisWinratesAs": "SIDETOMOVE"}
+    excess = []
+    for answer in ask(strong, asked | {"overrideSettings": as_moving}):
+        root, infos = answer["rootInfo"], answer["moveInfos"]
+        excess.append(max(info["winrate"] for info in infos) - root["winrate"])
+        points = max(info["scoreLead"] for info in infos) - root["scoreLead"]
+        assert -1 <= points <= 3, "leads are of the same kind"
+        hardly = [info["winrate"] - root["winrate"] for info in infos if info["visits"] <= 2]
+        assert max(hardly, default=0) <= 0.02, "of moves that were hardly looked at nobody knows better"
+    assert abs(np.median(excess)) <= 0.02
+    assert np.max(np.abs(excess)) <= 0.06, "where a better move is just being found"
 
 
 def test_a_player_that_says_nothing_has_neutral_values(players):

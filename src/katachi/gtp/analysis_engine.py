@@ -34,7 +34,7 @@ from katachi.go.rules import HandicapBonus, KoRule, Rules, RulesError, parse_rul
 from katachi.gtp.commands.admin import engine_version
 from katachi.gtp.protocol import Line
 from katachi.gtp.serving import describe_error, read_lines, write_all
-from katachi.gtp.session import lead_of, lower_bound, total_visits, win_rate
+from katachi.gtp.session import bound_of, lead_of, total_visits, win_rate
 from katachi.players import asking
 
 # Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
@@ -366,7 +366,7 @@ def _describe_root(analysis: Analysis, game: Game, view: int) -> Answer:
 def _values(analysis: Analysis, candidate: Candidate | None, visits: int, to_play: int, view: int) -> Answer:
     """The numbers of a candidate, or with None of the position."""
     wins = win_rate(analysis, candidate, view)
-    bound = lower_bound(analysis, candidate, to_play)  # of the player to move, whoever looks at it
+    bound = bound_of(analysis, candidate, to_play)  # of the player to move, whoever looks at it
     bound = bound if view == to_play else 1 - bound
     lead = lead_of(analysis, candidate, view) or 0.0
     values: Answer = {"visits": visits, "weight": float(visits), "winrate": wins, "lcb": bound}

@@ -7,7 +7,6 @@ it: ``syntax error``.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import stat
 import time
@@ -28,7 +27,7 @@ from katachi.go.game import Game, Step
 from katachi.go.points import BLACK, WHITE, format_vertex, parse_color, parse_vertex
 from katachi.go.rules import Rules
 from katachi.gtp.protocol import GtpError
-from katachi.players.asking import Preparation, count_visits, spread_of, watch_decisions
+from katachi.players.asking import Preparation, count_visits, lower_bound, spread_of, watch_decisions
 from katachi.search.clock import Clock, TimeControl
 
 # Boards of numbers, labels and colors as text, in the forms that GoGui draws over the stones.
@@ -121,8 +120,6 @@ def write_confined(directory: Path, name: str, content: bytes) -> None:
 # integers from 0 to 10000; KataGo's has floats. What a player does not know is left out, but for two things that
 # readers cannot do without: visits, which are 1, and the win rate, which is that of the position, or even.
 
-_CONFIDENCE: Final = 1.96  # standard errors between a win rate and its lower bound
-
 
 class Dialect(Enum):
     LEELA = "lz"
@@ -178,7 +175,7 @@ def _values(analysis: Analysis, candidate: Candidate | None, style: ReportStyle,
         yield from ("scoreLead", f"{lead:.6g}")
     if candidate is not None and candidate.prior is not None:
         yield from ("prior", style.share(candidate.prior))
-    yield from ("lcb", style.share(lower_bound(analysis, candidate, color)))
+    yield from ("lcb", style.share(bound_of(analysis, candidate, color)))
 
 
 def total_visits(analysis: Analysis) -> int:
@@ -204,12 +201,10 @@ def lead_of(analysis: Analysis, candidate: Candidate | None, color: int) -> floa
     return None if black_lead is None else color * black_lead + 0.0  # White must not see a lead of -0
 
 
-def lower_bound(analysis: Analysis, candidate: Candidate | None, color: int) -> float:
-    """The win rate less what chance may have added, were every visit a game won or lost."""
-    wins = win_rate(analysis, candidate, color)
+def bound_of(analysis: Analysis, candidate: Candidate | None, color: int) -> float:
+    """The lower bound of a win rate."""
     visits = total_visits(analysis) if candidate is None else candidate.visits
-    spread = math.sqrt(max(0.0, wins * (1 - wins)) / visits) if visits else 0.0
-    return max(0.0, wins - _CONFIDENCE * spread)
+    return max(0.0, lower_bound(win_rate(analysis, candidate, color), visits))
 
 
 def _numbers(values: Iterable[float]) -> Iterator[str]:

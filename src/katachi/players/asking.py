@@ -9,6 +9,7 @@ Also which moves an answer is to be about. Whoever asks may leave moves out (``a
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -115,6 +116,14 @@ def count_visits(candidates: Sequence[Candidate]) -> list[int]:
     """The visits of each candidate; one each if nobody counted, because front ends divide by the most."""
     visits = [candidate.visits for candidate in candidates]
     return visits if any(visits) else [1] * len(visits)
+
+
+_CONFIDENCE: Final = 1.96  # standard errors between a win rate and its lower bound
+
+
+def lower_bound(wins: float, visits: float) -> float:
+    """A win rate less what chance may have added, were every visit a game won or lost."""
+    return wins - _CONFIDENCE * math.sqrt(max(0.0, wins * (1 - wins)) / visits) if visits else wins
 
 
 def spread_of(ownership: Floats) -> Floats:

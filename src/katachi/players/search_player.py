@@ -20,7 +20,7 @@ from __future__ import annotations
 import types
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
-from dataclasses import astuple, fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass, replace
 from threading import Event
 from typing import (
     TYPE_CHECKING,
@@ -58,6 +58,7 @@ from katachi.features.planes import HIGHEST_RANK
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.scoring import estimate_status
+from katachi.players.asking import lower_bound
 from katachi.search.one_ply import (
     PlayoutResult,
     PolicyResult,
@@ -452,21 +453,43 @@ def stricter(first: Limit, second: Limit) -> Limit:
 
 
 def describe_result(result: SearchResult, to_play: int) -> Analysis:
-    """A search's result for display: the move found first, then the others by visits of a tree, prior or value."""
+    """A search's result for display: the move found first, then the others by lower bound, prior or value."""
+    if isinstance(result, TreeResult):
+        result = _steady(result)
     moves = [move for move in moves_of(result.visits > 0) if move != result.move]
     worth: list[float] = _worth(result, to_play).tolist()
     moves.sort(key=lambda move: -worth[move])
     candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
     if isinstance(result, PlayoutResult | PolicyResult):
-        return Analysis(candidates, result.black_wins, result.black_lead, result.ownership)
+        wins = result.root_wins if isinstance(result, TreeResult) else None
+        wins = result.black_wins if wins is None else wins
+        return Analysis(candidates, wins, result.black_lead, result.ownership)
     return Analysis(candidates, result.black_wins)
+
+
+def _steady(result: TreeResult) -> TreeResult:
+    """A tree's result with the values of moves drawn to that of the position, the more the less they were visited.
+
+    Else the luckiest of many moves that were tried once would be shown as the best.
+    """
+    if result.root_wins is None or not result.sweep.size:
+        return result
+    trust = result.visits / (result.visits + result.doubt)
+    sweep = result.root_wins + trust * (result.sweep - result.root_wins)
+    leads = result.leads
+    if result.black_lead is not None and leads.size:
+        leads = result.black_lead + trust * (leads - result.black_lead)
+    return replace(result, black_wins=float(sweep[result.move]), sweep=sweep, leads=leads)
 
 
 def _worth(result: SearchResult, to_play: int) -> NDArray[Any]:
     """What moves are sorted by, [n²+1]."""
     if isinstance(result, PolicyResult):
         return result.priors
-    if isinstance(result, SweepResult) and not isinstance(result, TreeResult):
+    if isinstance(result, TreeResult) and result.sweep.size:
+        wins = np.nan_to_num(result.sweep if to_play == BLACK else 1 - result.sweep)
+        return np.array([lower_bound(*pair) for pair in zip(wins.tolist(), result.visits.tolist(), strict=True)])
+    if isinstance(result, SweepResult):
         return to_play * np.nan_to_num(result.sweep)
     return result.visits
 
