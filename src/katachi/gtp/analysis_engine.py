@@ -30,11 +30,11 @@ from katachi.core.contracts import Analysis, Ban, Candidate, Evaluator, Limit, P
 from katachi.go.board import Board, Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry, format_vertex, parse_color, parse_vertex
-from katachi.go.rules import HandicapBonus, KoRule, Rules, RulesError, parse_rules
+from katachi.go.rules import HandicapBonus, Rules, RulesError, parse_rules
 from katachi.gtp.commands.admin import engine_version
 from katachi.gtp.protocol import Line
 from katachi.gtp.serving import describe_error, read_lines, write_all
-from katachi.gtp.session import bound_of, lead_of, total_visits, win_rate
+from katachi.gtp.session import bound_of, lead_of, play_tolerantly, total_visits, win_rate
 from katachi.players import asking
 
 # Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
@@ -88,7 +88,7 @@ class Query:
         """The game after so many of its moves."""
         game = self.start.copy()
         for color, move in self.plays[:turn]:
-            _play_tolerantly(game, color, move)
+            play_tolerantly(game, move, color, _TOLERATED)
         if turn < len(self.plays):
             game.to_play = self.plays[turn][0]
         return game
@@ -246,23 +246,10 @@ def _check_legal(start: Game, plays: Sequence[tuple[int, int]], form: _QueryForm
     game = start.copy()
     for number, (color, move) in enumerate(plays):
         try:
-            _play_tolerantly(game, color, move)
+            play_tolerantly(game, move, color, _TOLERATED)
         except IllegalMove as error:
             text = form.moves[number][1]
             raise QueryError(f"Illegal move {number}: {text} ({error.reason.value})", "moves") from None
-
-
-def _play_tolerantly(game: Game, color: int, move: int) -> None:
-    """Play what any rules allow: a record is analyzed as it was played."""
-    if game.why_illegal(move, color) not in _TOLERATED:
-        game.play(move, color)
-        return
-    rules = game.rules
-    game.rules = replace(rules, ko=KoRule.SIMPLE, suicide=True)
-    try:
-        game.play(move, color)
-    finally:
-        game.rules = rules
 
 
 def _turns(form: _QueryForm) -> dict[int, int]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from typing import Final, TypeVar
@@ -21,11 +22,21 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Limit, Player, PonderingPlayer
+from katachi.core.contracts import (
+    Analysis,
+    Ban,
+    Candidate,
+    Decision,
+    InterruptiblePlayer,
+    Limit,
+    Player,
+    PonderingPlayer,
+)
 from katachi.core.disk import write_atomically
+from katachi.go.board import Illegality
 from katachi.go.game import Game, Step
-from katachi.go.points import BLACK, WHITE, format_vertex, parse_color, parse_vertex
-from katachi.go.rules import Rules
+from katachi.go.points import BLACK, PASS, WHITE, format_vertex, parse_color, parse_vertex
+from katachi.go.rules import KoRule, Rules
 from katachi.gtp.protocol import GtpError
 from katachi.players.asking import Preparation, count_visits, lower_bound, spread_of, watch_decisions
 from katachi.search.clock import Clock, TimeControl
@@ -225,7 +236,7 @@ _log = logging.getLogger(__name__)
 class Session:
     """The state behind the commands. Whoever has ``player`` think asks for ``ready_player``.
 
-    ``input_waiting`` is set when the controller has said something new.
+    ``input_waiting`` is set when the controller has said something new, ``interrupted`` when it wants a move now.
 
     ``asked`` is the time since when the controller waits for the answer that is being given; None is now.
     """
@@ -237,6 +248,7 @@ class Session:
     clock: Clock = field(default_factory=Clock)
     input_waiting: Event = field(default_factory=Event)
     has_quit: bool = False
+    interrupted: Event = field(default_factory=Event)
     asked: float | None = None
     ponders: bool = False
     _steps_to_ponder: list[Step] | None = None
@@ -278,6 +290,8 @@ class Session:
         """Ask the player for a move of the game and charge its clock."""
         player = self.ready_player()
         with self._charging(color) as limit:
+            if isinstance(player, InterruptiblePlayer):
+                return player.decide_until(self.game_for(color), limit, self.interrupted)
             return player.decide(self.game_for(color), limit)
 
     def think(self, color: int, stop: Event, bans: Collection[Ban] = ()) -> Iterator[Decision]:
@@ -312,6 +326,12 @@ class Session:
             self.ponders = False
             _log.warning("%s ponders no more: %s: %s", self.player.name, type(error).__name__, error)
 
+    @property
+    def was_ended(self) -> bool:
+        """Whether both have passed in turn at some time, though play may have gone on."""
+        moves = [play.move for play in self.game.moves]
+        return any(first == second == PASS for first, second in pairwise(moves))
+
     def game_for(self, color: int) -> Game:
         """A copy with that color to play, so that a player cannot spoil the game that is ours."""
         game = self.game.copy()
@@ -329,6 +349,19 @@ class Session:
             return self.limit
         given = self.limit.seconds
         return replace(self.limit, seconds=seconds if given is None else min(given, seconds))
+
+
+def play_tolerantly(game: Game, move: int, color: int, tolerated: Collection[Illegality]) -> None:
+    """Play what any rules allow, if ours forbid it for one of these reasons."""
+    if game.why_illegal(move, color) not in tolerated:
+        game.play(move, color)
+        return
+    rules = game.rules
+    game.rules = replace(rules, ko=KoRule.SIMPLE, suicide=True)
+    try:
+        game.play(move, color)
+    finally:
+        game.rules = rules
 
 
 def _read(parse: Callable[[], T], message: str = "") -> T:

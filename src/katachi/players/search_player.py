@@ -175,6 +175,8 @@ class PreparingSearch(Search, Protocol):
 class TreeSearch(DeepeningSearch, PreparingSearch, Protocol):
     """A search whose tree can do without some moves, and can be grown while the opponent thinks."""
 
+    def search(self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None) -> SearchResult: ...
+
     def deepen(
         self,
         game: Game,
@@ -240,12 +242,19 @@ class SearchPlayer:
 
     def decide(self, game: Game, limit: Limit) -> Decision:
         """What the search finds, unless a pass wins the game or all is lost."""
+        return self.decide_until(game, limit, Event())
+
+    def decide_until(self, game: Game, limit: Limit, stop: Event) -> Decision:
+        """The same, or soon after ``stop`` is set what a tree search has found until then."""
         if self._bans:
-            *_, last = self.think(game, limit, Event())
+            *_, last = self.think(game, limit, stop)
             return last
         if wins_by_passing(game):
             return _WON
-        return self._conclude(game, self._search.search(game, stricter(self._limit, limit), self._rng))
+        limit = stricter(self._limit, limit)
+        if isinstance(self._search, TreeSearch):
+            return self._conclude(game, self._search.search(game, limit, self._rng, stop))
+        return self._conclude(game, self._search.search(game, limit, self._rng))
 
     def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
         """The same, watched: what would be decided after each result of the search."""
@@ -393,9 +402,9 @@ class Mcts(SearchPlayer):
         self._check_evaluator(game)
         return self._intact(game, self._search.search(game, stricter(self._limit, limit or Limit()), self._rng))
 
-    def decide(self, game: Game, limit: Limit) -> Decision:
+    def decide_until(self, game: Game, limit: Limit, stop: Event) -> Decision:
         self._check_evaluator(game)
-        return super().decide(game, limit)
+        return super().decide_until(game, limit, stop)
 
     def _conclude(self, game: Game, result: SearchResult) -> Decision:
         return super()._conclude(game, self._intact(game, result))

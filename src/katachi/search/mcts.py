@@ -393,9 +393,9 @@ class MctsSearch:
         large = load_large_patterns() if self.settings.large_patterns else None
         return MctsWorkers(threads, at_once, self.settings.playouts, self._compiled, self.evaluator, large)
 
-    def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
+    def search(self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
-        ending = _Ending(limit.seconds, stops_early=self.settings.stops_early)
+        ending = _Ending(limit.seconds, stop, stops_early=self.settings.stops_early)
         tree = self._begin_evaluated(game, rng, ending)
         for _ in self._grow(tree, self._quota(limit), ending):
             pass
