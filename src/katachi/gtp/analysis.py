@@ -37,7 +37,7 @@ from katachi.gtp.session import (
     total_visits,
     win_rate,
 )
-from katachi.players.asking import Selection, ban_others, count_visits, watch_analyses
+from katachi.players.asking import Selection, ban_others, count_visits, find_evaluator, find_owners, watch_analyses
 
 table = CommandTable[Session]()
 
@@ -52,9 +52,10 @@ _STYLES: Final = {
     "ownership": "ownership",
     "ownershipstdev": "ownership_spread",
     "pvvisits": "variation_visits",
+    "movesownership": "moves_ownership",
 }
 # Asked of KataGo for more fields, which a reader must be able to miss: accepted, and left out.
-_UNFILLED: Final = ("pvedgevisits", "movesownership", "movesownershipstdev", "noresultvalue")
+_UNFILLED: Final = ("pvedgevisits", "movesownershipstdev", "noresultvalue")
 
 
 @dataclass(slots=True)
@@ -262,7 +263,8 @@ def _report(session: Session, request: Request, analysis: Analysis) -> Iterator[
     game = session.game_for(request.color)
     style = ReportStyle(request.dialect, **request.extras)
     candidates = request.selection.choose(analysis.candidates, game)
-    line = format_report(analysis, candidates, style, size=game.size, color=request.color)
+    owners = find_owners(find_evaluator(session.player), game, candidates) if style.moves_ownership else None
+    line = format_report(analysis, candidates, style, size=game.size, color=request.color, owners=owners)
     if line:
         yield line
 

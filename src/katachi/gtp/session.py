@@ -27,6 +27,7 @@ from katachi.core.contracts import (
     Ban,
     Candidate,
     Decision,
+    Floats,
     InterruptiblePlayer,
     Limit,
     Player,
@@ -146,6 +147,7 @@ class ReportStyle:
     variation_visits: bool = False
     ownership: bool = False
     ownership_spread: bool = False
+    moves_ownership: bool = False
 
     def share(self, share: float) -> str:
         """A share of 1."""
@@ -153,9 +155,18 @@ class ReportStyle:
 
 
 def format_report(
-    analysis: Analysis, candidates: Sequence[Candidate], style: ReportStyle, *, size: int, color: int
+    analysis: Analysis,
+    candidates: Sequence[Candidate],
+    style: ReportStyle,
+    *,
+    size: int,
+    color: int,
+    owners: Floats | None = None,
 ) -> str:
-    """One line on the candidates that were chosen, best first, and on the whole board if asked for; it may be empty."""
+    """One line on the candidates that were chosen, best first, and on the whole board if asked for; it may be empty.
+
+    ``owners`` are those of the board after each candidate.
+    """
     words: list[str] = []
     for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True)):
         words += ["info", "move", format_vertex(candidate.move, size), "visits", str(visits)]
@@ -164,6 +175,8 @@ def format_report(
         words += [format_vertex(move, size) for move in candidate.variation or (candidate.move,)]
         if style.variation_visits and candidate.variation_visits:
             words += ["pvVisits", *map(str, candidate.variation_visits)]
+        if owners is not None:
+            words += ["movesOwnership", *_numbers(color * owners[order])]
     if style.root:
         visits = max(1, total_visits(analysis))
         words += ["rootInfo", "visits", str(visits), *_values(analysis, None, style, color)]

@@ -30,12 +30,14 @@ from katachi.core.contracts import (
     Evaluator,
     Floats,
     Limit,
+    OwnershipEvaluator,
     Player,
     PreparingPlayer,
+    RankedEvaluator,
     SelectivePlayer,
     ThinkingPlayer,
 )
-from katachi.core.evaluators import moves_of
+from katachi.core.evaluators import after, moves_of
 from katachi.go import game as rules
 from katachi.go.compiling import compiling
 from katachi.go.game import Game
@@ -81,7 +83,15 @@ def describe_models(player: Player) -> list[dict[str, object]]:
     evaluator = find_evaluator(player)
     if evaluator is None:
         return []
-    return [{"name": player.name, "internalName": type(evaluator).__name__, "usesHumanSLProfile": False}]
+    knows_ranks = isinstance(evaluator, RankedEvaluator) and evaluator.lowest_rank is not None
+    return [{"name": player.name, "internalName": type(evaluator).__name__, "usesHumanSLProfile": knows_ranks}]
+
+
+def find_owners(evaluator: Evaluator | None, game: Game, candidates: Sequence[Candidate]) -> Floats | None:
+    """Who an evaluator says will own each point after each candidate, [candidates, n²]; None if it does not say."""
+    if not isinstance(evaluator, OwnershipEvaluator) or not candidates:
+        return None
+    return evaluator.ownership([after(game.board, candidate.move) for candidate in candidates])
 
 
 @dataclass(slots=True)

@@ -362,7 +362,7 @@ class SearchPlayer:
         elif isinstance(self._search, TunableSearch) and table == "search":
             self._search = change_parameter(self._search.settings, key, text).build(self._search.evaluator)
         elif isinstance(self._search, TunableSearch) and isinstance(self.evaluator, RankedEvaluator) and key == "rank":
-            self._search = self._search.settings.build(self.evaluator.at_rank(_parse_rank(text, self.evaluator)))
+            self._search = self._search.settings.build(self.evaluator.at_rank(parse_rank(text, self.evaluator)))
             self._rank = text
         else:
             self._resign_below = _check_share(None if text == "none" else float(text))
@@ -439,7 +439,7 @@ def _check_share(resign_below: float | None) -> float | None:
     return resign_below
 
 
-def _parse_rank(text: str, evaluator: RankedEvaluator) -> int:
+def parse_rank(text: str, evaluator: RankedEvaluator) -> int:
     """The grade of a rank such as 5, 5d or 15k; raises ValueError if the evaluator does not know it."""
     grade, lowest = parse_grade(text), evaluator.lowest_rank
     if lowest is None or not lowest <= grade <= HIGHEST_RANK:
