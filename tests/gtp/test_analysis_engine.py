@@ -122,7 +122,7 @@ def test_the_best_of_the_moves_listed_wins_as_often_as_the_position(visits):
     assert np.max(np.abs(excess)) <= 0.06, "where a better move is just being found"
 
 
-def test_a_player_that_cannot_judge_says_so(players):
+def test_a_player_that_cannot_say_who_wins_is_an_error(players):
     (answer,) = ask(players["silent"](), query(includeOwnership=True, includePolicy=True))
     assert answer.keys() == {"error", "id", "turnNumber"}
     assert "silent cannot say who wins: take" in answer["error"]

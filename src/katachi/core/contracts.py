@@ -308,7 +308,7 @@ class ThinkingPlayer(Player, Protocol):
 
 @runtime_checkable
 class InterruptiblePlayer(Player, Protocol):
-    """Can be told to make its move now."""
+    """Can be asked to make its move now."""
 
     def decide_until(self, game: Game, limit: Limit, stop: Event) -> Decision:
         """What ``decide`` decides; soon after ``stop`` is set, the best that was found until then."""

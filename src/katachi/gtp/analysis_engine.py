@@ -432,7 +432,7 @@ def _legal_shares(game: Game, policy: NDArray[Any]) -> list[float]:
     return _plain(np.where(legal, policy / total, -1.0))
 
 
-def _can_judge(analysis: Analysis, evaluator: Evaluator | None) -> bool:
+def _says_who_wins(analysis: Analysis, evaluator: Evaluator | None) -> bool:
     """Whether anything is known of who wins."""
     if isinstance(evaluator, ValuingEvaluator) and not evaluator.values_positions and analysis.black_lead is None:
         return False
@@ -613,7 +613,7 @@ class AnalysisEngine:
         if last is None:
             send(describe_nothing(query, task.turn))
             return
-        if not _can_judge(last, evaluator):
+        if not _says_who_wins(last, evaluator):
             raise QueryError(f"{self._player.name} cannot say who wins: take {_WHO_CAN}", "")
         answer = describe_analysis(query, task.turn, game, last, evaluator, is_during_search=False)
         lacking = find_lacking(query, answer)
