@@ -604,6 +604,8 @@ class AnalysisEngine:
             send(describe_nothing(query, task.turn))
             return
         evaluator = asking.find_evaluator(self._player)
+        if query.rank is not None:
+            _at_rank(evaluator, query.rank)  # raises what is wrong with it before anything is searched
         interval = query.form.reportDuringSearchEvery or float("inf")
         due, last = time.monotonic() + interval, None
         for last in asking.watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
