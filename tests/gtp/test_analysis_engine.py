@@ -12,6 +12,7 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,8 +20,11 @@ from hypothesis import strategies as st
 from katachi.core.conformance import sample_games
 from katachi.core.contracts import Analysis, Candidate, Decision, Limit
 from katachi.go.board import Board
-from katachi.go.points import PASS
+from katachi.go.game import Game
+from katachi.go.points import PASS, format_vertex, parse_vertex
+from katachi.go.rules import parse_rules
 from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective, QueryError, parse_query
+from katachi.players.specs import load_player
 
 Answer = dict[str, Any]
 
@@ -91,12 +95,82 @@ def test_the_policy_is_the_evaluators_and_minus_one_where_a_move_is_illegal(play
     assert policy[9] > policy[1]
 
 
-def test_a_player_that_says_nothing_has_neutral_values(players):
+@pytest.mark.parametrize("visits", [25, 100, 500])
+def test_the_best_of_the_moves_listed_wins_as_often_as_the_position(visits):
+    """Sabaki shows the most that any listed move wins as the win rate of the position."""
+    people, strong = (
+        load_player("policy-9 search.temperature=1", seed=3),
+        load_player("strong-9 search.threads=1", seed=1),
+    )
+    game, moves = Game(9, parse_rules("chinese")), []
+    for color in "BW" * 18:
+        move = people.decide(game.copy(), Limit()).move
+        game.play(move)
+        moves.append([color, format_vertex(move, 9)])
+    turns = range(0, 36, 5)
+    asked = query(moves=moves, boardXSize=9, boardYSize=9, analyzeTurns=list(turns), maxVisits=visits)
+    as_moving = {"reportAnalysisWinratesAs": "SIDETOMOVE"}
+    excess = []
+    for answer in ask(strong, asked | {"overrideSettings": as_moving}):
+        root, infos = answer["rootInfo"], answer["moveInfos"]
+        excess.append(max(info["winrate"] for info in infos) - root["winrate"])
+        points = max(info["scoreLead"] for info in infos) - root["scoreLead"]
+        assert -1 <= points <= 3, "leads are of the same kind"
+        hardly = [info["winrate"] - root["winrate"] for info in infos if info["visits"] <= 2]
+        assert max(hardly, default=0) <= 0.02, "of moves that were hardly looked at nobody knows better"
+    assert abs(np.median(excess)) <= 0.02
+    assert np.max(np.abs(excess)) <= 0.06, "where a better move is just being found"
+
+
+def test_a_player_that_cannot_say_who_wins_is_an_error(players):
     (answer,) = ask(players["silent"](), query(includeOwnership=True, includePolicy=True))
-    assert answer.keys() == {"id", "turnNumber", "isDuringSearch", "moveInfos", "rootInfo"}
-    (info,) = answer["moveInfos"]
-    assert (info["move"], info["visits"], info["winrate"], info["scoreLead"], info["prior"]) == ("A3", 1, 0.5, 0, 0)
-    assert info["lcb"] == 0.5
+    assert answer.keys() == {"error", "id", "turnNumber"}
+    assert "silent cannot say who wins: take" in answer["error"]
+    (answer,) = ask(load_player("random", seed=1), query())
+    assert "random cannot say who wins" in answer["error"]
+
+
+def test_what_a_player_does_not_know_is_left_out_with_a_warning(players):
+    asked = [query(name, includeOwnership=True, includePolicy=True, includeMovesOwnership=True) for name in "ab"]
+    warning, answer, again = ask(load_player("alp", seed=1), *asked)
+    assert warning["warning"].startswith("alp does not tell ownership, policy, scoreLead, prior, ownership of moves: ")
+    assert (warning["id"], warning["field"]) == ("a", "ownership")
+    assert (answer["id"], again["id"]) == ("a", "b"), "it is said once"
+    for values in (answer["rootInfo"], *answer["moveInfos"]):
+        assert "winrate" in values
+        assert not {"scoreLead", "scoreMean", "scoreStdev", "prior"} & values.keys()
+    assert not {"ownership", "policy"} & answer.keys()
+
+
+def test_owners_after_each_move(players):
+    (answer,) = ask(players["evaluating"](), query(includeMovesOwnership=True, initialPlayer="W"))
+    assert [info["ownership"] for info in answer["moveInfos"]] == 3 * [np.linspace(-1, 1, 9).tolist()]
+
+
+def test_what_people_of_a_rank_would_play():
+    """KataGo's name for it; the search is as without."""
+    player = load_player("policy-9", seed=1)
+
+    def asked(profile: str, **fields: Any) -> Answer:
+        fields |= {"boardXSize": 9, "boardYSize": 9, "moves": [["B", "E5"], ["W", "E3"]]}
+        return query(overrideSettings={"humanSLProfile": profile}, **fields)
+
+    profiles = [asked(profile, includePolicy=True) for profile in ("rank_15k", "preaz_9d")]
+    weak, strong, plain = ask(player, *profiles, asked(""))
+    assert weak["humanPolicy"] != strong["humanPolicy"]
+    assert weak["policy"] == strong["policy"]
+    for answer in (weak, strong):
+        human = answer["humanPolicy"]
+        assert human[40] == -1
+        assert sum(share for share in human if share > 0) == pytest.approx(1, abs=1e-3)
+        first = answer["moveInfos"][0]
+        assert first["humanPrior"] == human[parse_vertex(first["move"], 9)]
+    assert not any("humanPrior" in info for info in plain["moveInfos"])
+    wrong, far = ask(player, asked("proyear_1990"), asked("rank_99k"))
+    assert "rank_5k" in wrong["error"]
+    assert (far["field"], far["error"].split()[0]) == ("overrideSettings", "humanSLProfile:")
+    (ignorant,) = ask(load_player("alp", seed=1), asked("rank_5k"))
+    assert "knows no ranks" in ignorant["error"]
 
 
 def test_turns(first):
@@ -125,7 +199,7 @@ def test_hashes():
         asked = query(
             boardXSize=5, boardYSize=5, initialStones=stones, initialPlayer="B" if board.to_play == 1 else "W"
         )
-        return ask(Passer(), asked)[0]["rootInfo"]
+        return ask(Passer(), asked)[-1]["rootInfo"]
 
     for game, board in zip(games, turned, strict=True):
         one, other = root(game.board), root(board)
@@ -138,7 +212,7 @@ class Passer:
     name = "passer"
 
     def decide(self, game, limit):
-        return Decision(PASS)
+        return Decision(PASS, analysis=Analysis((Candidate(PASS, 0.5),), 0.5))
 
 
 def test_set_up_stones_and_who_plays_first(players):
@@ -319,9 +393,9 @@ class SlowPlayer:
         self.begun.set()
         while not (stop.is_set() or self.go_on.is_set()):
             visits += 1
-            yield Analysis((Candidate(PASS, 0.5, visits=visits),))
+            yield Analysis((Candidate(PASS, 0.5, 1.0, visits),), 0.5, 1.5)
             stop.wait(0.002)
-        yield Analysis((Candidate(PASS, 0.5, visits=visits + 1),))
+        yield Analysis((Candidate(PASS, 0.5, 1.0, visits + 1),), 0.5, 1.5)
 
 
 class Conversation:
@@ -461,7 +535,7 @@ def test_a_game_as_katrain_asks_about_it(conversation, slow):
     conversation.send(asked("QUERY:1", []), asked("QUERY:2", [["B", "E5"]]))
     assert slow.begun.wait(20)
     conversation.send(*({"id": f"QUERY:{n + 2}", "action": "terminate", "terminateId": f"QUERY:{n}"} for n in (1, 2)))
-    ended = {answer["id"] for answer in conversation.receive(4)}
+    ended = {answer["id"] for answer in conversation.receive(5)}  # one of them is a warning
     assert ended == {"QUERY:1", "QUERY:2", "QUERY:3", "QUERY:4"}
     slow.go_on.set()
     moves = [["B", "C3"], ["W", "G7"], ["B", "pass"]]

@@ -26,11 +26,11 @@ def test_a_dialogue_with_rules_files_and_log(sgf_folder, tmp_path):
     done = run("alp", "--rules", "chinese", "--directory", str(sgf_folder), "--log", str(log), lines=lines)
     assert done.returncode == 0, done.stderr
     answers = done.stdout.split("\n\n")
-    assert answers[0] == "=1 alp"
+    assert answers[0] == "=1 katachi alp"
     assert '"ko":"SIMPLE"' in answers[2]
     assert answers[3].startswith("?4 cannot load file")
     assert answers[4:] == ["=5 ", ""]
-    assert log.read_text().startswith("> 1 name\n=1 alp\n\n> 2 loadsgf")
+    assert log.read_text().startswith("> 1 name\n=1 katachi alp\n\n> 2 loadsgf")
 
 
 def test_the_seed_is_the_players():

@@ -13,9 +13,12 @@ from typing import BinaryIO
 
 import pytest
 
+from katachi.core.contracts import Decision
 from katachi.gtp import serving
+from katachi.gtp.engine import GtpEngine
 from katachi.gtp.protocol import MAX_LINE, GtpError
 from katachi.gtp.serving import CommandTable, InputReader
+from katachi.players.specs import load_player
 
 
 def converse(engine, data: bytes) -> bytes:
@@ -64,7 +67,10 @@ def test_commands_are_registered_once():
 
 
 def test_lines_end_in_any_way(make_engine):
-    assert converse(make_engine(), b"1 name\r\n2 name\n\r\n3 name") == b"=1 first\n\n=2 first\n\n=3 first\n\n"
+    assert (
+        converse(make_engine(), b"1 name\r\n2 name\n\r\n3 name")
+        == b"=1 katachi first\n\n=2 katachi first\n\n=3 katachi first\n\n"
+    )
 
 
 def test_nothing_is_answered_after_quit(make_engine):
@@ -74,9 +80,12 @@ def test_nothing_is_answered_after_quit(make_engine):
 def test_a_long_line_is_one_error_and_the_next_line_is_read(make_engine):
     for length in (MAX_LINE + 1, 1 << 20):
         line = b"17 echo " + b"x" * length
-        assert converse(make_engine(), line + b"\n18 name\n") == b"?17 syntax error: line too long\n\n=18 first\n\n"
+        assert (
+            converse(make_engine(), line + b"\n18 name\n")
+            == b"?17 syntax error: line too long\n\n=18 katachi first\n\n"
+        )
         assert converse(make_engine(), line) == b"?17 syntax error: line too long\n\n"
-    assert converse(make_engine(), b"#" * (1 << 20) + b"\n1 name\n") == b"=1 first\n\n"
+    assert converse(make_engine(), b"#" * (1 << 20) + b"\n1 name\n") == b"=1 katachi first\n\n"
     fits = b"echo " + b"x" * (MAX_LINE - 5)
     assert converse(make_engine(), fits + b"\n") == b"= " + fits[5:] + b"\n\n"
 
@@ -88,7 +97,7 @@ def test_bytes_that_are_no_utf8_come_back(make_engine):
 def test_the_log_has_both_sides(make_engine):
     log = io.BytesIO()
     make_engine().serve(io.BytesIO(b"1 name\nfoo\n"), io.BytesIO(), log=log)
-    assert log.getvalue() == b"> 1 name\n=1 first\n\n> foo\n? unknown command\n\n"
+    assert log.getvalue() == b"> 1 name\n=1 katachi first\n\n> foo\n? unknown command\n\n"
 
 
 @pytest.mark.parametrize("stop", [b"\n", b"# interrupt\n", b"\x00\n"])
@@ -101,7 +110,7 @@ def test_analysis_begins_at_once_and_is_stopped_by_any_line(dialogue, stop):
     visits = [int(line.split("visits ")[1].split()[0]) for line in [*reports, *rest]]
     assert visits == list(range(1, len(visits) + 1))
     dialogue.input.write(b"2 name\n")
-    assert dialogue.answer() == ["=2 analyzing"]
+    assert dialogue.answer() == ["=2 katachi analyzing"]
 
 
 def test_analysis_is_stopped_by_the_next_command(dialogue):
@@ -112,7 +121,7 @@ def test_analysis_is_stopped_by_the_next_command(dialogue):
         first, *reports = dialogue.answer()
         assert first == f"={number}"
         assert all(report.startswith("info move A9") for report in reports)
-    assert dialogue.answer() == ["= analyzing"]
+    assert dialogue.answer() == ["= katachi analyzing"]
 
 
 def test_interval_spaces_the_reports(dialogue):
@@ -162,7 +171,7 @@ def test_a_stream_that_takes_parts(make_engine):
 
     slow = Slow()
     make_engine().serve(io.BytesIO(b"1 name\n"), slow)
-    assert slow.taken == b"=1 first\n\n"
+    assert slow.taken == b"=1 katachi first\n\n"
 
 
 def test_waiting_is_set_as_long_as_a_line_waits():
@@ -205,7 +214,7 @@ def test_time_counts_from_the_line_or_from_the_answer_before_it(monkeypatch):
 def test_a_controller_far_ahead_is_answered_in_full(make_engine):
     count = 10_000
     answers = converse(make_engine(), b"".join(b"%d name\n" % number for number in range(count)))
-    assert answers == b"".join(b"=%d first\n\n" % number for number in range(count))
+    assert answers == b"".join(b"=%d katachi first\n\n" % number for number in range(count))
 
 
 def test_errors_inside_commands_are_told(make_engine):
@@ -237,7 +246,7 @@ def test_the_process_ends_cleanly(end):
         assert process.stderr is not None
         process.stdin.write(b"1 name\n")
         process.stdin.flush()
-        assert process.stdout.readline() == b"=1 passer\n"
+        assert process.stdout.readline() == b"=1 katachi passer\n"
         if end == "quit":
             process.stdin.write(b"quit\n")
             process.stdin.flush()  # and the pipe stays open
@@ -254,3 +263,78 @@ def test_stop_event_reaches_the_player(make_engine):
     event: Event = engine._session.input_waiting
     assert event.is_set(), "a single answer has nobody who could stop it"
     assert engine.answer("lz-analyze b").startswith(b"=\ninfo move A9 visits 1 ")
+
+
+# What programs send, in their order
+
+
+class DeliberatePlayer:
+    """Thinks for as long as nobody hurries it."""
+
+    name = "deliberate"
+
+    def decide(self, game, limit):
+        raise AssertionError("it can be hurried")
+
+    def decide_until(self, game, limit, stop):
+        assert stop.wait(60)
+        return Decision(game.size)
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_move_is_made_when_gogui_interrupts(early):
+    """Also if the line comes together with the command; one that came before the command means another."""
+    made = Dialogue(GtpEngine(DeliberatePlayer(), size=9))
+    made.input.write(b"known_command gogui-interrupt\n")
+    assert made.answer() == ["= true"]
+    if early:
+        made.input.write(b"genmove b\n# interrupt\ngenmove w\n# interrupt\n")
+    else:
+        made.input.write(b"# interrupt\ngenmove b\n")
+        made.input.write(b"# interrupt\n")
+    assert made.answer() == ["= A8"]
+    if early:
+        assert made.answer() == ["? deliberate wants to play A8: occupied"]
+    made.end()
+
+
+def test_a_tree_search_is_interrupted():
+    player = load_player("strong-9 limit.seconds=600", seed=1)
+    player.prepare(5)
+    made = Dialogue(GtpEngine(player, size=5))
+    made.input.write(b"genmove b\n# interrupt\n")
+    (answer,) = made.answer()
+    assert answer.startswith("= ")
+    made.end()
+
+
+def test_lizzie_reads_name_and_version(make_engine):
+    """It takes the second word of both, and complains of a version whose second number is below 15."""
+    engine = make_engine("first")
+    name, version = (engine.answer(line).decode().split() for line in ("1 name", "2 version"))
+    assert name[1] == "katachi", "it asks whoever is called KataGo for more"
+    assert int(version[1].split(".")[1]) >= 17
+    for line in ("3 boardsize 9", "4 komi 7.5", "5 lz-analyze 10", "6 name", "7 lz-genmove_analyze b 10"):
+        assert engine.answer(line).startswith(b"=" + line.split()[0].encode()), line
+
+
+def test_a_game_as_cgos_plays_it(make_engine):
+    engine = make_engine("first")
+    commands = engine.answer("list_commands").decode().split()
+    assert {"time_settings", "time_left", "cgos-genmove_analyze", "cgos-gameover"} <= set(commands)
+    opponent = ("cgos-opponent_name Gnugo-3.7.10-a1", "cgos-opponent_rating 1800")
+    for line in ("boardsize 9", "komi 7.0", "clear_board", "time_settings 300 0 0", *opponent, "time_left b 300 0",
+                 "cgos-genmove_analyze b", "play w E5", "time_left b 299 0", "cgos-genmove_analyze b",
+                 "cgos-gameover B+Resign"):  # fmt: skip
+        assert engine.answer(line).startswith(b"="), line
+    assert "black: 29" in engine.answer("katachi-clock").decode()
+    assert "2 own moves took" in engine.answer("katachi-clock").decode()
+
+
+def test_a_game_as_gtp2ogs_plays_it(make_engine):
+    engine = make_engine("first")
+    clocks = ("kata-list_time_settings", "kata-time_settings fischer 120 30", "kgs-time_settings byoyomi 60 10 5")
+    for line in ("list_commands", "known_command kata-time_settings", "boardsize 9", "clear_board", "komi 5.5", *clocks,
+                 "set_free_handicap C3 G7", "time_left b 10 5", "genmove w", "play b E5", "time_left w 9 5",
+                 "kata-genmove_analyze w 100", "final_status_list dead", "kgs-game_over", "quit"):  # fmt: skip
+        assert engine.answer(line).startswith(b"="), line

@@ -123,7 +123,7 @@ def test_input_ends_an_analysis_that_has_not_begun():
     served.say("lz-analyze b")
     assert served.read() == "="
     assert served.ask("name") == "", "the end of the analysis"
-    assert [served.read(), served.read()] == ["= slow", ""]
+    assert [served.read(), served.read()] == ["= katachi slow", ""]
     player.may_end.set()
     served.end()
 
@@ -202,7 +202,7 @@ def test_a_game_with_nothing_compiled(tmp_path):
     engine = start(tmp_path, "gtp", "random", "--seed", "1")
     out, err = engine.communicate("name\nboardsize 5\nplay b C3\ngenmove w\nlist_stones b\nquit\n", timeout=120)
     answers = [answer.removeprefix("= ") for answer in out.split("\n\n")]
-    assert (engine.returncode, answers[0], answers[4]) == (0, "random", "C3"), err
+    assert (engine.returncode, answers[0], answers[4]) == (0, "katachi random", "C3"), err
     assert answers[3] not in ("C3", "")
     assert compiled(tmp_path) != []
 

@@ -153,6 +153,43 @@ def test_most_of_the_time_is_used_by_the_end():
     assert clock.left(BLACK).seconds < 150
 
 
+@pytest.mark.parametrize(
+    ("control", "size", "lag", "least"),
+    [
+        (TimeControl("absolute", main=40), 9, 1.0, 0.1),  # less than the lag of all moves that a game may have
+        (TimeControl("absolute", main=62), 9, 1.0, 0.1),
+        (TimeControl("absolute", main=300), 9, 1.0, 5.0),  # CGOS
+        (TimeControl("absolute", main=900), 19, 1.0, 3.5),
+        (TimeControl("canadian", main=300, period=300, stones=25), 19, 1.0, 11.0),  # KGS
+        (TimeControl("byoyomi", main=60, period=10, stones=5), 9, 1.0, 9.0),
+        (TimeControl("byoyomi", period=5, stones=1), 9, 1.0, 3.9),
+        (TimeControl("fischer", main=120, increment=10), 9, 1.0, 10.0),  # OGS
+        (TimeControl("fischer-capped", main=20, increment=2, most=40), 19, 1.0, 1.0),
+    ],
+)
+def test_a_generous_lag_leaves_time_to_think(control, size, lag, least):
+    assert least < Clock(control, lag).seconds_for_move(BLACK, size=size, moves=0) <= control.main + control.period
+
+
+@pytest.mark.parametrize(("true_lag", "least"), [(0.02, 20.0), (0.3, 8.0), (0.99, 3.0)])
+def test_a_controller_shows_how_long_its_lag_is(true_lag, least):
+    """Forty seconds and ``--lag 1``: what the reports show need not be put aside; what they do show, must."""
+    control = TimeControl("absolute", main=40)
+    clock, referee = Clock(control, lag=1.0), Referee(control)
+    for number in range(30):
+        clock.set_left(BLACK, *referee.report())
+        seconds = clock.seconds_for_move(BLACK, size=9, moves=number)
+        assert seconds > 0.05 or true_lag > 0.9
+        assert referee.move(seconds + true_lag), number
+        clock.spend(BLACK, seconds)
+    used = clock.used(BLACK)
+    assert used.moves == 30
+    assert least < used.seconds < 40
+    assert used.longest < 8
+    clock.restart()
+    assert clock.used(BLACK).moves == 0
+
+
 def test_periods_run_out():
     clock = Clock(TimeControl("byoyomi", main=10, period=5, stones=3), lag=0)
     clock.spend(BLACK, 4)

@@ -14,6 +14,7 @@ from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import Rules
+from katachi.players.asking import lower_bound
 from katachi.players.search_player import SearchPlayer, describe_result
 from katachi.search.kernels.mcts_nodes import FREE
 from katachi.search.mcts import VARIATIONS, MctsSearch
@@ -272,11 +273,11 @@ def test_analysis():
     game.play(40)
     result = mcts(stops_early=False).search(game, Limit(simulations=1000), rng())
     analysis = describe_result(result, game.to_play)
-    visits = [candidate.visits for candidate in analysis.candidates]
-    assert visits == sorted(visits, reverse=True)
+    bounds = [lower_bound(1 - candidate.black_wins, candidate.visits) for candidate in analysis.candidates]
+    assert bounds[1:] == sorted(bounds[1:], reverse=True)
     assert analysis.candidates[0].move == result.move
     assert sum(candidate.prior for candidate in analysis.candidates) <= 1
-    for candidate in analysis.candidates[:VARIATIONS]:
+    for candidate in sorted(analysis.candidates, key=lambda candidate: -candidate.visits)[:VARIATIONS]:
         assert candidate.variation[0] == candidate.move
         assert candidate.variation_visits[0] == candidate.visits
         assert len(candidate.variation_visits) == len(candidate.variation)
@@ -300,8 +301,36 @@ def test_leads_of_moves_make_the_lead_of_the_position():
     tried = result.visits > 0
     assert np.isnan(result.leads[~tried]).all()
     assert np.average(result.leads[tried], weights=result.visits[tried]) == pytest.approx(result.black_lead)
+    for candidate in describe_result(result, game.to_play).candidates:
+        trust = candidate.visits / (candidate.visits + result.doubt)
+        shown = result.black_lead + trust * (result.leads[candidate.move] - result.black_lead)
+        assert candidate.black_lead == pytest.approx(shown)
+
+
+def test_the_value_of_the_position_is_the_mean_of_all_that_was_found():
+    """Moves that were tried once or twice in playouts won or lost all of these; nobody is to believe that."""
+    game = Game(9)
+    result = mcts(stops_early=False).search(game, Limit(simulations=100), rng())
+    tried = result.visits > 0
+    assert result.root_wins == pytest.approx(np.average(result.sweep[tried], weights=result.visits[tried]))
     analysis = describe_result(result, game.to_play)
-    assert all(candidate.black_lead == result.leads[candidate.move] for candidate in analysis.candidates)
+    assert analysis.black_wins == result.root_wins
+    assert np.nanmax(result.sweep) > result.root_wins + 0.3, "the luckiest move"
+    assert max(candidate.black_wins for candidate in analysis.candidates) < result.root_wins + 0.05
+
+
+def test_the_evaluators_word_on_the_position_counts_as_one_visit():
+    search = mcts(SureEvaluator(), priors="synchronous", expand_after=0, value_share=1.0, stops_early=False)
+    result = search.search(Game(5), Limit(simulations=1), rng())
+    assert result.root_wins == pytest.approx((0.9 + 0.2) / 2, abs=1e-5)
+
+
+class SureEvaluator(HashEvaluator):
+    """Who is to play wins, Black more surely."""
+
+    def evaluate(self, boards):
+        wins = [0.9 if board.to_play == BLACK else 0.2 for board in boards]
+        return super().evaluate(boards)._replace(black_wins=np.array(wins, dtype=np.float32))
 
 
 def test_criticality_is_what_winning_depends_on():

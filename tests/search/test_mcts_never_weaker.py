@@ -74,7 +74,7 @@ def test_lead_and_owners_are_those_of_the_evaluator_without_playouts():
 def test_leads_of_playouts_and_evaluator_are_mixed():
     found, result = search(Sure(lead=30.0), 40, priors="synchronous", expand_after=0, value_share=0.25)
     weights = found._workers._sum("weight")
-    assert weights == pytest.approx(40)
+    assert weights == pytest.approx(40 + 0.25), "simulations, and what the evaluator says of the position"
     played = found._workers._sum("playouts")
     assert played == 40
     assert np.abs(result.ownership).max() <= 1

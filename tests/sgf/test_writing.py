@@ -7,7 +7,7 @@ from sgfmill import sgf as sgfmill
 
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, GameResult
-from katachi.go.rules import parse_rules
+from katachi.go.rules import NAMED_RULES, parse_rules
 from katachi.sgf import Node, SgfError, SgfGame, format_sgf, game_to_sgf, load_sgf, parse_sgf, save_sgf
 
 
@@ -30,6 +30,18 @@ def test_a_game_comes_back_equal() -> None:
     assert (again.rules, again.handicap) == (game.rules, 2)
     assert (record.black, record.white, str(record.result)) == ("A]", "B\\", "W+R")
     assert record.repairs == []
+
+
+def test_rules_are_called_as_everywhere() -> None:
+    """By the names that SGF and other programs know; what these leave open comes back all the same."""
+    called = {}
+    for name, rules in NAMED_RULES.items():
+        root = parse_sgf(game_to_sgf(Game(9, rules)))[0]
+        called[name] = root.root.get("RU")
+        assert root.replay().rules == rules
+    assert called["katachi"] == called["chinese"] == called["chinese-kgs"] == "Chinese"
+    assert (called["japanese"], called["aga"], called["new-zealand"]) == ("Japanese", "AGA", "NZ")
+    assert "KRU" not in game_to_sgf(Game(9, NAMED_RULES["chinese"]))
 
 
 def test_rules_without_a_name_come_back() -> None:

@@ -72,7 +72,6 @@ class Judges:
             analysis = Analysis(()) if first is None else analyze_by(first, game)
         else:
             *_, analysis = watch_analyses(self.player, game.copy(), self.limit_in_force, Event())
-            analysis = replace(analysis, black_wins=_mean_value(analysis))
         for evaluator in evaluators.values():
             analysis = _complete(analysis, evaluator, game)
         return analysis
@@ -100,17 +99,6 @@ def analyze_by(evaluator: Evaluator, game: Game) -> Analysis:
     sweep = evaluator.evaluate_afterstates(game.board) if isinstance(evaluator, AfterstateEvaluator) else None
     candidates = [Candidate(move, None if sweep is None else float(sweep[move]), float(policy[move])) for move in moves]
     return Analysis(tuple(candidates), float(black_wins[0]) if has_value(evaluator) else None)
-
-
-def _mean_value(analysis: Analysis) -> float | None:
-    """What a tree found on average; the best of a few simulations would always promise more than the next tree keeps.
-
-    Of a search that counts no visits it is what it says itself.
-    """
-    counted = [(c.visits, c.black_wins) for c in analysis.candidates if c.black_wins is not None]
-    if max((visits for visits, _ in counted), default=0) <= 1:
-        return analysis.black_wins
-    return sum(visits * wins for visits, wins in counted) / sum(visits for visits, _ in counted)
 
 
 def _complete(analysis: Analysis, evaluator: Evaluator, game: Game) -> Analysis:

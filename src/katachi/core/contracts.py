@@ -306,6 +306,15 @@ class ThinkingPlayer(Player, Protocol):
         ...
 
 
+@runtime_checkable
+class InterruptiblePlayer(Player, Protocol):
+    """Can be asked to make its move now."""
+
+    def decide_until(self, game: Game, limit: Limit, stop: Event) -> Decision:
+        """What ``decide`` decides; soon after ``stop`` is set, the best that was found until then."""
+        ...
+
+
 class Ban(NamedTuple):
     """A move that a color is not to consider in the first ``depth`` moves from the position on."""
 

@@ -7,21 +7,37 @@ but the move is not played, and the cancellable forms end at any input with ``pl
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from string import ascii_lowercase, ascii_uppercase, digits
 from threading import Event
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from katachi.core.contracts import Analysis, AnalyzingPlayer, Ban, Decision, Limit
+import numpy as np
+
+from katachi.core.contracts import Analysis, AnalyzingPlayer, Ban, Candidate, Decision, Limit
 from katachi.go.game import Game
 from katachi.go.points import format_vertex
 from katachi.gtp.commands.play import check_own_move, play_own_move
 from katachi.gtp.protocol import GtpError
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import Dialect, ReportStyle, Session, format_report, read_bool, read_color, read_int, read_move
-from katachi.players.asking import Selection, ban_others, watch_analyses
+from katachi.gtp.session import (
+    Dialect,
+    ReportStyle,
+    Session,
+    format_report,
+    lead_of,
+    read_bool,
+    read_color,
+    read_int,
+    read_move,
+    total_visits,
+    win_rate,
+)
+from katachi.players.asking import Selection, ban_others, count_visits, find_evaluator, find_owners, watch_analyses
 
 table = CommandTable[Session]()
 
@@ -29,14 +45,17 @@ T = TypeVar("T")
 
 _DEFAULT_INTERVAL: Final = 0.5
 _CANCELLED: Final = "cancelled"
+_OWNERSHIP_LETTERS: Final = ascii_uppercase + ascii_lowercase + digits + "+/"  # of CGOS, from theirs to ours
+_MOST_OWNED: Final = 62
 _STYLES: Final = {
     "rootinfo": "root",
     "ownership": "ownership",
     "ownershipstdev": "ownership_spread",
     "pvvisits": "variation_visits",
+    "movesownership": "moves_ownership",
 }
 # Asked of KataGo for more fields, which a reader must be able to miss: accepted, and left out.
-_UNFILLED: Final = ("pvedgevisits", "movesownership", "movesownershipstdev", "noresultvalue")
+_UNFILLED: Final = ("pvedgevisits", "movesownershipstdev", "noresultvalue")
 
 
 @dataclass(slots=True)
@@ -110,24 +129,58 @@ def analyze(dialect: Dialect, session: Session, *arguments: str) -> Iterator[str
 def genmove_analyze(dialect: Dialect, session: Session, *arguments: str) -> Iterator[str]:
     """Play a move and say what the player thinks of it meanwhile."""
     request = parse_request(session, dialect, arguments)
-    return _reports_and_move(session, request, Event(), partial(play_own_move, session, request.color))
+    return _reports_and_move(session, request, partial(play_own_move, session, request.color))
 
 
 def search_analyze(cancellable: bool, session: Session, *arguments: str) -> Iterator[str]:
     """The same, but the move is not played."""
     request = parse_request(session, Dialect.KATAGO, arguments)
-    stop = session.input_waiting if cancellable else Event()
-    return _reports_and_move(session, request, stop, partial(_announce, session, request.color))
+    announce = partial(_announce, session, request.color)
+    return _reports_and_move(session, request, announce, cancellable=cancellable)
 
 
 def search(cancellable: bool, session: Session, color: str) -> str:
     """The move that genmove would play. If the search is cancellable and there is input, it is given up."""
-    stop = session.input_waiting if cancellable else Event()
+    stop = session.input_waiting if cancellable else session.interrupted
     player_color = read_color(color)
     *_, decision = session.think(player_color, stop)
-    if stop.is_set():
+    if cancellable and stop.is_set():
         return _CANCELLED
     return "resign" if decision.resign else _announce(session, player_color, decision.move)
+
+
+def cgos_genmove_analyze(session: Session, color: str) -> Iterator[str]:
+    """Play a move; before it comes a line of JSON for the viewers of CGOS, all values the player's own."""
+    player_color = read_color(color)
+    return _describe_and_move(session, player_color)
+
+
+def _describe_and_move(session: Session, color: int) -> Iterator[str]:
+    *_, decision = session.think(color, session.interrupted)
+    if decision.analysis is not None:
+        yield json.dumps(_describe_for_cgos(decision.analysis, session.game.size, color), separators=(",", ":"))
+    yield f"play {'resign' if decision.resign else play_own_move(session, color, decision.move)}"
+
+
+def _describe_for_cgos(analysis: Analysis, size: int, color: int) -> dict[str, Any]:
+    moves = []
+    for candidate, visits in zip(analysis.candidates, count_visits(analysis.candidates), strict=True):
+        described: dict[str, Any] = {"move": format_vertex(candidate.move, size), "visits": visits}
+        described |= _known_values(analysis, candidate, color)
+        described["pv"] = " ".join(format_vertex(move, size) for move in candidate.variation[1:])
+        moves.append(described)
+    answer = {"visits": max(1, total_visits(analysis)), **_known_values(analysis, None, color), "moves": moves}
+    if analysis.ownership is not None:
+        steps = np.rint((1 + color * analysis.ownership.astype(np.float64)) / 2 * _MOST_OWNED).astype(int)
+        answer["ownership"] = "".join(_OWNERSHIP_LETTERS[step] for step in np.clip(steps, 0, _MOST_OWNED).tolist())
+    return answer
+
+
+def _known_values(analysis: Analysis, candidate: Candidate | None, color: int) -> dict[str, float]:
+    lead = lead_of(analysis, candidate, color)
+    values = {"winrate": round(win_rate(analysis, candidate, color), 4)}
+    values |= {} if lead is None else {"score": round(lead, 2)}
+    return values if candidate is None or candidate.prior is None else values | {"prior": round(candidate.prior, 6)}
 
 
 def ask_analysis(session: Session, color: int) -> Analysis:
@@ -162,13 +215,13 @@ def _reports_until_input(session: Session, request: Request, analyses: Iterable[
 
 
 def _reports_and_move(
-    session: Session, request: Request, stop: Event, make_move: Callable[[int], str]
+    session: Session, request: Request, make_move: Callable[[int], str], *, cancellable: bool = False
 ) -> Iterator[str]:
-    decision = Decision()
+    stop, decision = session.input_waiting if cancellable else session.interrupted, Decision()
     for decision in pick_due(session.think(request.color, stop, request.selection.bans), request.interval):
         if decision.analysis is not None:
             yield from _report(session, request, decision.analysis)
-    if stop.is_set():
+    if cancellable and stop.is_set():
         yield f"play {_CANCELLED}"
     elif decision.resign:
         yield "play resign"
@@ -210,7 +263,8 @@ def _report(session: Session, request: Request, analysis: Analysis) -> Iterator[
     game = session.game_for(request.color)
     style = ReportStyle(request.dialect, **request.extras)
     candidates = request.selection.choose(analysis.candidates, game)
-    line = format_report(analysis, candidates, style, size=game.size, color=request.color)
+    owners = find_owners(find_evaluator(session.player), game, candidates) if style.moves_ownership else None
+    line = format_report(analysis, candidates, style, size=game.size, color=request.color, owners=owners)
     if line:
         yield line
 
@@ -219,6 +273,7 @@ for _name, _dialect in (("analyze", Dialect.LEELA), ("lz-analyze", Dialect.LEELA
     table.command(_name)(partial(analyze, _dialect))
     _genmove_name = f"{_name.removesuffix('analyze')}genmove_analyze"
     table.command(_genmove_name)(partial(genmove_analyze, _dialect))
+table.command("cgos-genmove_analyze")(cgos_genmove_analyze)
 for _suffix, _cancellable in (("", False), ("_cancellable", True)):
     table.command(f"kata-search{_suffix}")(partial(search, _cancellable))
     table.command(f"kata-search_analyze{_suffix}")(partial(search_analyze, _cancellable))

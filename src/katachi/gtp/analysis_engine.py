@@ -26,16 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from katachi.core.contracts import Analysis, Ban, Candidate, Evaluator, Limit, Player
+from katachi.core.contracts import Analysis, Ban, Candidate, Evaluator, Limit, Player, RankedEvaluator, ValuingEvaluator
 from katachi.go.board import Board, Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry, format_vertex, parse_color, parse_vertex
-from katachi.go.rules import HandicapBonus, KoRule, Rules, RulesError, parse_rules
+from katachi.go.rules import HandicapBonus, Rules, RulesError, parse_rules
 from katachi.gtp.commands.admin import engine_version
 from katachi.gtp.protocol import Line
 from katachi.gtp.serving import describe_error, read_lines, write_all
-from katachi.gtp.session import lead_of, lower_bound, total_visits, win_rate
+from katachi.gtp.session import bound_of, lead_of, play_tolerantly, total_visits, win_rate
 from katachi.players import asking
+from katachi.players.search_player import parse_rank
 
 # Queries: JSON objects that name a game, its turns to analyze, and what to report of them.
 #
@@ -46,6 +47,7 @@ _SIZES: Final = range(2, 20)
 _COORDINATES: Final = re.compile(r"\(([0-9]{1,2}),([0-9]{1,2})\)")
 _TOLERATED: Final = (Illegality.SUPERKO, Illegality.SUICIDE)  # other rules than the query's may have allowed it
 _MANY: Final = 2**50
+_PROFILE: Final = re.compile(r"(?:rank|preaz)_([0-9]{1,2}[kd])")
 
 
 class QueryError(ValueError):
@@ -77,6 +79,7 @@ class Query:
     turns: Mapping[int, int]  # with the priority of each
     limit: Limit
     perspective: Perspective
+    rank: str | None = None  # of the people whose moves are predicted
     bans: Sequence[Ban] = ()
     warnings: Sequence[tuple[str, str]] = ()  # a sentence, and the field that it is about
 
@@ -88,7 +91,7 @@ class Query:
         """The game after so many of its moves."""
         game = self.start.copy()
         for color, move in self.plays[:turn]:
-            _play_tolerantly(game, color, move)
+            play_tolerantly(game, move, color, _TOLERATED)
         if turn < len(self.plays):
             game.to_play = self.plays[turn][0]
         return game
@@ -143,6 +146,7 @@ class _QueryForm(_Form):
     priorities: list[int] | None = None
     includeOwnership: bool = False
     includeOwnershipStdev: bool = False
+    includeMovesOwnership: bool = False
     includePolicy: bool = False
     includePVVisits: bool = False
     reportDuringSearchEvery: float | None = Field(default=None, ge=0.001, le=1e6)
@@ -150,7 +154,6 @@ class _QueryForm(_Form):
     allowMoves: list[_Restriction] = Field(default=[], max_length=1)
     overrideSettings: dict[str, Any] = {}
 
-    includeMovesOwnership: bool = False
     includeMovesOwnershipStdev: bool = False
     includeNoResultValue: bool = False
     rootPolicyTemperature: float | None = Field(default=None, gt=0)
@@ -183,10 +186,12 @@ def _build(form: _QueryForm, given: Mapping[str, Any], defaults: Defaults) -> Qu
     start = _start(form, size)
     plays = tuple((color, _move(text, size, "moves")) for color, text in form.moves)
     _check_legal(start, plays, form)
-    limit, perspective, unused = _settings(form, defaults)
+    settings = dict(form.overrideSettings)
+    rank = _rank(settings.pop("humanSLProfile", ""))
+    limit, perspective, unused = _settings(form, settings, defaults)
     warnings = [("Unexpected or unused field", name) for name in given if name not in _QueryForm.model_fields]
     warnings += [("Unknown setting: " + name, "overrideSettings") for name in unused]
-    return Query(form, start, plays, _turns(form), limit, perspective, _bans(form, size), warnings)
+    return Query(form, start, plays, _turns(form), limit, perspective, rank, _bans(form, size), warnings)
 
 
 def _size(form: _QueryForm) -> int:
@@ -246,23 +251,10 @@ def _check_legal(start: Game, plays: Sequence[tuple[int, int]], form: _QueryForm
     game = start.copy()
     for number, (color, move) in enumerate(plays):
         try:
-            _play_tolerantly(game, color, move)
+            play_tolerantly(game, move, color, _TOLERATED)
         except IllegalMove as error:
             text = form.moves[number][1]
             raise QueryError(f"Illegal move {number}: {text} ({error.reason.value})", "moves") from None
-
-
-def _play_tolerantly(game: Game, color: int, move: int) -> None:
-    """Play what any rules allow: a record is analyzed as it was played."""
-    if game.why_illegal(move, color) not in _TOLERATED:
-        game.play(move, color)
-        return
-    rules = game.rules
-    game.rules = replace(rules, ko=KoRule.SIMPLE, suicide=True)
-    try:
-        game.play(move, color)
-    finally:
-        game.rules = rules
 
 
 def _turns(form: _QueryForm) -> dict[int, int]:
@@ -276,10 +268,17 @@ def _turns(form: _QueryForm) -> dict[int, int]:
     return dict(zip(turns, priorities, strict=True))
 
 
-def _settings(form: _QueryForm, defaults: Defaults) -> tuple[Limit, Perspective, list[str]]:
+def _rank(profile: Any) -> str | None:
+    """The rank of a profile of KataGo's: rank_5k, or preaz_5k, which is the same here."""
+    match = _PROFILE.fullmatch(str(profile))
+    if profile and match is None:
+        raise QueryError(f"humanSLProfile cannot be {profile!r}: say rank_5k, rank_1d or the like", "overrideSettings")
+    return match[1] if match else None
+
+
+def _settings(form: _QueryForm, settings: dict[str, Any], defaults: Defaults) -> tuple[Limit, Perspective, list[str]]:
     """How long to look, whose numbers to report, and the settings that say nothing to us."""
     limit, perspective = defaults.limit, defaults.perspective
-    settings = dict(form.overrideSettings)
     visits = [form.maxVisits, *(_positive(settings.pop(key, None), key) for key in ("maxVisits", "maxPlayouts"))]
     if known := [int(number) for number in visits if number is not None]:
         limit = replace(limit, simulations=max(1, min(known)))
@@ -315,9 +314,8 @@ def _bans(form: _QueryForm, size: int) -> list[Ban]:
 
 # Answers: an analysis as a JSON object with KataGo's field names.
 #
-# What a player does not know has a neutral value where tools rely on it: visits 1, an even win rate, a lead, a prior
-# and a standard deviation of 0. ``ownership`` and ``policy`` are left out if they are not known. The score after a move
-# is that of the position unless the player knows better.
+# What a player does not know is left out, and a warning says so; but visits that nobody counted are 1. The score after
+# a move is that of the position unless the player knows better. A player that cannot say who wins is an error.
 
 Answer = dict[str, Any]
 
@@ -330,7 +328,7 @@ def describe_nothing(query: Query, turn: int) -> Answer:
 def describe_analysis(
     query: Query, turn: int, game: Game, analysis: Analysis, evaluator: Evaluator | None, *, is_during_search: bool
 ) -> Answer:
-    """The answer about a turn."""
+    """The answer about a turn; raises QueryError if something is wanted that the evaluator cannot tell."""
     view = query.perspective.color(game.to_play)
     candidates = asking.Selection(list(query.bans)).choose(analysis.candidates, game)
     answer: Answer = {
@@ -350,8 +348,38 @@ def describe_analysis(
             {"ownershipStdev": _plain(asking.spread_of(analysis.ownership))} if query.form.includeOwnershipStdev else {}
         )
         answer |= owners | spread
+    if query.form.includeMovesOwnership:
+        by_move = asking.find_owners(evaluator, game, candidates)
+        for info, owned in zip(answer["moveInfos"], () if by_move is None else by_move, strict=False):
+            info["ownership"] = _plain(view * owned)
     policy = _policy(game, analysis, evaluator) if query.form.includePolicy else None
+    if query.rank is not None:
+        human = _legal_shares(game, _at_rank(evaluator, query.rank).evaluate([game.board]).policy[0])
+        answer |= {"humanPolicy": human} if query.form.includePolicy else {}
+        for info, candidate in zip(answer["moveInfos"], candidates, strict=True):
+            info["humanPrior"] = max(0.0, human[candidate.move])
     return answer if policy is None else answer | {"policy": policy}
+
+
+def _at_rank(evaluator: Evaluator | None, rank: str) -> Evaluator:
+    if not isinstance(evaluator, RankedEvaluator) or evaluator.lowest_rank is None:
+        way_out = "take policy-9, policy-19 or another network that does"
+        raise QueryError(f"the player knows no ranks for humanSLProfile: {way_out}", "overrideSettings")
+    try:
+        return evaluator.at_rank(parse_rank(rank, evaluator))
+    except ValueError as error:
+        raise QueryError(f"humanSLProfile: {error}", "overrideSettings") from None
+
+
+def find_lacking(query: Query, answer: Answer) -> list[str]:
+    """The fields of an answer that were wanted, and are not there."""
+    form, infos = query.form, answer["moveInfos"]
+    wanted = {"ownership": form.includeOwnership, "policy": form.includePolicy}
+    lacking = [name for name, is_wanted in wanted.items() if is_wanted and name not in answer]
+    lacking += ["scoreLead"] if "scoreLead" not in answer["rootInfo"] else []
+    lacking += ["prior"] if infos and not any("prior" in info for info in infos) else []
+    no_owners = form.includeMovesOwnership and infos and "ownership" not in infos[0]
+    return lacking + (["ownership of moves"] if no_owners else [])
 
 
 def _describe_root(analysis: Analysis, game: Game, view: int) -> Answer:
@@ -366,15 +394,15 @@ def _describe_root(analysis: Analysis, game: Game, view: int) -> Answer:
 def _values(analysis: Analysis, candidate: Candidate | None, visits: int, to_play: int, view: int) -> Answer:
     """The numbers of a candidate, or with None of the position."""
     wins = win_rate(analysis, candidate, view)
-    bound = lower_bound(analysis, candidate, to_play)  # of the player to move, whoever looks at it
+    bound = bound_of(analysis, candidate, to_play)  # of the player to move, whoever looks at it
     bound = bound if view == to_play else 1 - bound
-    lead = lead_of(analysis, candidate, view) or 0.0
+    lead = lead_of(analysis, candidate, view)
     values: Answer = {"visits": visits, "weight": float(visits), "winrate": wins, "lcb": bound}
     values |= {"utility": 2 * wins - 1, "utilityLcb": 2 * bound - 1}
-    values |= {"scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead, "scoreStdev": 0.0}
+    values |= {} if lead is None else {"scoreLead": lead, "scoreMean": lead, "scoreSelfplay": lead}
     if candidate is not None:
         values |= {"edgeVisits": visits, "edgeWeight": float(visits), "playSelectionValue": float(visits)}
-        values["prior"] = 0.0 if candidate.prior is None else candidate.prior
+        values |= {} if candidate.prior is None else {"prior": candidate.prior}
     return values
 
 
@@ -395,9 +423,21 @@ def _policy(game: Game, analysis: Analysis, evaluator: Evaluator | None) -> list
             policy[candidate.move if candidate.move != PASS else -1] = candidate.prior or 0.0
     else:
         return None
+    return _legal_shares(game, policy)
+
+
+def _legal_shares(game: Game, policy: NDArray[Any]) -> list[float]:
     legal = game.legal_moves()
     total = policy[legal].sum() or 1.0
     return _plain(np.where(legal, policy / total, -1.0))
+
+
+def _says_who_wins(analysis: Analysis, evaluator: Evaluator | None) -> bool:
+    """Whether anything is known of who wins."""
+    if isinstance(evaluator, ValuingEvaluator) and not evaluator.values_positions and analysis.black_lead is None:
+        return False
+    values = (analysis.black_wins, *(candidate.black_wins for candidate in analysis.candidates))
+    return any(value is not None for value in values)
 
 
 def _hash(board: Board, symmetry: Symmetry) -> str:
@@ -416,6 +456,7 @@ def _plain(values: NDArray[Any]) -> list[float]:
 # The engine: it reads lines, analyses in threads, and writes answers.
 
 MAX_LINE: Final = 1 << 22  # bytes
+_WHO_CAN: Final = "a player that searches with a network, such as level-10 or strong-9"
 
 Send = Callable[[Answer], None]
 
@@ -484,6 +525,7 @@ class AnalysisEngine:
         self._player = player
         self._defaults = defaults or Defaults()
         self.preparation = asking.Preparation(player)
+        self._lacking: list[str] = []  # what the last warning said
 
     def serve(self, stdin: BinaryIO, stdout: BinaryIO, *, waits: bool = True) -> None:
         """Answer until the input has ended and, if it ``waits``, everything is analyzed; or Ctrl-C, or nobody reads."""
@@ -549,6 +591,9 @@ class AnalysisEngine:
             self._report(task, send)
         except BrokenPipeError:
             raise
+        except QueryError as error:
+            where = {"field": error.field_name} if error.field_name else {}
+            send({"error": str(error), **where, "id": task.query.id, "turnNumber": task.turn})
         except Exception as error:  # noqa: BLE001 - whatever goes wrong with one position must not end the others
             send({"error": describe_error(error), "id": task.query.id, "turnNumber": task.turn})
 
@@ -559,6 +604,8 @@ class AnalysisEngine:
             send(describe_nothing(query, task.turn))
             return
         evaluator = asking.find_evaluator(self._player)
+        if query.rank is not None:
+            _at_rank(evaluator, query.rank)  # raises what is wrong with it before anything is searched
         interval = query.form.reportDuringSearchEvery or float("inf")
         due, last = time.monotonic() + interval, None
         for last in asking.watch_analyses(self._player, game.copy(), query.limit, task.stop, query.bans):
@@ -567,8 +614,16 @@ class AnalysisEngine:
                 due = time.monotonic() + interval
         if last is None:
             send(describe_nothing(query, task.turn))
-        else:
-            send(describe_analysis(query, task.turn, game, last, evaluator, is_during_search=False))
+            return
+        if not _says_who_wins(last, evaluator):
+            raise QueryError(f"{self._player.name} cannot say who wins: take {_WHO_CAN}", "")
+        answer = describe_analysis(query, task.turn, game, last, evaluator, is_during_search=False)
+        lacking = find_lacking(query, answer)
+        if lacking and lacking != self._lacking:
+            warning = f"{self._player.name} does not tell {', '.join(lacking)}: left out; take {_WHO_CAN}"
+            send({"warning": warning, "field": lacking[0], "id": query.id})
+        self._lacking = lacking
+        send(answer)
 
 
 # Lines

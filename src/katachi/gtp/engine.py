@@ -101,7 +101,7 @@ class GtpEngine:
         the interpreter cannot end while somebody holds the lock of a buffer.
         """
         reader, session = InputReader(stdin), self._session
-        session.input_waiting = reader.waiting
+        session.input_waiting, session.interrupted = reader.waiting, reader.interrupted
 
         def answer_line(line: Line) -> Iterator[bytes]:
             session.asked = reader.asked

@@ -151,6 +151,7 @@ class InputReader:
 
     def __init__(self, stream: BinaryIO) -> None:
         self.waiting = Event()
+        self.interrupted = Event()  # a line ``# interrupt`` has come since the last line was taken
         self.asked = time.monotonic()  # when the last line was taken to be answered next: it had come, and we were free
         self._stream = stream
         self._lines: deque[tuple[Line, float]] = deque()  # with the time at which each came
@@ -170,6 +171,8 @@ class InputReader:
             self.asked = max(free, came)
             if not self._lines and not self._ended:
                 self.waiting.clear()
+            if not any(_is_interrupt(waiting) for waiting, _ in self._lines):
+                self.interrupted.clear()
             self._changed.notify_all()
             return line
 
@@ -188,7 +191,14 @@ class InputReader:
                 self._changed.wait()
             self._lines.append((line, came))
             self.waiting.set()
+            if _is_interrupt(line):
+                self.interrupted.set()
             self._changed.notify_all()
+
+
+def _is_interrupt(line: Line) -> bool:
+    """Whether the controller wants the answer that is being worked on now (GoGui)."""
+    return line.content.strip() == b"# interrupt"
 
 
 def serve_lines(

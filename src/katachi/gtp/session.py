@@ -7,7 +7,6 @@ it: ``syntax error``.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import stat
 import time
@@ -15,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from typing import Final, TypeVar
@@ -22,13 +22,24 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.core.contracts import Analysis, Ban, Candidate, Decision, Limit, Player, PonderingPlayer
+from katachi.core.contracts import (
+    Analysis,
+    Ban,
+    Candidate,
+    Decision,
+    Floats,
+    InterruptiblePlayer,
+    Limit,
+    Player,
+    PonderingPlayer,
+)
 from katachi.core.disk import write_atomically
+from katachi.go.board import Illegality
 from katachi.go.game import Game, Step
-from katachi.go.points import BLACK, WHITE, format_vertex, parse_color, parse_vertex
-from katachi.go.rules import Rules
+from katachi.go.points import BLACK, PASS, WHITE, format_vertex, parse_color, parse_vertex
+from katachi.go.rules import KoRule, Rules
 from katachi.gtp.protocol import GtpError
-from katachi.players.asking import Preparation, count_visits, spread_of, watch_decisions
+from katachi.players.asking import Preparation, count_visits, lower_bound, spread_of, watch_decisions
 from katachi.search.clock import Clock, TimeControl
 
 # Boards of numbers, labels and colors as text, in the forms that GoGui draws over the stones.
@@ -121,8 +132,6 @@ def write_confined(directory: Path, name: str, content: bytes) -> None:
 # integers from 0 to 10000; KataGo's has floats. What a player does not know is left out, but for two things that
 # readers cannot do without: visits, which are 1, and the win rate, which is that of the position, or even.
 
-_CONFIDENCE: Final = 1.96  # standard errors between a win rate and its lower bound
-
 
 class Dialect(Enum):
     LEELA = "lz"
@@ -138,6 +147,7 @@ class ReportStyle:
     variation_visits: bool = False
     ownership: bool = False
     ownership_spread: bool = False
+    moves_ownership: bool = False
 
     def share(self, share: float) -> str:
         """A share of 1."""
@@ -145,9 +155,18 @@ class ReportStyle:
 
 
 def format_report(
-    analysis: Analysis, candidates: Sequence[Candidate], style: ReportStyle, *, size: int, color: int
+    analysis: Analysis,
+    candidates: Sequence[Candidate],
+    style: ReportStyle,
+    *,
+    size: int,
+    color: int,
+    owners: Floats | None = None,
 ) -> str:
-    """One line on the candidates that were chosen, best first, and on the whole board if asked for; it may be empty."""
+    """One line on the candidates that were chosen, best first, and on the whole board if asked for; it may be empty.
+
+    ``owners`` are those of the board after each candidate.
+    """
     words: list[str] = []
     for order, (candidate, visits) in enumerate(zip(candidates, count_visits(candidates), strict=True)):
         words += ["info", "move", format_vertex(candidate.move, size), "visits", str(visits)]
@@ -156,6 +175,8 @@ def format_report(
         words += [format_vertex(move, size) for move in candidate.variation or (candidate.move,)]
         if style.variation_visits and candidate.variation_visits:
             words += ["pvVisits", *map(str, candidate.variation_visits)]
+        if owners is not None:
+            words += ["movesOwnership", *_numbers(color * owners[order])]
     if style.root:
         visits = max(1, total_visits(analysis))
         words += ["rootInfo", "visits", str(visits), *_values(analysis, None, style, color)]
@@ -178,7 +199,7 @@ def _values(analysis: Analysis, candidate: Candidate | None, style: ReportStyle,
         yield from ("scoreLead", f"{lead:.6g}")
     if candidate is not None and candidate.prior is not None:
         yield from ("prior", style.share(candidate.prior))
-    yield from ("lcb", style.share(lower_bound(analysis, candidate, color)))
+    yield from ("lcb", style.share(bound_of(analysis, candidate, color)))
 
 
 def total_visits(analysis: Analysis) -> int:
@@ -204,12 +225,10 @@ def lead_of(analysis: Analysis, candidate: Candidate | None, color: int) -> floa
     return None if black_lead is None else color * black_lead + 0.0  # White must not see a lead of -0
 
 
-def lower_bound(analysis: Analysis, candidate: Candidate | None, color: int) -> float:
-    """The win rate less what chance may have added, were every visit a game won or lost."""
-    wins = win_rate(analysis, candidate, color)
+def bound_of(analysis: Analysis, candidate: Candidate | None, color: int) -> float:
+    """The lower bound of a win rate."""
     visits = total_visits(analysis) if candidate is None else candidate.visits
-    spread = math.sqrt(max(0.0, wins * (1 - wins)) / visits) if visits else 0.0
-    return max(0.0, wins - _CONFIDENCE * spread)
+    return max(0.0, lower_bound(win_rate(analysis, candidate, color), visits))
 
 
 def _numbers(values: Iterable[float]) -> Iterator[str]:
@@ -230,7 +249,7 @@ _log = logging.getLogger(__name__)
 class Session:
     """The state behind the commands. Whoever has ``player`` think asks for ``ready_player``.
 
-    ``input_waiting`` is set when the controller has said something new.
+    ``input_waiting`` is set when the controller has said something new, ``interrupted`` when it wants a move now.
 
     ``asked`` is the time since when the controller waits for the answer that is being given; None is now.
     """
@@ -242,6 +261,7 @@ class Session:
     clock: Clock = field(default_factory=Clock)
     input_waiting: Event = field(default_factory=Event)
     has_quit: bool = False
+    interrupted: Event = field(default_factory=Event)
     asked: float | None = None
     ponders: bool = False
     _steps_to_ponder: list[Step] | None = None
@@ -283,6 +303,8 @@ class Session:
         """Ask the player for a move of the game and charge its clock."""
         player = self.ready_player()
         with self._charging(color) as limit:
+            if isinstance(player, InterruptiblePlayer):
+                return player.decide_until(self.game_for(color), limit, self.interrupted)
             return player.decide(self.game_for(color), limit)
 
     def think(self, color: int, stop: Event, bans: Collection[Ban] = ()) -> Iterator[Decision]:
@@ -317,6 +339,12 @@ class Session:
             self.ponders = False
             _log.warning("%s ponders no more: %s: %s", self.player.name, type(error).__name__, error)
 
+    @property
+    def was_ended(self) -> bool:
+        """Whether both have passed in turn at some time, though play may have gone on."""
+        moves = [play.move for play in self.game.moves]
+        return any(first == second == PASS for first, second in pairwise(moves))
+
     def game_for(self, color: int) -> Game:
         """A copy with that color to play, so that a player cannot spoil the game that is ours."""
         game = self.game.copy()
@@ -334,6 +362,19 @@ class Session:
             return self.limit
         given = self.limit.seconds
         return replace(self.limit, seconds=seconds if given is None else min(given, seconds))
+
+
+def play_tolerantly(game: Game, move: int, color: int, tolerated: Collection[Illegality]) -> None:
+    """Play what any rules allow, if ours forbid it for one of these reasons."""
+    if game.why_illegal(move, color) not in tolerated:
+        game.play(move, color)
+        return
+    rules = game.rules
+    game.rules = replace(rules, ko=KoRule.SIMPLE, suicide=True)
+    try:
+        game.play(move, color)
+    finally:
+        game.rules = rules
 
 
 def _read(parse: Callable[[], T], message: str = "") -> T:

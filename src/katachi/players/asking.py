@@ -9,6 +9,7 @@ Also which moves an answer is to be about. Whoever asks may leave moves out (``a
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -29,12 +30,14 @@ from katachi.core.contracts import (
     Evaluator,
     Floats,
     Limit,
+    OwnershipEvaluator,
     Player,
     PreparingPlayer,
+    RankedEvaluator,
     SelectivePlayer,
     ThinkingPlayer,
 )
-from katachi.core.evaluators import moves_of
+from katachi.core.evaluators import after, moves_of
 from katachi.go import game as rules
 from katachi.go.compiling import compiling
 from katachi.go.game import Game
@@ -80,7 +83,15 @@ def describe_models(player: Player) -> list[dict[str, object]]:
     evaluator = find_evaluator(player)
     if evaluator is None:
         return []
-    return [{"name": player.name, "internalName": type(evaluator).__name__, "usesHumanSLProfile": False}]
+    knows_ranks = isinstance(evaluator, RankedEvaluator) and evaluator.lowest_rank is not None
+    return [{"name": player.name, "internalName": type(evaluator).__name__, "usesHumanSLProfile": knows_ranks}]
+
+
+def find_owners(evaluator: Evaluator | None, game: Game, candidates: Sequence[Candidate]) -> Floats | None:
+    """Who an evaluator says will own each point after each candidate, [candidates, n²]; None if it does not say."""
+    if not isinstance(evaluator, OwnershipEvaluator) or not candidates:
+        return None
+    return evaluator.ownership([after(game.board, candidate.move) for candidate in candidates])
 
 
 @dataclass(slots=True)
@@ -115,6 +126,14 @@ def count_visits(candidates: Sequence[Candidate]) -> list[int]:
     """The visits of each candidate; one each if nobody counted, because front ends divide by the most."""
     visits = [candidate.visits for candidate in candidates]
     return visits if any(visits) else [1] * len(visits)
+
+
+_CONFIDENCE: Final = 1.96  # standard errors between a win rate and its lower bound
+
+
+def lower_bound(wins: float, visits: float) -> float:
+    """A win rate less what chance may have added, were every visit a game won or lost."""
+    return wins - _CONFIDENCE * math.sqrt(max(0.0, wins * (1 - wins)) / visits) if visits else wins
 
 
 def spread_of(ownership: Floats) -> Floats:

@@ -158,6 +158,10 @@ class PlayerBySize:
         """What its player for such boards decides."""
         return self.on(game.size).at(game).decide(game, limit)
 
+    def decide_until(self, game: Game, limit: Limit, stop: Event) -> Decision:
+        """The same, or soon after ``stop`` is set what it has found until then."""
+        return self.on(game.size).at(game).decide_until(game, limit, stop)
+
     def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
         """The same, watched."""
         return self.on(game.size).at(game).think(game, limit, stop)

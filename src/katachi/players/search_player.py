@@ -20,7 +20,7 @@ from __future__ import annotations
 import types
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
-from dataclasses import astuple, fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass, replace
 from threading import Event
 from typing import (
     TYPE_CHECKING,
@@ -58,6 +58,7 @@ from katachi.features.planes import HIGHEST_RANK
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.scoring import estimate_status
+from katachi.players.asking import lower_bound
 from katachi.search.one_ply import (
     PlayoutResult,
     PolicyResult,
@@ -174,6 +175,8 @@ class PreparingSearch(Search, Protocol):
 class TreeSearch(DeepeningSearch, PreparingSearch, Protocol):
     """A search whose tree can do without some moves, and can be grown while the opponent thinks."""
 
+    def search(self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None) -> SearchResult: ...
+
     def deepen(
         self,
         game: Game,
@@ -239,12 +242,19 @@ class SearchPlayer:
 
     def decide(self, game: Game, limit: Limit) -> Decision:
         """What the search finds, unless a pass wins the game or all is lost."""
+        return self.decide_until(game, limit, Event())
+
+    def decide_until(self, game: Game, limit: Limit, stop: Event) -> Decision:
+        """The same, or soon after ``stop`` is set what a tree search has found until then."""
         if self._bans:
-            *_, last = self.think(game, limit, Event())
+            *_, last = self.think(game, limit, stop)
             return last
         if wins_by_passing(game):
             return _WON
-        return self._conclude(game, self._search.search(game, stricter(self._limit, limit), self._rng))
+        limit = stricter(self._limit, limit)
+        if isinstance(self._search, TreeSearch):
+            return self._conclude(game, self._search.search(game, limit, self._rng, stop))
+        return self._conclude(game, self._search.search(game, limit, self._rng))
 
     def think(self, game: Game, limit: Limit, stop: Event) -> Iterator[Decision]:
         """The same, watched: what would be decided after each result of the search."""
@@ -352,7 +362,7 @@ class SearchPlayer:
         elif isinstance(self._search, TunableSearch) and table == "search":
             self._search = change_parameter(self._search.settings, key, text).build(self._search.evaluator)
         elif isinstance(self._search, TunableSearch) and isinstance(self.evaluator, RankedEvaluator) and key == "rank":
-            self._search = self._search.settings.build(self.evaluator.at_rank(_parse_rank(text, self.evaluator)))
+            self._search = self._search.settings.build(self.evaluator.at_rank(parse_rank(text, self.evaluator)))
             self._rank = text
         else:
             self._resign_below = _check_share(None if text == "none" else float(text))
@@ -392,9 +402,9 @@ class Mcts(SearchPlayer):
         self._check_evaluator(game)
         return self._intact(game, self._search.search(game, stricter(self._limit, limit or Limit()), self._rng))
 
-    def decide(self, game: Game, limit: Limit) -> Decision:
+    def decide_until(self, game: Game, limit: Limit, stop: Event) -> Decision:
         self._check_evaluator(game)
-        return super().decide(game, limit)
+        return super().decide_until(game, limit, stop)
 
     def _conclude(self, game: Game, result: SearchResult) -> Decision:
         return super()._conclude(game, self._intact(game, result))
@@ -429,7 +439,7 @@ def _check_share(resign_below: float | None) -> float | None:
     return resign_below
 
 
-def _parse_rank(text: str, evaluator: RankedEvaluator) -> int:
+def parse_rank(text: str, evaluator: RankedEvaluator) -> int:
     """The grade of a rank such as 5, 5d or 15k; raises ValueError if the evaluator does not know it."""
     grade, lowest = parse_grade(text), evaluator.lowest_rank
     if lowest is None or not lowest <= grade <= HIGHEST_RANK:
@@ -452,21 +462,43 @@ def stricter(first: Limit, second: Limit) -> Limit:
 
 
 def describe_result(result: SearchResult, to_play: int) -> Analysis:
-    """A search's result for display: the move found first, then the others by visits of a tree, prior or value."""
+    """A search's result for display: the move found first, then the others by lower bound, prior or value."""
+    if isinstance(result, TreeResult):
+        result = _steady(result)
     moves = [move for move in moves_of(result.visits > 0) if move != result.move]
     worth: list[float] = _worth(result, to_play).tolist()
     moves.sort(key=lambda move: -worth[move])
     candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
     if isinstance(result, PlayoutResult | PolicyResult):
-        return Analysis(candidates, result.black_wins, result.black_lead, result.ownership)
+        wins = result.root_wins if isinstance(result, TreeResult) else None
+        wins = result.black_wins if wins is None else wins
+        return Analysis(candidates, wins, result.black_lead, result.ownership)
     return Analysis(candidates, result.black_wins)
+
+
+def _steady(result: TreeResult) -> TreeResult:
+    """A tree's result with the values of moves drawn to that of the position, the more the less they were visited.
+
+    Else the luckiest of many moves that were tried once would be shown as the best.
+    """
+    if result.root_wins is None or not result.sweep.size:
+        return result
+    trust = result.visits / (result.visits + result.doubt)
+    sweep = result.root_wins + trust * (result.sweep - result.root_wins)
+    leads = result.leads
+    if result.black_lead is not None and leads.size:
+        leads = result.black_lead + trust * (leads - result.black_lead)
+    return replace(result, black_wins=float(sweep[result.move]), sweep=sweep, leads=leads)
 
 
 def _worth(result: SearchResult, to_play: int) -> NDArray[Any]:
     """What moves are sorted by, [n²+1]."""
     if isinstance(result, PolicyResult):
         return result.priors
-    if isinstance(result, SweepResult) and not isinstance(result, TreeResult):
+    if isinstance(result, TreeResult) and result.sweep.size:
+        wins = np.nan_to_num(result.sweep if to_play == BLACK else 1 - result.sweep)
+        return np.array([lower_bound(*pair) for pair in zip(wins.tolist(), result.visits.tolist(), strict=True)])
+    if isinstance(result, SweepResult):
         return to_play * np.nan_to_num(result.sweep)
     return result.visits
 

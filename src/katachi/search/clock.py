@@ -6,7 +6,9 @@ more than ``most`` on the clock, and no move may take longer than ``most_per_mov
 
 Every move costs a little more than we think: the way to the controller, a busy machine. As long as that is less than
 ``lag``, no game is lost on time, if its time can pay the lag of all its moves at all: each share is taken from what
-is left after the lag of the moves to come is put aside. What moves took beyond their share, on a machine that is busy
+is left after the lag of the moves to come is put aside. If that would leave next to nothing, a small part of the time
+is thought all the same; and once a controller has reported its clock some times, its moves to come are expected to cost
+what the last ones did, rather than all of ``lag``. What moves took beyond their share, on a machine that is busy
 with other things, is put aside besides, and forgotten slowly.
 
 >>> clock = Clock(TimeControl("byoyomi", main=60, period=10, stones=3), lag=0.5)
@@ -28,7 +30,10 @@ DEFAULT_LAG: Final = 0.1
 _USUAL_MOVES: Final = 0.4
 _MOST_MOVES: Final = 0.75
 _SHORTEST: Final = 0.005  # seconds, when there are none to spare: enough for a first guess
-_OVERRUN_KEPT: Final = 0.9  # of the overrun that is allowed for, after a move that had a lesser one
+_OVERRUN_KEPT: Final = 0.9  # of the overrun that is allowed for, after a move that had a lesser one; of a lag, too
+_LEAST_PART: Final = 0.125  # of an equal share of what is left, however much the lag of the moves to come takes
+_LAGS_BELIEVED: Final = 4  # so many must be seen, and then at least so much of ``lag`` is still put aside for a move
+_LEAST_LAG: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,15 @@ class TimeLeft:
 
 
 @dataclass(slots=True)
+class TimeUsed:
+    """What the moves of a player took in a game."""
+
+    moves: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0
+
+
+@dataclass(slots=True)
 class Clock:
     """The clocks of both players. A controller may set them; between its reports they run by what was spent."""
 
@@ -79,16 +93,34 @@ class Clock:
     lag: float = DEFAULT_LAG
     _left: dict[int, TimeLeft] = field(default_factory=dict)
     _overrun: float = 0.0
+    _used: dict[int, TimeUsed] = field(default_factory=dict)
+    _reports: dict[int, list[float]] = field(default_factory=dict)  # what the last said, and what moves took since
+    _lags_seen: int = 0
+    _lag_seen: float = 0.0
 
     def restart(self) -> None:
         """Put the full time on both clocks."""
         self._left.clear()
+        self._used.clear()
+        self._reports.clear()
+
+    def used(self, color: int) -> TimeUsed:
+        """What the moves of one player have taken, lag not included."""
+        return self._used.setdefault(color, TimeUsed())
 
     def set_left(self, color: int, seconds: float, stones: int = 0) -> None:
         """Believe the controller."""
         if stones < 0:
             raise ValueError(f"{stones} is not a number of stones")
         self._left[color] = TimeLeft(check_seconds(seconds), stones)
+        report = self._reports.pop(color, [])
+        if stones:
+            return
+        if len(report) == 2:
+            before, took = report
+            self._lag_seen = max(before + self.control.increment - seconds - took, self._lag_seen * _OVERRUN_KEPT)
+            self._lags_seen += 1
+        self._reports[color] = [seconds]
 
     def left(self, color: int) -> TimeLeft:
         """The time of one player."""
@@ -97,6 +129,11 @@ class Clock:
     def spend(self, color: int, seconds: float, overrun: float = 0.0) -> None:
         """Take off what a move has cost, lag included; it was so much more than ``seconds_for_move`` had said."""
         self._overrun = max(overrun, self._overrun * _OVERRUN_KEPT)
+        self._reports.get(color, []).append(seconds)
+        used = self.used(color)
+        used.moves += 1
+        used.seconds += seconds
+        used.longest = max(used.longest, seconds)
         if self.control.kind != "none":
             self._left[color] = time_after_move(self.control, self.left(color), seconds + self.lag)
 
@@ -108,8 +145,15 @@ class Clock:
         if self.control.kind == "none":
             return None
         lag = self.lag + self._overrun
-        share = _share(self.control, self.left(color), lag, size * size, moves)
+        share = _share(self.control, self.left(color), lag, self._lag_to_come + self._overrun, size * size, moves)
         return max(_SHORTEST, min(share, self.control.most_per_move - lag) - late)
+
+    @property
+    def _lag_to_come(self) -> float:
+        """What a move to come may cost beyond the thinking, as far as reports of the controller tell."""
+        if self._lags_seen < _LAGS_BELIEVED:
+            return self.lag
+        return min(self.lag, max(_LEAST_LAG * self.lag, 2 * self._lag_seen))
 
 
 def time_at_start(control: TimeControl) -> TimeLeft:
@@ -132,8 +176,8 @@ def time_after_move(control: TimeControl, left: TimeLeft, seconds: float) -> Tim
     return TimeLeft(max(0.0, rest), left.stones - 1) if left.stones > 1 else TimeLeft(control.period, control.stones)
 
 
-def _share(control: TimeControl, left: TimeLeft, lag: float, points: int, moves: int) -> float:
-    """The seconds that may be thought; not above 0 if there are none to spare."""
+def _share(control: TimeControl, left: TimeLeft, lag: float, later_lag: float, points: int, moves: int) -> float:
+    """The seconds that may be thought; not above 0 if there are none to spare. The moves to come have their own lag."""
     regular = control.period / control.stones if control.kind == "canadian" else control.period or math.inf
     if left.stones:
         # Nothing is saved up for later moves: without its reports, the controller may count another stone than we do.
@@ -143,5 +187,6 @@ def _share(control: TimeControl, left: TimeLeft, lag: float, points: int, moves:
     if control.period:  # main time is a gift on top of what every move gets for ever after
         return left.seconds / usual + regular - lag
     least = lag + _SHORTEST  # that a move costs
-    spare = left.seconds - least - max(0.0, least - control.increment) * most
-    return min(spare, spare / usual + max(0.0, control.increment - least))
+    spare = left.seconds - least - max(0.0, later_lag + _SHORTEST - control.increment) * most
+    share = min(spare, spare / usual + max(0.0, control.increment - least))
+    return max(share, min(left.seconds - least, _LEAST_PART * left.seconds / usual))

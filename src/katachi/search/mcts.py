@@ -312,6 +312,13 @@ class MctsWorkers:
     def _sum(self, field: str) -> Any:
         return sum(state[field].sum(axis=0) for state in self._states)
 
+    def add_root(self, lead: float, ownership: Floats, weight: float) -> None:
+        """Count what an evaluator says of the position beside what simulations find."""
+        first = self._states[0]
+        first["weight"][0] += weight
+        first["black_lead"][0] += weight * lead
+        first["ownership"][0, : ownership.size] += weight * ownership
+
     def black_lead(self) -> float | None:
         """Black's mean lead; None if nobody knows."""
         weight = float(self._sum("weight"))
@@ -346,6 +353,10 @@ VARIATIONS: Final = 10  # so many of the best moves are followed further
 _REPORT_SECONDS: Final = 0.1  # between the results of ``deepen``
 _SECONDS_BEFORE_STOPPING_EARLY: Final = 0.05
 _PREPARING_SIMULATIONS: Final = 200
+# Standard deviations: of a playout, of an evaluator's value, and of moves that are considered from their position.
+_PLAYOUT_NOISE: Final = 0.5
+_VALUE_NOISE: Final = 0.25
+_MOVE_SPREAD: Final = 0.05
 _KERNEL_SETTINGS: Final = MctsSettings.model_fields.keys() & set(kernels.TREE.names or ())  # both have these
 
 
@@ -382,9 +393,9 @@ class MctsSearch:
         large = load_large_patterns() if self.settings.large_patterns else None
         return MctsWorkers(threads, at_once, self.settings.playouts, self._compiled, self.evaluator, large)
 
-    def search(self, game: Game, limit: Limit, rng: np.random.Generator) -> TreeResult:
+    def search(self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None = None) -> TreeResult:
         """The most visited move; ``visits`` are simulations, those of a tree that was kept included."""
-        ending = _Ending(limit.seconds, stops_early=self.settings.stops_early)
+        ending = _Ending(limit.seconds, stop, stops_early=self.settings.stops_early)
         tree = self._begin_evaluated(game, rng, ending)
         for _ in self._grow(tree, self._quota(limit), ending):
             pass
@@ -494,6 +505,9 @@ class MctsSearch:
         if self._source is not None and tree.control["waits_left"][0]:
             self._source.evaluate(tree, tree.take_root())
         tree.expect_lead()
+        if tree.evaluation is not None and tree.control["knows_outcomes"][0]:
+            lead = float(tree.nodes["black_lead"][tree.root])
+            self._workers.add_root(lead, tree.ownership(), self.settings.value_share)
         return tree
 
     def _begin(
@@ -550,6 +564,7 @@ class MctsSearch:
         priors = PriorReport() if self._source is None else self._source.report(tree)
         leads = self._workers.move_leads(tree.points)
         values = tree.values(leads)
+        share = self.settings.value_share
         return TreeResult(
             move=move,
             black_wins=float(values[move]) if visits[move] else 0.5,
@@ -561,6 +576,8 @@ class MctsSearch:
             variation_visits={other: tuple(counts[: len(variations[other])]) for other, (_, counts) in lines.items()},
             black_lead=self._workers.black_lead(),
             leads=leads,
+            root_wins=_root_wins(tree, values.astype(np.float64), visits),
+            doubt=((1 - share) ** 2 * _PLAYOUT_NOISE**2 + share**2 * _VALUE_NOISE**2) / _MOVE_SPREAD**2,
             ownership=self._workers.ownership(tree.points),
             criticality=self._workers.criticality(tree.points),
             simulations=self._workers.simulations,
@@ -569,6 +586,13 @@ class MctsSearch:
             lag_seconds=priors.lag_seconds,
             warning=priors.error,
         )
+
+
+def _root_wins(tree: MctsTree, values: Doubles, visits: Ints) -> float | None:
+    """P(Black wins) in the position: the mean of all simulations and the evaluator's value, which counts as one."""
+    found = [(1, tree.evaluation)] if tree.evaluation is not None else []
+    found += [(int(visits[move]), float(values[move])) for move in moves_of(visits > 0)]
+    return sum(weight * value for weight, value in found) / sum(weight for weight, _ in found) if found else None
 
 
 @dataclass(slots=True)

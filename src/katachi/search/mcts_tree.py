@@ -314,6 +314,13 @@ class MctsTree:
         won: Floats = np.clip((values - share * np.nan_to_num(margins)) / (1 - share), 0, 1).astype(np.float32)
         return won  # in bounds, though lost updates may have left a share a little outside
 
+    @property
+    def evaluation(self) -> float | None:
+        """P(Black wins) as the evaluator says at the root; None if its values do not count, or it was not asked."""
+        counts = self.control["values_come_with_priors"][0] and self.control["value_share"][0]
+        is_known = counts and self.nodes["state"][self.root] == layout.EVALUATED
+        return float(self.nodes["black_wins"][self.root]) if is_known else None
+
     def ownership(self) -> Floats:
         """Who will own each point as the evaluator says at the root, [n²]; 0 everywhere if it does not."""
         return (self.owners[self.root, : self.points] / layout.SURE).astype(np.float32)

@@ -116,7 +116,7 @@ _RANK_LETTERS: Final = {"级": "k", "級": "k", "급": "k", "段": "d", "단": "
 _KOMI_IN_HUNDREDTHS: Final = {
     "275": 5.5, "325": 6.5, "350": 7.0, "375": 7.5, "550": 5.5, "650": 6.5, "700": 7.0, "750": 7.5,
 }  # fmt: skip
-_RULES_ALIASES: Final = {
+RULES_ALIASES: Final = {
     "jp": "japanese",
     "cn": "chinese",
     "kr": "korean",
@@ -125,6 +125,14 @@ _RULES_ALIASES: Final = {
     "日本": "japanese",
     "中国": "chinese",
 }
+# How other programs call the sets; what that leaves open stands in a property of our own.
+STANDARD_RULES: Final = {
+    "tromp-taylor": "Tromp-Taylor",
+    "japanese": "Japanese",
+    "aga": "AGA",
+    "new-zealand": "NZ",
+}
+EXACT_RULES: Final = "KRU"
 
 
 def check_information(root: Node, report: Report) -> None:
@@ -201,11 +209,11 @@ def read_handicap(root: Node, report: Report = ignore, most: int = MAX_SIZE**2) 
 def read_rules(root: Node, report: Report = ignore) -> Rules:
     """The rules with the komi; what the record does not tell is as usual, but with simple ko, which forbids least."""
     komi = read_komi(root)
-    text = root.simple_text("RU")
+    text = root.simple_text(EXACT_RULES) or root.simple_text("RU")
     rules = replace(Rules(), ko=KoRule.SIMPLE)
     if text:
         try:
-            rules = parse_rules(_RULES_ALIASES.get(text.lower(), text))
+            rules = parse_rules(RULES_ALIASES.get(text.lower(), text))
         except RulesError:
             report(RepairKind.INFORMATION, "root", f"rules {shorten(text)} unknown, taken for area scoring, simple ko")
     return rules.with_komi(DEFAULT_KOMI if komi is None and not text else rules.komi if komi is None else komi)

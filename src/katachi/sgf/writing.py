@@ -4,7 +4,7 @@
 >>> game = Game(size=9)
 >>> game.play(40)
 >>> print(game_to_sgf(game, black="Sen'ei", result="B+R"), end="")
-(;FF[4]GM[1]CA[UTF-8]AP[katachi]SZ[9]KM[7.5]RU[katachi]PB[Sen'ei]RE[B+R]
+(;FF[4]GM[1]CA[UTF-8]AP[katachi]SZ[9]KM[7.5]RU[Chinese]KRU[katachi]PB[Sen'ei]RE[B+R]
 ;B[ee])
 """
 
@@ -19,7 +19,8 @@ from typing import Final
 from katachi.core.disk import write_atomically
 from katachi.go.game import Game, Play, Setup
 from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_sgf_point
-from katachi.sgf.record import SgfGame
+from katachi.go.rules import Rules, Scoring, parse_rules
+from katachi.sgf.record import EXACT_RULES, RULES_ALIASES, STANDARD_RULES, SgfGame
 from katachi.sgf.repairs import SgfError
 from katachi.sgf.tree import Node, escape, is_raw
 
@@ -157,7 +158,7 @@ def game_to_tree(game: Game) -> Node:
             "AP": ["katachi"],
             "SZ": [str(game.size)],
             "KM": [f"{game.komi:g}"],
-            "RU": [escape(json.dumps(game.rules.to_json()) if game.rules.name == "custom" else game.rules.name)],
+            **_rules_properties(game.rules),
         }
     )
     steps = game.steps
@@ -170,6 +171,15 @@ def game_to_tree(game: Game) -> Node:
     for step in steps[isinstance(first, Setup) :]:
         node = node.add_child(_step_properties(step, game.size))
     return root
+
+
+def _rules_properties(rules: Rules) -> dict[str, list[str]]:
+    """A name that other programs know, and the rules to the letter where that does not say them all."""
+    name = rules.name
+    known = STANDARD_RULES.get(name, "Chinese" if rules.scoring is Scoring.AREA else "Japanese")
+    if parse_rules(RULES_ALIASES.get(known.lower(), known), rules.komi) == rules:
+        return {"RU": [known]}
+    return {"RU": [known], EXACT_RULES: [escape(json.dumps(rules.to_json()) if name == "custom" else name)]}
 
 
 def _step_properties(step: Play | Setup, size: int) -> dict[str, list[str]]:

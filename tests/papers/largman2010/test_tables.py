@@ -109,20 +109,20 @@ def test_the_arms_undo_one_thing_each(make_scope, run, tmp_path):
 
 def test_games_beside_the_paper(tmp_path):
     common = {"eyes": "eyes may be filled", "first": "crbm", "second": "templates"}
-    scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 45 * (1 + seed)} for seed in range(3)]
+    scores = [common | {"seed": seed, "games": 200, "decided": 150, "won": 100 + seed} for seed in range(3)]
     results = {"data": DATA, "seeds": 3, "scores": scores}
     by_id = {row.id: row for row in play.Play().rows(results)}
     won, none = (by_id[f"play/crbm/templates/filling/{what}"] for what in ("won", "no-winner"))
-    assert (won.published, won.ours, none.ours) == (85.7, 60.0, 25.0)
-    assert won.interval == pytest.approx((30, 90))  # over seeds, however many games each has
+    assert (won.published, won.ours, won.n, none.ours) == (85.7, 67.3, 3, 25.0)
+    assert won.interval == pytest.approx((65.7, 68.9), abs=0.1)  # over seeds, however many games each has
     assert by_id["play/crbm/templates/not-filling/won"].ours is None
     two = {row.id: row for row in play.Play().rows(results | {"scores": scores[:2]})}
     assert two["play/crbm/templates/filling/won"].interval is None  # two seeds say nothing of others
     nobody = {"seed": 3, "games": 200, "decided": 0, "won": 0}
     text = format_section(play.Play(), results | {"scores": [*scores, common | nobody]}, tmp_path)
-    assert "| 60 (30 … 90) | 30.0 of 150, 60.0 of 150, 90.0 of 150, – | 43.8 (25 …" in text
+    assert "| 67.3 (65.7 … 68.9) | 66.7 of 150, 67.3 of 150, 68.0 of 150, – | 43.8 (" in text
     text = format_section(play.Play(), results, tmp_path)
-    assert "| 60 (30 … 90) | 30.0 of 150, 60.0 of 150, 90.0 of 150 | 25 (25 … 25) |" in text
+    assert "| 67.3 (65.7 … 68.9) | 66.7 of 150, 67.3 of 150, 68.0 of 150 | 25 (25 … 25) |" in text
     assert "54 of 63 games against templates, 85.7 (75 … 92.3) %" in " ".join(text.split())
     assert "\n1. The paper learned from 1,000 games that GNU Go played against itself" in text
 
@@ -147,7 +147,7 @@ def test_consistently_is_for_good(tmp_path):
     counted = {"games": 440, "test_every": 110, "test_games": 200}
     tests = [[[130, 200]] * 4, [[90, 200]] * 3 + [[0, 0]]]
     games, won = former.Former().rows({"data": DATA, "plan": counted, "tests": tests})
-    assert (games.published, games.ours, games.interval) == (110, "110 in 1 of 2 seeds", None)
+    assert (games.published, games.ours, games.interval, games.n) == (110, 110, None, 1)
     assert won.interval is None
     assert won.ours == 65.0
     text = format_section(former.Former(), {"data": DATA, "plan": counted, "tests": tests}, tmp_path)

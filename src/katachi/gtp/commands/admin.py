@@ -9,10 +9,11 @@ import time
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from katachi.core.contracts import Parameter, TunablePlayer
 from katachi.go.game import Game
+from katachi.go.points import BLACK, WHITE, format_color
 from katachi.gtp.protocol import GtpError, refusing
 from katachi.gtp.serving import CommandTable
 from katachi.gtp.session import SIZES, Refused, Session, read_confined, read_float, read_int, write_confined
@@ -20,6 +21,8 @@ from katachi.search.clock import check_seconds
 from katachi.sgf import SgfError, game_to_sgf, parse_sgf
 
 table = CommandTable[Session]()
+
+_ANALYSIS_VERSION: Final = "0.17"  # the first with lz-genmove_analyze
 
 
 @table.command("protocol_version")
@@ -29,12 +32,13 @@ def protocol_version(session: Session) -> str:
 
 @table.command("name")
 def name(session: Session) -> str:
-    return session.player.name
+    return f"katachi {session.player.name}"
 
 
 @table.command("version")
 def version(session: Session) -> str:
-    return engine_version()
+    """First the version of Leela Zero whose analysis commands are spoken, which Lizzie wants to be 0.15 or more."""
+    return f"{_ANALYSIS_VERSION} katachi {engine_version()}"
 
 
 def engine_version() -> str:
@@ -75,9 +79,37 @@ def clear_cache(session: Session) -> None:
     """A player that keeps something between moves keeps it by position, so there is nothing that could be stale."""
 
 
+@table.command("gogui-interrupt")
+def interrupt(session: Session) -> None:
+    """Says that a line ``# interrupt`` hurries a move; it does nothing itself."""
+
+
 @table.command("kgs-game_over")
 def game_over(session: Session) -> None:
     """KGS says that the game has ended; there is nothing to put away."""
+
+
+@table.command("cgos-gameover", "cgos-opponent_name", "cgos-opponent_rating")
+def hear_cgos(session: Session, *said: str) -> None:
+    """CGOS says who the opponent is, and how the game ended. Everybody is played alike."""
+    if not said:
+        raise GtpError("syntax error: CGOS has something to say here")
+
+
+@table.command("katachi-clock")
+def show_clocks(session: Session) -> str:
+    """What stands on the clocks, and how much of the time the player's own moves have used."""
+    clock = session.clock
+    if clock.control.kind == "none":
+        return "there is no time limit"
+    lines = []
+    for color in (BLACK, WHITE):
+        left, used = clock.left(color), clock.used(color)
+        line = f"{format_color(color)}: {left.seconds:.1f} s left" + f" for {left.stones}" * (left.stones > 0)
+        if used.moves:
+            line += f"; {used.moves} own moves took {used.seconds:.1f} s, the longest {used.longest:.1f} s"
+        lines.append(line)
+    return "\n".join(lines)
 
 
 @table.command("kgs-chat")

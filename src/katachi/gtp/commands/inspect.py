@@ -1,18 +1,26 @@
 """Questions about the game that change nothing, and what GoGui draws over the stones."""
 
-# ruff: noqa: ARG001 - a command takes the session and all arguments, whether or not it looks at them
-
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from copy import deepcopy
+from threading import Event
 from typing import Final
 
 import numpy as np
 
-from katachi.core.contracts import Evaluator, LinearEvaluator, OwnershipEvaluator
+from katachi.core.contracts import (
+    Analysis,
+    AnalyzingPlayer,
+    ClosingPlayer,
+    Evaluator,
+    Limit,
+    LinearEvaluator,
+    OwnershipEvaluator,
+)
 from katachi.go.board import Board
-from katachi.go.game import Play
+from katachi.go.game import Game, Play
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, GameResult, Symmetry, format_color, format_vertex
 from katachi.go.scoring import area, estimate_status
 from katachi.gtp.analysis import ask_analysis
@@ -31,7 +39,7 @@ from katachi.gtp.session import (
     read_point,
     win_rate,
 )
-from katachi.players.asking import describe_models, find_evaluator
+from katachi.players.asking import describe_models, find_evaluator, watch_analyses
 
 # What the player's evaluator says of the position by itself, before any search.
 
@@ -253,6 +261,7 @@ _ANALYZE_COMMANDS: Final = (
     "string/Liberties of a Chain/countlib %p",
     "string/Final Score/final_score",
     "string/Rules/kata-get-rules",
+    "string/Clocks/katachi-clock",
     "string/Processor Time/cputime",
     "param/Parameters/katachi-param",
 )
@@ -261,7 +270,40 @@ _FEW_LIBERTIES: Final = {1: "red", 2: "yellow"}
 
 @table.command("gogui-analyze_commands")
 def analyze_commands(session: Session) -> str:
-    return "\n".join(_ANALYZE_COMMANDS)
+    """Those that have something to draw with this player; all of them while it is not ready to be asked."""
+    lacking = set() if session.preparation.is_running else _find_lacking(session)
+    return "\n".join(line for line in _ANALYZE_COMMANDS if line.split("/")[-1].split()[0] not in lacking)
+
+
+def _find_lacking(session: Session) -> set[str]:
+    """The commands that a player knows no answer to."""
+    evaluator, analysis = find_evaluator(session.player), _glance(session)
+    candidates = analysis.candidates
+    lacks = {
+        "katachi-variation": not candidates,
+        "katachi-win_rates": all(candidate.black_wins is None for candidate in candidates),
+        "katachi-priors": all(candidate.prior is None for candidate in candidates),
+        "katachi-ownership": analysis.ownership is None,
+        "katachi-policy": evaluator is None,
+        "katachi-stone_values": evaluator is None,
+        "katachi-shapes": not isinstance(evaluator, LinearEvaluator),
+    }
+    lacks["katachi-values"] = lacks["katachi-win_rates"]
+    return {name for name, is_lacking in lacks.items() if is_lacking}
+
+
+def _glance(session: Session) -> Analysis:
+    """What the player says of an empty board at once; a copy is asked, so that no later move depends on it."""
+    player, game = session.player, Game(session.game.size, session.game.rules)
+    silent = Analysis(())
+    try:
+        if isinstance(player, AnalyzingPlayer):
+            return next(iter(watch_analyses(player, game, Limit(simulations=1, depth=1), Event())), silent)
+        if isinstance(player, ClosingPlayer):
+            return silent
+        return deepcopy(player).decide(game, Limit()).analysis or silent
+    except Exception:  # noqa: BLE001 - whoever fails here has nothing to show
+        return silent
 
 
 @table.command("katachi-territory")

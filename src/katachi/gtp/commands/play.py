@@ -7,14 +7,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 
-from katachi.go.board import IllegalMove, NothingToUndo
+from katachi.go.board import Illegality, IllegalMove, NothingToUndo
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, fixed_handicap_points, format_vertex, free_handicap_points
 from katachi.go.rules import RulesError, check_komi, parse_rules
 from katachi.go.scoring import estimate_status
 from katachi.gtp.protocol import GtpError, refusing
 from katachi.gtp.serving import CommandTable
-from katachi.gtp.session import SIZES, Session, read_color, read_float, read_int, read_move, read_point
+from katachi.gtp.session import SIZES, Session, play_tolerantly, read_color, read_float, read_int, read_move, read_point
 from katachi.search.clock import KINDS, TimeControl
 from katachi.search.one_ply import capturing_move
 
@@ -95,6 +95,13 @@ def boardsize(session: Session, size: str) -> None:
     session.new_game(number)
 
 
+@table.command("rectangular_boardsize")
+def rectangular_boardsize(session: Session, width: str, height: str) -> None:
+    if read_int(width) != read_int(height):
+        raise GtpError("unacceptable size: katachi plays on square boards only")
+    boardsize(session, width)
+
+
 @table.command("clear_board")
 def clear_board(session: Session) -> None:
     """Komi, rules and time settings stay."""
@@ -114,9 +121,16 @@ def get_komi(session: Session) -> str:
 
 @table.command("play")
 def play(session: Session, color: str, move: str) -> None:
-    player_color = read_color(color)
+    """Play a move. When both have passed and play continues, the other side may repeat a position, superko or not.
+
+    Few rules say what holds then; whoever sends the move has allowed it. Our own moves never repeat one.
+    """
+    player_color, point = read_color(color), read_move(move, session.game.size)
     try:
-        session.game.play(read_move(move, session.game.size), player_color)
+        if session.was_ended:
+            play_tolerantly(session.game, point, player_color, (Illegality.SUPERKO,))
+        else:
+            session.game.play(point, player_color)
     except IllegalMove as error:
         raise GtpError(f"illegal move: {error.reason.value}") from None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from katachi.arena.match import Conditions, RandomOpenings, play_game
 from katachi.core.cards import CONFIDENCE, mean_interval
-from katachi.core.contracts import Ban, Doubles, Limit, Player, SelectivePlayer
+from katachi.core.contracts import Ban, Decision, Doubles, Limit, Player, SelectivePlayer
 from katachi.core.disk import write_atomically
 from katachi.data.batches import area_komi
 from katachi.data.dataset import RESULTS, Dataset
@@ -101,11 +101,18 @@ def predict(player: Json, games: list[int], seed: int, *, data: Path) -> Json:
     dataset, asked = Dataset.open(data), build_player(player, seed)
     predicted = []
     for number in games:
-        analysis = asked.decide(draw_position(dataset, number), Limit()).analysis
-        if analysis is None or analysis.black_wins is None:
+        black_wins = value_found(asked.decide(draw_position(dataset, number), Limit()))
+        if black_wins is None:
             raise ExperimentError(f"{asked.name} does not say who wins: take players that search, or networks that do")
-        predicted.append(round(float(analysis.black_wins), 5))
+        predicted.append(round(black_wins, 5))
     return {"black_wins": predicted, "won": (dataset.games["winner"][games] == BLACK).astype(int).tolist()}
+
+
+def value_found(decision: Decision) -> float | None:
+    """P(Black wins) with the move that was decided on, as far as the player says."""
+    analysis = decision.analysis
+    best = analysis.candidates[0].black_wins if analysis and analysis.candidates else None
+    return analysis.black_wins if analysis and best is None else best
 
 
 # How right that is.
@@ -278,9 +285,9 @@ def ask(analyst: Player, game: Game, simulations: int) -> Found:
 def _search(analyst: Player, game: Game, simulations: int) -> tuple[int, float]:
     """A move, and the chance of winning that it gives who plays it."""
     decision = analyst.decide(game, Limit(simulations=simulations))
-    if decision.analysis is None or decision.analysis.black_wins is None:
+    black_wins = value_found(decision)
+    if black_wins is None:
         raise ExperimentError(f"{analyst.name} does not say who wins: take players with a tree search")
-    black_wins = decision.analysis.black_wins
     return decision.move, black_wins if game.to_play == BLACK else 1 - black_wins
 
 
