@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from katachi.analysis.named_shapes import ShapeName, find_shapes
+from katachi.analysis.explaining import ShapeName, find_shapes
 from katachi.go.board import Board
 from katachi.go.points import PASS, WHITE, Symmetry
 
