@@ -29,12 +29,13 @@ from pydantic_core import ErrorDetails
 
 from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
-from katachi.core.disk import format_toml
+from katachi.core.disk import format_toml, parse_toml, read_regular
 from katachi.core.models import PRETRAINED, find_model, open_model
 from katachi.core.registry import suggest
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
 from katachi.players.specs import place_model, player_file, split_changes
+from katachi.sgf.repairs import DEFAULT_LIMITS
 
 # What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
 
@@ -243,7 +244,7 @@ class TournamentSettings(_Strict):
 def read_settings(path: Path) -> TournamentSettings:
     """Read a tournament file; raises SettingsError with a sentence that names the file and the setting."""
     try:
-        values = tomllib.loads(_read_bytes(path).decode())
+        values = parse_toml(_read_bytes(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not a TOML file: {error}") from None
     try:
@@ -276,7 +277,7 @@ def identify_player(text: str) -> str:
     """
     file = player_file(text)
     try:
-        values = tomllib.loads(_read_bytes(file).decode())
+        values = parse_toml(_read_bytes(file).decode())
         place_model(values, str(file))
         path = find_model(values["evaluator"]["model"])
         if path.parent != PRETRAINED:
@@ -302,7 +303,7 @@ def _is_path(text: str) -> bool:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path, DEFAULT_LIMITS.size)
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from None
 

@@ -39,6 +39,7 @@ def gtp(
       katachi gtp my_player.toml --lag 0.5 --ponder
       echo "genmove black" | katachi gtp random --rules chinese
     """
+    from katachi.core.disk import open_log
     from katachi.go.rules import parse_rules
     from katachi.gtp.engine import GtpEngine
     from katachi.players.asking import leave
@@ -49,7 +50,7 @@ def gtp(
     with ExitStack() as stack:
         stack.callback(close_player, loaded)
         stdin, stdout = own_streams(stack)
-        dialogue = stack.enter_context(log.open("ab")) if log else None
+        dialogue = stack.enter_context(open_log(log)) if log else None
         size = spec.board_size or 19
         engine = GtpEngine(loaded, size=size, rules=engine_rules, directory=directory, lag=lag, ponders=ponder)
         engine.preparation.begin(size)

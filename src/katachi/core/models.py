@@ -26,7 +26,7 @@ from safetensors.numpy import load, save
 
 from katachi.core.cards import Metric, ModelCard, ModelError, digest_file, explain
 from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OutcomeEvaluator, RankedOutcomeEvaluator
-from katachi.core.disk import sync_folder, write_atomically
+from katachi.core.disk import NotAFile, read_regular, sync_folder, write_atomically
 from katachi.core.registry import UnknownName, find_card, suggest
 
 # Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed.
@@ -318,11 +318,12 @@ def find_model(name: str) -> Path:
 
 def _read(path: Path, most: int) -> bytes:
     """A regular file that is not too large."""
-    if not path.is_file():
-        raise ModelError(f"there is no file {path.name}")
-    if path.stat().st_size > most:
-        raise ModelError(f"{path.name} is larger than {most} bytes")
-    return path.read_bytes()
+    try:
+        return read_regular(path, most)
+    except FileNotFoundError:
+        raise ModelError(f"there is no file {path.name}") from None
+    except NotAFile as error:
+        raise ModelError(f"{path.name} cannot be read: {error.strerror}") from None
 
 
 # Renaming

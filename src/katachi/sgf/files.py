@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import stat
 import struct
 import zipfile
 import zlib
@@ -20,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from katachi.core.disk import in_processes, usable_cores
+from katachi.core.disk import in_processes, open_regular, usable_cores
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
@@ -206,12 +205,17 @@ def parse_piece(piece: Piece, limits: Limits) -> list[SgfGame]:
 
 
 def find_files(paths: Iterable[PathLike]) -> Iterator[Path]:
-    """Files as they are named, and in place of folders the records in them and below, in order of their names."""
+    """Files as they are named, and in place of folders the records in them and below, in order of their names.
+
+    A folder that cannot be read is given as it is, so that whoever opens it finds out.
+    """
     for path in map(Path, paths):
         if path.is_dir():
-            for folder, folders, names in os.walk(path):
+            unread: list[OSError] = []
+            for folder, folders, names in os.walk(path, onerror=unread.append):
                 folders.sort()
                 yield from (Path(folder, name) for name in sorted(names) if name.lower().endswith(FOLDER_SUFFIXES))
+            yield from (Path(error.filename) for error in unread)
         else:
             yield path
 
@@ -220,11 +224,14 @@ def iter_pieces(paths: Iterable[PathLike], limits: Limits = DEFAULT_LIMITS) -> I
     """The contents of files and folders, in pieces that can be parsed each on its own."""
     for path in find_files(paths):
         try:
-            with _open_regular(path) as file:
+            with open_regular(path) as file:
                 for name, open_content in _contents(path, file, limits):
                     yield from _read_pieces(name, open_content, path, file, limits)
         except SgfError as error:
             yield Piece(str(path), b"", error, path, 0)
+        except (OSError, ValueError) as error:  # ValueError of a NUL in the name
+            reason = error.strerror if isinstance(error, OSError) else error
+            yield Piece(str(path), b"", SgfError(f"cannot be opened: {reason}"), path, 0)
 
 
 def batch_pieces(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
@@ -239,17 +246,6 @@ def batch_pieces(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
             batch, collected = [], 0
     if batch:
         yield batch
-
-
-def _open_regular(path: Path) -> IO[bytes]:
-    """Open a file that is one: not a device, nor a pipe that never ends."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise SgfError("not a regular file")
-        return path.open("rb")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise SgfError(f"cannot be opened: {reason}") from None
 
 
 def _contents(path: Path, file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[], Reader]]]:
