@@ -164,6 +164,20 @@ def test_a_zip_of_records(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.zip"]  # nothing is unpacked
 
 
+@pytest.mark.parametrize("shift", [0, 40])
+def test_entries_of_a_zip_that_share_bytes_are_refused_before_they_are_read(tmp_path: Path, shift: int) -> None:
+    path = tmp_path / "games.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("0.sgf", GAME * 20)
+        for number in range(1, 1000):
+            archive.filelist.append(copy := zipfile.ZipInfo(f"{number}.sgf"))
+            first = archive.filelist[0]
+            copy.header_offset, copy.CRC = first.header_offset + shift, first.CRC
+            copy.compress_size, copy.file_size = first.compress_size, first.file_size
+    (found,) = iter_sgf([path])
+    assert str(found.error) == f"{path}: damaged archive: its entries overlap"
+
+
 def test_folders_are_walked_in_order_and_other_files_left_alone(tmp_path: Path) -> None:
     for name in ("b.sgf", "a.SGF", "deep/er/c.sgf.gz", "deep/d.zip", "notes.txt", "deep/x.sgf.bak"):
         path = tmp_path / name

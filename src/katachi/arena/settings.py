@@ -35,6 +35,8 @@ from katachi.core.registry import suggest
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
 from katachi.players.specs import place_model, player_file, split_changes
+from katachi.search.clock import MAX_SECONDS
+from katachi.search.settings import MAX_SIMULATIONS
 from katachi.sgf.repairs import DEFAULT_LIMITS
 
 # What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
@@ -86,9 +88,9 @@ class OpeningSettings(_Strict):
 class LimitSettings(_Strict):
     """What a player may spend on a move, and what happens if it takes longer."""
 
-    seconds: float | None = Field(default=None, gt=0)
-    simulations: int | None = Field(default=None, gt=0)
-    grace: float = Field(default=0.5, ge=0)
+    seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
+    simulations: int | None = Field(default=None, gt=0, le=MAX_SIMULATIONS)
+    grace: float = Field(default=0.5, ge=0, le=MAX_SECONDS)
     lose_on_time: bool = False
 
     @property
@@ -127,13 +129,13 @@ class TournamentSettings(_Strict):
     size: int = Field(default=9, ge=2, le=MAX_SIZE)
     rules: str = "katachi"
     komi: float | None = Field(default=None, ge=-MAX_KOMI, le=MAX_KOMI)
-    games: int = Field(default=100, ge=1)
+    games: int = Field(default=100, ge=1, le=1_000_000_000)
     scheme: Scheme = "round-robin"
-    seed: int = Field(default=0, ge=0)
-    max_moves: int | None = Field(default=None, ge=1)
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    max_moves: int | None = Field(default=None, ge=1, le=1_000_000_000)
     referee: str = "estimate"
     check_referee: str | None = None
-    jobs: int = Field(default=1, ge=1)
+    jobs: int = Field(default=1, ge=1, le=1000)
     openings: OpeningSettings = OpeningSettings()
     limit: LimitSettings = LimitSettings()
     sprt: SprtSettings | None = None

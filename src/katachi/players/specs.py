@@ -62,7 +62,8 @@ from katachi.core.disk import parse_toml, read_regular
 from katachi.core.registry import exports, resolve, suggest, system_of_card
 from katachi.players.search_player import SearchPlayer
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
-from katachi.search.settings import MAX_DEPTH, GreedySettings, SearchSettings, find_settings
+from katachi.search.clock import MAX_SECONDS
+from katachi.search.settings import MAX_DEPTH, MAX_SIMULATIONS, GreedySettings, SearchSettings, find_settings
 
 DEFAULT_SIZE: Final = 9  # of boards, for players of all sizes
 MAX_SPEC_BYTES: Final = 1_000_000
@@ -214,9 +215,9 @@ def _add_options(options: type[BaseModel]) -> type[BaseModel]:
 class LimitTable(Strict):
     """When to stop looking ahead: at whichever comes first."""
 
-    simulations: int | None = Field(default=None, ge=1)
+    simulations: int | None = Field(default=None, ge=1, le=MAX_SIMULATIONS)
     depth: int | None = Field(default=None, ge=1, le=MAX_DEPTH)
-    seconds: float | None = Field(default=None, gt=0)
+    seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
 
 
 class SearchSpec(PlayerSpec):

@@ -117,7 +117,7 @@ class PolicyOptions(Strict):
     komi: float = Field(default=DEFAULT_KOMI, ge=-1000, le=1000)  # where nobody says it; what Black's area must exceed
     symmetries: bool = False  # ask about all eight symmetries of a board, and average: eight times the work
     precision: Literal["fp32", "int8"] = "fp32"
-    temperature: float = Field(default=1.0, gt=0)  # of the policy: below 1 it is sharper
+    temperature: float = Field(default=1.0, ge=0.001, le=1000)  # of the policy: below 1 it is sharper
     threads: int = Field(default=1, ge=1, le=MAX_THREADS)  # that work on one batch
 
 

@@ -58,6 +58,7 @@ RECORD_SUFFIXES: Final = (".sgf", ".mgt")
 
 _SLACK: Final = 1 << 20  # so much may come out whatever went in: a short file of spaces is not a bomb
 _ENTRY_SIZE: Final = 46 + 128  # of an entry of the directory with a long name
+_HEADER_SIZE: Final = 30  # before each entry, without its name
 _COMMENT_SIZE: Final = 1 << 16
 _END: Final = struct.Struct("<4s8xLLH")  # signature, -, size of the directory, -, length of the comment
 _END_64: Final = struct.Struct("<4s36xQ8x")  # signature, -, size of the directory, -
@@ -102,7 +103,6 @@ def open_zip(file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[]
     """The names of the records in a zip archive and how to open each; archives inside it are left alone."""
     _check_directory(file, limits)
     size = file.seek(0, os.SEEK_END)
-    # One meter for all: entries that overlap would each pass on its own.
     meter = _Meter(lambda: size, limits)
     try:
         archive = zipfile.ZipFile(file)
@@ -111,6 +111,7 @@ def open_zip(file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[]
     with archive:
         if len(archive.infolist()) > limits.entries:
             raise _too_many_entries(limits)
+        _check_entries(archive.infolist())
         for entry in archive.infolist():
             if entry.filename.lower().endswith(RECORD_SUFFIXES):
                 yield entry.filename, partial(_open_entry, archive, entry, meter)
@@ -141,6 +142,15 @@ def _check_directory(file: IO[bytes], limits: Limits) -> None:
         size = size_64 if size == _SEE_64 else max(size, size_64)
     if size > limits.entries * _ENTRY_SIZE:
         raise _too_many_entries(limits)
+
+
+def _check_entries(entries: Iterable[zipfile.ZipInfo]) -> None:
+    """Refuse entries that share bytes: 20,000 of them could be one long record, to be read again and again."""
+    end = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < end:
+            raise SgfError("damaged archive: its entries overlap")
+        end = entry.header_offset + _HEADER_SIZE + entry.compress_size
 
 
 def _too_many_entries(limits: Limits) -> SgfError:
