@@ -300,7 +300,7 @@ def test_missing_huge_and_irregular_files(saved, name, monkeypatch):
     with pytest.raises(ModelError, match=f"no file {name}"):
         load_linear(saved)
     os.mkfifo(path)
-    with pytest.raises(ModelError, match=f"no file {name}"):
+    with pytest.raises(ModelError, match=f"{name} cannot be read: it is not a regular file"):
         load_linear(saved)
     path.unlink()
     with path.open("wb") as file:

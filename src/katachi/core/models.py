@@ -208,8 +208,11 @@ class SavedModel(Generic[Card_co]):
     card: Card_co
 
     def load(self, options: Mapping[str, Any] | None = None) -> Evaluator:
-        """Build the model, with options of its kind."""
+        """Build the model, with options of its kind, if none of its files was changed, those for training included."""
         with blaming(self.path):
+            for name in self.card.files:
+                if (_present(self.path) / name).exists():
+                    self.read(name)
             return self.card.build(self.read, self.card.parse_options(options or {}))
 
     def count_weights(self) -> int:
@@ -219,6 +222,8 @@ class SavedModel(Generic[Card_co]):
 
     def read(self, name: str) -> bytes:
         """The content of a file; raises ModelError if it is not the one that the card describes."""
+        if Path(name).name != name:
+            raise ModelError(f"its card names {name!r}, which is not a file of its folder")
         content = _read(_present(self.path) / name, MAX_BYTES)
         if digest_file(content) != self.card.files.get(name):
             raise ModelError(f"{name} is not what the card describes: one of the files was changed")
