@@ -67,11 +67,13 @@ bench: setup
 	@$(PIP) --editable '.[bench]'
 	@$(KATACHI) bench playouts
 
-# A million executions of each parser by a coverage-guided fuzzer.
+# A million executions of each parser by a coverage-guided fuzzer; RUNS=10000 is quicker.
+RUNS ?= 1000000
 fuzz: setup
 	@$(PIP) --editable '.[fuzz]'
-	@$(BIN)/python benchmarks/fuzz_sgf.py -runs=1000000
-	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=1000000
+	@$(BIN)/python benchmarks/fuzz_sgf.py -runs=$(RUNS)
+	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=$(RUNS)
+	@for target in json card safetensors onnx toml; do $(BIN)/python benchmarks/fuzz_files.py $$target -runs=$(RUNS) || exit 1; done
 
 # These commands print the figures in docs/.
 docs: setup system

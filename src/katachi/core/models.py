@@ -311,12 +311,15 @@ def find_model(name: str) -> Path:
 
     Raises ModelError if there is none of them.
     """
-    if name and Path(name).name == name and is_model(PRETRAINED / name):
-        return PRETRAINED / name
     path = Path(name)
-    for place in (path, path / "model", path / "model-1"):
-        if is_model(_present(place)):
-            return place
+    try:
+        if name and path.name == name and is_model(PRETRAINED / name):
+            return PRETRAINED / name
+        for place in (path, path / "model", path / "model-1"):
+            if is_model(_present(place)):
+                return place
+    except OSError as error:  # a name that is too long, or a folder that may not be read
+        raise ModelError(f"{name[:100]}: {error.strerror}") from None
     hint = suggest(name, (each.name for each in pretrained_models()))
     raise ModelError(f"{name}: there is no such model, neither pretrained nor on disk; {hint}")
 
