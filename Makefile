@@ -77,7 +77,7 @@ fuzz: setup
 
 # These commands print the figures in docs/.
 docs: setup system
-	@$(KATACHI) tournament examples/simple-players.toml --jobs $(CORES) --run runs/simple-players \
+	@$(KATACHI) tournament examples/simple-players.toml --allow-commands --jobs $(CORES) --run runs/simple-players \
 		--markdown docs/simple-players.md --title "The simple players"
 
 # The documentation as a site that needs no network: open build/site/index.html.

@@ -39,6 +39,7 @@ def analyze(
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
     jobs: common.Jobs = 1,
     seed: common.Seed = 0,
+    allow_commands: common.AllowCommands = False,
     as_json: common.AsJson = False,
 ) -> None:
     """Analyse every position of many games: who wins, by how much, what was better, and why.
@@ -63,6 +64,7 @@ def analyze(
     if strip:
         _strip_files(files, out)
         return
+    common.check_programs(allow_commands, player)
     settings = JudgeSettings(
         player=player, models=tuple(model or ()), simulations=simulations, seconds=seconds, seed=seed
     )

@@ -113,6 +113,11 @@ class PlayerSpec(Strict, ABC):
         """The only size of boards that it plays on; None if it plays on all, or that is not known."""
         return None
 
+    @property
+    def program(self) -> str:
+        """The command line that it runs, which may do anything; most run none."""
+        return ""
+
     def on(self, size: int) -> PlayerSpec:  # noqa: ARG002 (most are the same on all)
         """The same player for boards of this size alone."""
         return self
