@@ -180,6 +180,7 @@ class FoundGame(NamedTuple):
     source: str
     game: SgfGame | None
     error: SgfError | None
+    data: bytes = b""  # that it was read from, if it is the only game in them
 
 
 def load_sgf(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> list[SgfGame]:
@@ -198,8 +199,9 @@ def iter_sgf(paths: Iterable[PathLike], limits: Limits = DEFAULT_LIMITS) -> Iter
     """The games of files and folders, one after the other, of collections however long; faults do not end it."""
     for piece in iter_pieces(paths, limits):
         try:
-            for game in parse_piece(piece, limits):
-                yield FoundGame(piece.source, game, None)
+            games = parse_piece(piece, limits)
+            for game in games:
+                yield FoundGame(piece.source, game, None, piece.data if len(games) == 1 else b"")
         except SgfError as error:
             yield FoundGame(piece.source, None, error)
 
