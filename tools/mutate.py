@@ -27,9 +27,9 @@ from typing import Final, NamedTuple
 ROOT: Final = Path(__file__).parents[1]
 SOURCE: Final = ROOT / "src" / "katachi"
 TESTS: Final = {  # that notice a fault of a module, the quickest first
-    "go/kernels/board.py": ["tests/go/test_board.py", "tests/go/test_game.py"],
+    "go/kernels/board.py": ["tests/go/test_board.py", "tests/go/test_game.py", "tests/go/test_tactics.py"],
     "sgf/parsing.py": ["tests/sgf/test_parsing.py", "tests/sgf/test_decoding.py", "tests/sgf/test_files.py"],
-    "sgf/tree.py": ["tests/sgf/test_parsing.py", "tests/sgf/test_writing.py"],
+    "sgf/tree.py": ["tests/sgf/test_parsing.py", "tests/sgf/test_writing.py", "tests/sgf/test_replay.py"],
     "sgf/writing.py": ["tests/sgf/test_writing.py"],
     "sgf/files.py": ["tests/sgf/test_files.py", "tests/sgf/test_summary.py"],
     "gtp/protocol.py": ["tests/gtp/test_protocol.py"],
@@ -42,7 +42,7 @@ COMPARISONS: Final = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
-SUMS: Final = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.BitOr: ast.BitAnd}
+SUMS: Final = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult}
 
 
 class Mutant(NamedTuple):
