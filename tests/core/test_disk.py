@@ -140,7 +140,9 @@ def open_descriptors() -> int:
 def test_what_is_not_a_regular_file_is_refused_and_leaves_nothing_open(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     before = open_descriptors()
-    for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
         with pytest.raises(NotAFile, match="it is not a regular file") as caught:
             open_regular(path)
         assert caught.value.filename == str(path)

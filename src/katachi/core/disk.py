@@ -35,7 +35,7 @@ _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)  # without it, to open a pipe is 
 
 
 class NotAFile(OSError, ValueError):
-    """What is read as a file and is a folder, a device or a pipe."""
+    """What is read as a file and is a device or a pipe, or too large."""
 
 
 def open_regular(path: Path, flags: int = 0) -> BinaryIO:
@@ -46,6 +46,8 @@ def open_regular(path: Path, flags: int = 0) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT | flags)
     try:
         status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(status.st_mode):
             raise NotAFile(errno.EINVAL, "it is not a regular file", str(path))
         if status.st_size:
