@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup setup-dev system demo play test lint bench fuzz docs site pictures models wheel clean
+.PHONY: help setup setup-dev system demo play test lint bench fuzz mutants sbom docs site pictures models wheel clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -67,15 +67,21 @@ bench: setup
 	@$(PIP) --editable '.[bench]'
 	@$(KATACHI) bench playouts
 
-# A million executions of each parser by a coverage-guided fuzzer.
+# A million executions of each parser by a coverage-guided fuzzer; RUNS=10000 is quicker.
+RUNS ?= 1000000
 fuzz: setup
 	@$(PIP) --editable '.[fuzz]'
-	@$(BIN)/python benchmarks/fuzz_sgf.py -runs=1000000
-	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=1000000
+	@$(BIN)/python benchmarks/fuzz_sgf.py -runs=$(RUNS)
+	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=$(RUNS)
+	@for target in json card safetensors onnx toml; do $(BIN)/python benchmarks/fuzz_files.py $$target -runs=$(RUNS) || exit 1; done
+
+# Changes for the worse, and how many of them the tests notice: a sample of all, for ten minutes.
+mutants: setup-dev
+	@$(BIN)/python tools/mutate.py
 
 # These commands print the figures in docs/.
 docs: setup system
-	@$(KATACHI) tournament examples/simple-players.toml --jobs $(CORES) --run runs/simple-players \
+	@$(KATACHI) tournament examples/simple-players.toml --allow-commands --jobs $(CORES) --run runs/simple-players \
 		--markdown docs/simple-players.md --title "The simple players"
 
 # The documentation as a site that needs no network: open build/site/index.html.
@@ -91,6 +97,10 @@ pictures: setup-dev system
 # The pretrained models, trained by their recipes in src/katachi/pretrained/recipes and measured; each size grows from the last.
 models: setup
 	@for name in shapes-5 shapes-9 shapes-liberties-9 shapes-13 shapes-19; do $(KATACHI) models make $$name --jobs $(CORES) || exit 1; done
+
+# What katachi is made of, with versions and licenses, as CycloneDX JSON.
+sbom: setup
+	@$(BIN)/python tools/sbom.py build/sbom.json
 
 # A wheel that carries compiled kernels, for this Python and platform: its users need not compile.
 wheel: setup-dev

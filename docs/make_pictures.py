@@ -46,7 +46,7 @@ def run_server(folder: Path) -> Iterator[str]:
     opponent = folder / "opponent.toml"
     write_opponent(opponent)
     options = ["--no-open", "--port", "0", "--data", str(folder / "games"), "--runs", str(folder / "runs")]
-    command = [sys.executable, "-m", "katachi", "serve", str(opponent), *options]
+    command = [sys.executable, "-m", "katachi", "serve", str(opponent), "--allow-commands", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

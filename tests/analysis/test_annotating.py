@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64encode
+
+import numpy as np
 import pytest
 from sgfmill import sgf as sgfmill
 
+from helpers.random_records import random_record
 from katachi.analysis.batches import analyze_game
 from katachi.analysis.records import CandidateRecord, GameRecord, MoveRecord, PositionRecord, TerritoryRecord
-from katachi.analysis.report import MARK, annotate, strip
+from katachi.analysis.report import MARK, annotate, keep_original, read_original, strip
 from katachi.sgf import SgfGame, format_sgf, parse_sgf
 
 HEADING = GameRecord(game="g", source="", sha256="", size=5, komi=0.5, rules="", positions=2, program="katachi")
@@ -123,3 +128,24 @@ def test_what_somebody_adds_to_our_comment_stays():
     annotated = annotate(parse_sgf("(;SZ[5])")[0], HEADING, [position(0)])
     annotated.root.properties["C"][0] += "\nI disagree."
     assert strip(annotated).root.properties["C"] == ["\nI disagree."]
+
+
+def test_generated_records_come_back_byte_by_byte():
+    rng = np.random.default_rng(1)
+    for number in range(200):
+        text = random_record(rng, size=5, moves=int(rng.integers(30)))
+        data = text.replace(";", str(rng.choice([";", "\n;", "\r\n;", " ; "]))).encode() + b"\n" * (number % 3)
+        game = parse_sgf(data)[0]
+        keep_original(game, data)
+        positions = [position(turn, black_wins=0.5) for turn in range(len(list(game.main_line())))]
+        annotated = parse_sgf(format_sgf(annotate(game, HEADING, positions)))[0]
+        assert read_original(strip(annotated)) == data
+        assert strip(annotated).root.is_same_tree(game.root)
+
+
+@pytest.mark.parametrize("value", ["", "====", "AAAA", b64encode(zlib.compress(b"nonsense")).decode(), "é"])
+def test_bytes_that_are_damaged_are_left_out(value):
+    game = parse_sgf(f"(;SZ[5]KTCO[{value}];B[aa])")[0]
+    assert read_original(game) is None
+    keep_original(game, b"")
+    assert "KTCO" not in game.root.properties

@@ -20,6 +20,7 @@ from katachi.analysis.batches import (
     find_records,
     read_lines,
 )
+from katachi.analysis.records import format_line
 from katachi.core.cards import ModelError
 from katachi.players.specs import SpecError
 from katachi.sgf import load_sgf, parse_sgf
@@ -185,3 +186,11 @@ def test_text_that_only_other_charsets_have_survives(tmp_path):
     Outputs(tmp_path / "out").write([path], SETTINGS)
     (game,) = parse_sgf((tmp_path / "out" / "old.sgf").read_bytes())
     assert (game.black, game.root.properties["CA"]) == ("Jérôme", ["UTF-8"])
+
+
+def test_lines_of_the_journal_survive_a_power_cut(files, tmp_path, synced):
+    game = next(found.game for found in find_games(files, SETTINGS) if found.game is not None)
+    with Journal(tmp_path / "run", SETTINGS, resume=False) as journal:
+        assert RUN in synced[tmp_path / "run"]
+        journal.write([game])
+        assert synced[tmp_path / "run" / LINES] == format_line(game).encode()

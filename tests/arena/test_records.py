@@ -190,3 +190,14 @@ def test_scores_are_seen_from_either_side(make_record: MakeRecord) -> None:
     for result, of_black in (("B+3.5", 1), ("B+R", 1), ("W+T", 0), ("W+F", 0), ("0", 0.5)):
         record = make_record("random", "alp", result)
         assert (record.score_of("random"), record.score_of("alp")) == (of_black, 1 - of_black)
+
+
+def test_a_game_that_is_kept_survives_a_power_cut(
+    tmp_path: Path, make_settings: MakeSettings, make_record: MakeRecord, synced: dict[Path, object]
+) -> None:
+    with RunDirectory(tmp_path, make_settings()) as run:
+        for number in range(2):
+            run.add(make_record("random", "alp", "B+3.5", number=number), "(;GM[1])")
+            assert synced[tmp_path / "games.jsonl"] == (tmp_path / "games.jsonl").read_bytes()
+            assert len(run.records) == str(synced[tmp_path / "games.jsonl"]).count("B+3.5")
+            assert synced[tmp_path / "games"] == [f"01-000{count + 1}.sgf" for count in range(number + 1)]

@@ -13,6 +13,17 @@ from katachi.core.contracts import Limit
 TWO = {"players": ["random", "alp"]}
 
 
+@pytest.mark.parametrize(
+    "line", ["games = 10000000000", "jobs = 100000", "seed = -1", "limit = {seconds = 1e300}", f"seed = {'9' * 5000}"]
+)
+def test_values_that_are_out_of_range_are_refused(tmp_path, line):
+    path = tmp_path / "t.toml"
+    path.write_text(f'{line}\n[players]\na = "random"\nb = "alp"\n')
+    with pytest.raises(SettingsError) as caught:
+        read_settings(path)
+    assert len(str(caught.value)) < 300
+
+
 def test_players_alone_are_enough() -> None:
     settings = parse_settings(TWO)
     assert settings.players == {"random": "random", "alp": "alp"}

@@ -48,8 +48,46 @@ def test_strip_gives_back_what_was_there(analyze, run_katachi):
     ran = run_katachi("analyze", "analysis/game.sgf", "--strip", "--out", "plain")
     assert (ran.code, ran.out) == (0, "1 game without analyses: written to plain\n")
     (game,), (original,) = load_sgf("plain/game.sgf"), parse_sgf(GAME)
-    del game.root.properties["CA"]
     assert game.root.is_same_tree(original.root)
+
+
+NAME = "小林光一"
+ODD = [
+    b"(;GM[1]SZ[3];B[aa];W[bb])",
+    b"(;GM[1]SZ[3]\r\nC[a\r\nb\\\r\nc]\r\n;B[aa]\r\n;W[bb])\r\n\r\n",
+    b"\xef\xbb\xbf(;SZ[3]CA[UTF-8];B[aa])\n",
+    f"(;SZ[3]CA[Shift_JIS]PB[{NAME}];B[aa]C[{NAME}])".encode("cp932"),
+    f"(;SZ[3]PB[{NAME}]C[{NAME * 10}];B[aa])".encode("gb18030"),
+    f"(;SZ[3]PB[{NAME}];B[aa])".encode("utf-16"),
+    b"(;SZ[3]CA[ISO-8859-1]PB[J\xe9r\xf4me];B[aa]CA[x])",
+    b"junk before\n( ;  SiZe[3]CoPyright[x] ;Black[aa] ; White[bb]C[ ] ) and behind",
+    b"(;SZ[3];B[aa](;W[bb]C[];B[cc])(;W[cc]LB[aa:x]TB[aa]))",
+    b"(;SZ[3];B[aa];W[bb]",
+    b"(;SZ[3]SBKV[50]C[=== not ours ===];B[aa]V[1]DO[])",
+]
+
+
+@pytest.mark.parametrize("data", ODD, ids=range(len(ODD)))
+def test_strip_gives_back_the_bytes(analyze, run_katachi, tmp_path, data):
+    (tmp_path / "odd.sgf").write_bytes(data)
+    for file in ("odd.sgf", "analysis/odd.sgf"):  # an analysis of an analysis keeps them, too
+        assert analyze(file, "--out", "analysis" if file == "odd.sgf" else "again").code == 0
+    assert (tmp_path / "again" / "odd.sgf").read_bytes() == (tmp_path / "analysis" / "odd.sgf").read_bytes()
+    assert (tmp_path / "again" / "odd.sgf").read_bytes() != data
+    for folder in (".", "analysis", "again"):
+        run_katachi("analyze", f"{folder}/odd.sgf", "--strip", "--out", "plain")
+        assert (tmp_path / "plain" / "odd.sgf").read_bytes() == data
+
+
+def test_what_was_changed_since_is_not_lost(analyze, run_katachi, tmp_path):
+    (tmp_path / "game.sgf").write_bytes(ODD[1])
+    analyze("game.sgf")
+    path = tmp_path / "analysis" / "game.sgf"
+    path.write_text(path.read_text().replace(";W[bb]", ";W[cc]"))
+    run_katachi("analyze", "analysis/game.sgf", "--strip", "--out", "plain")
+    text = (tmp_path / "plain" / "game.sgf").read_text()
+    assert ";W[cc]" in text
+    assert "KTC" not in text
 
 
 def test_what_cannot_be_judged_is_named(analyze, tmp_path):

@@ -1,12 +1,25 @@
 from __future__ import annotations
 
+import json
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from katachi.core import disk
-from katachi.core.disk import append, temporary_path, usable_cores, write_atomically
+from katachi.core.disk import (
+    NotAFile,
+    append,
+    open_log,
+    open_regular,
+    parse_json,
+    parse_toml,
+    read_regular,
+    temporary_path,
+    usable_cores,
+    write_atomically,
+)
 
 
 def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:
@@ -114,3 +127,80 @@ def test_nothing_counts_processors_for_itself() -> None:
     source = Path(disk.__file__).parents[1]
     counting = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if "cpu_count" in path.read_text()}
     assert counting <= {"core/disk.py", "cli/setup.py"}
+
+
+# What somebody else wrote
+
+
+def open_descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - a Path would need a descriptor itself
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not count descriptors")
+def test_what_is_not_a_regular_file_is_refused_and_leaves_nothing_open(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    before = open_descriptors()
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
+        with pytest.raises(NotAFile, match="it is not a regular file") as caught:
+            open_regular(path)
+        assert caught.value.filename == str(path)
+    with pytest.raises(FileNotFoundError):
+        open_regular(tmp_path / "nothing")
+    assert open_descriptors() == before
+
+
+@pytest.mark.parametrize("path", ["/proc/self/mem", "/proc/kmsg"])
+def test_a_file_that_says_it_is_empty_is_not_read(path: str) -> None:
+    if not os.access(path, os.R_OK):
+        pytest.skip("this system has no such file for us")
+    assert read_regular(Path(path), 100) == b""
+
+
+def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_regular(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(NotAFile, match="larger than 4 bytes"):
+        read_regular(tmp_path / "file", 4)
+
+
+def test_a_log_waits_for_nobody(tmp_path: Path) -> None:
+    with open_log(tmp_path / "log") as file:
+        file.write(b"1")
+    with open_log(tmp_path / "log") as file:
+        file.write(b"2")
+    assert (tmp_path / "log").read_bytes() == b"12"
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="No such device"):
+        open_log(tmp_path / "pipe")
+
+
+LONG_KEYS = [".".join("a" * 50_000), " . ".join("a" * 20_000), '."a"' * 20_000, "'a'." * 20_000 + "a"]
+
+
+@pytest.mark.parametrize("text", [f"[{LONG_KEYS[0]}]", f"x = {{{LONG_KEYS[0]} = 1}}", *LONG_KEYS], ids=range(6))
+def test_long_dotted_keys_are_refused_before_they_are_read(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tomllib, "loads", None)  # which would take a minute
+    with pytest.raises(tomllib.TOMLDecodeError, match="a dotted key has more than 32 parts"):
+        parse_toml(text)
+
+
+def test_toml_that_is_too_much() -> None:
+    for text, reason in [
+        ("a = " + "9" * 5000, "a number has more than 4,300 digits"),
+        ("a = " + "[" * 100_000, "nested too deeply"),
+        ("#" * 2_000_000, "longer than 1,048,576 characters"),
+        ("a = ", "Invalid value"),
+    ]:
+        with pytest.raises(tomllib.TOMLDecodeError, match=reason):
+            parse_toml(text)
+    assert parse_toml(f"{'.'.join('a' * 32)} = 1\nb = [{'0.1, ' * 1000}]\nc = '{'e. g. ' * 15}'")["b"][999] == 0.1
+
+
+def test_json_that_is_too_much() -> None:
+    assert parse_json('{"a": [1, 2.5, null, "\u00e9"]}') == {"a": [1, 2.5, None, "é"]}
+    for text in ("1e999", "-1e999", "NaN", "[Infinity]", "9" * 5000, "[" * 202 + "]" * 202, "{", "", '"\\ud800"'):
+        with pytest.raises(ValueError):  # noqa: PT011 - in the words of the reader
+            parse_json(text)
+    assert json.dumps(parse_json("[" * 199 + "]" * 199)) == "[" * 199 + "]" * 199

@@ -300,7 +300,7 @@ def test_missing_huge_and_irregular_files(saved, name, monkeypatch):
     with pytest.raises(ModelError, match=f"no file {name}"):
         load_linear(saved)
     os.mkfifo(path)
-    with pytest.raises(ModelError, match=f"no file {name}"):
+    with pytest.raises(ModelError, match=f"{name} cannot be read: it is not a regular file"):
         load_linear(saved)
     path.unlink()
     with path.open("wb") as file:
@@ -412,3 +412,17 @@ def test_find_model(saved, monkeypatch):
     for name in ("no-such-model", "", "..", "/", str(saved / "model")):
         with pytest.raises(ModelError, match="no such model"):
             find_model(name)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_saved_model_survives_a_power_cut(tmp_path, synced, replace):
+    model = make_model()
+    if replace:
+        save_linear(tmp_path / "model", make_model(seed=1), make_card(model))
+        synced.clear()
+    save_linear(tmp_path / "model", model, make_card(model), replace=replace)
+    files = {path.name.strip(".").removesuffix(".tmp"): content for path, content in synced.items()}
+    assert files[CARD] == (tmp_path / "model" / CARD).read_bytes()
+    assert files[WEIGHTS] == (tmp_path / "model" / WEIGHTS).read_bytes()
+    assert files["model"] == [CARD, WEIGHTS], "their names, before the folder has its own"
+    assert "model" in synced[tmp_path]

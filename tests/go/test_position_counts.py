@@ -1,13 +1,22 @@
-"""Legal positions counted through our own legality: 1, 57 and 12,675 (Tromp and Farnebäck)."""
+"""Positions and games of small boards, counted: what Tromp and Farnebäck counted, and through our own legality.
+
+Our boards are square, so that of the known numbers 1×1, 2×2 and 3×3 are ours to meet; oblong boards vouch for the
+definition below, with which our games on 2×2 and 3×3 are compared, line by line.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from katachi.go.board import Board
+from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, WHITE
+from katachi.go.rules import KoRule, Rules
+
+Colors = tuple[int, ...]
 
 
 @pytest.mark.parametrize(("size", "legal"), [(1, 1), (2, 57), (3, 12_675)])
@@ -23,3 +32,82 @@ def can_stand(size: int, colors: tuple[int, ...]) -> bool:
     except ValueError:
         return False
     return True
+
+
+# The definition
+
+
+def taken_off(colors: Colors, width: int, color: int) -> Colors:
+    """The board without the chains of a color that have no liberty."""
+
+    def beside(point: int) -> Iterator[int]:
+        row, col = divmod(point, width)
+        places = ((row, col - 1), (row, col + 1), (row - 1, col), (row + 1, col))
+        return (r * width + c for r, c in places if 0 <= c < width and 0 <= r < len(colors) // width)
+
+    breathing = {point for point, stone in enumerate(colors) if stone == EMPTY}
+    while more := {near for p in breathing for near in beside(p) if colors[near] == color} - breathing:
+        breathing |= more
+    return tuple(EMPTY if stone == color and p not in breathing else stone for p, stone in enumerate(colors))
+
+
+def moves(colors: Colors, width: int) -> Iterator[Colors]:
+    """The boards that a stone of either color leads to, suicide included."""
+    for point, color in itertools.product(range(len(colors)), (BLACK, WHITE)):
+        if colors[point] == EMPTY:
+            played = (*colors[:point], color, *colors[point + 1 :])
+            yield taken_off(taken_off(played, width, -color), width, color)
+
+
+def reachable(width: int, height: int) -> set[Colors]:
+    waiting = [(EMPTY,) * (width * height)]
+    found = set(waiting)
+    while waiting:
+        new = set(moves(waiting.pop(), width)) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def count_games(follow: Callable[[Colors], Iterator[Colors]], start: Colors, most: int) -> int:
+    """The games of at most so many moves in which no position comes back, that without a move included."""
+
+    def count(past: tuple[Colors, ...]) -> int:
+        if len(past) > most:
+            return 1
+        return 1 + sum(count((*past, after)) for after in follow(past[-1]) if after not in past)
+
+    return count((start,))
+
+
+@pytest.mark.parametrize(("width", "height", "legal"), [(1, 1, 1), (2, 1, 5), (3, 1, 15), (2, 2, 57), (3, 2, 489)])
+def test_the_definition_reaches_all_legal_positions(width: int, height: int, legal: int) -> None:
+    assert len(reachable(width, height)) == legal
+
+
+@pytest.mark.parametrize(("width", "games"), [(1, 1), (2, 9), (3, 907)])
+def test_number_of_games_in_a_row(width: int, games: int) -> None:
+    assert count_games(lambda colors: moves(colors, width), (EMPTY,) * width, most=100) == games
+
+
+# Ours
+
+RULES = Rules(KoRule.POSITIONAL, suicide=True)
+
+
+def count_ours(game: Game, most: int) -> int:
+    if len(game.steps) == most:
+        return 1
+    total = 1
+    for color, point in itertools.product((BLACK, WHITE), range(game.size**2)):
+        if game.why_illegal(point, color) is None:
+            game.play(point, color)
+            total += count_ours(game, most)
+            game.undo()
+    return total
+
+
+@pytest.mark.parametrize(("size", "most"), [(1, 9), (2, 5), (3, 3)])
+def test_our_games_are_as_many_as_those_of_the_definition(size: int, most: int) -> None:
+    start = (EMPTY,) * size**2
+    assert count_ours(Game(size, RULES), most) == count_games(lambda colors: moves(colors, size), start, most)

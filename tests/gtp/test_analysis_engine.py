@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -24,6 +25,7 @@ from katachi.go.game import Game
 from katachi.go.points import PASS, format_vertex, parse_vertex
 from katachi.go.rules import parse_rules
 from katachi.gtp.analysis_engine import AnalysisEngine, Defaults, Perspective, QueryError, parse_query
+from katachi.players import asking
 from katachi.players.specs import load_player
 
 Answer = dict[str, Any]
@@ -344,6 +346,36 @@ def test_lines_that_are_no_objects(first, line):
     error, good = ask(first, line, query("good"))
     assert error.keys() == {"error"}
     assert good["id"] == "good"
+
+
+BAD_NUMBERS = [b"1e999", b"-1e999", b"NaN", b"Infinity", b"9" * 5000]
+DEEP = [b"[" * depth + b"]" * depth for depth in (201, 900, 960, *range(970, 1000), 5000)]
+
+
+@pytest.mark.parametrize("value", [*BAD_NUMBERS, *DEEP], ids=lambda value: f"{value[:3].decode()}-{len(value)}")
+@pytest.mark.parametrize("place", [b'{"id":"q","action":"clear_cache","x":%s}', b'{"id":"q","rules":{"ko":%s}}'])
+def test_no_value_ends_the_reader(first, place, value):
+    error, good = ask(first, place % value, query("good"))
+    assert error["error"].startswith("Could not parse input line as json: ")
+    assert good["id"] == "good"
+
+
+def test_whatever_goes_wrong_with_a_line_the_next_is_answered(first, monkeypatch):
+    def fail(*_: object) -> None:
+        raise RecursionError("deeper than anybody thought")
+
+    monkeypatch.setattr(asking, "describe_models", fail)
+    error, good = ask(first, {"id": "m", "action": "query_models"}, query("good"))
+    assert error == {"error": "RecursionError: deeper than anybody thought", "id": "m"}
+    assert good["id"] == "good"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_a_full_disk_ends_the_engine(first):
+    with Path("/dev/full").open("wb", buffering=0) as full:
+        AnalysisEngine(first).serve(io.BytesIO(b"nonsense\n" * 3), full)
+        with pytest.raises(OSError, match="No space"):
+            AnalysisEngine(first).serve(io.BytesIO(json.dumps(query()).encode()), full)
 
 
 def test_warnings_do_not_keep_a_query_from_its_answer(first):

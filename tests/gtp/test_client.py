@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -387,3 +388,28 @@ def test_program_ends_when_we_do(end, tmp_path):
             os.kill(owner.pid, end)
         owner.wait(20)
     wait_until_gone(pid)
+
+
+def processes_below_us() -> set[str]:
+    return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list descriptors and processes")
+def test_nothing_is_left_open_or_running(fake):
+    def play_all() -> None:
+        for how in ("well", "dead", "stubborn"):
+            player = fake(how).player
+            with contextlib.suppress(EngineFailure):
+                player.final_status_list(Game(9), "dead")
+            player.close()
+        with pytest.raises(EngineFailure):
+            GtpPlayer("no-such-program-at-all").decide(Game(9), NO_LIMIT)
+
+    play_all()
+    descriptors, processes = len(os.listdir("/proc/self/fd")), processes_below_us()  # noqa: PTH208
+    play_all()
+    deadline = time.monotonic() + 60
+    while len(os.listdir("/proc/self/fd")) > descriptors and time.monotonic() < deadline:  # noqa: PTH208
+        time.sleep(0.05)  # the threads that drain the pipes close them
+    assert len(os.listdir("/proc/self/fd")) <= descriptors  # noqa: PTH208
+    assert processes_below_us() <= processes

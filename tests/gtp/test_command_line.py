@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,25 @@ def test_a_dialogue_with_rules_files_and_log(sgf_folder, tmp_path):
     assert answers[3].startswith("?4 cannot load file")
     assert answers[4:] == ["=5 ", ""]
     assert log.read_text().startswith("> 1 name\n=1 katachi alp\n\n> 2 loadsgf")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_a_log_that_cannot_be_written_ends_and_the_dialogue_continues():
+    done = run("random", "--log", "/dev/full", lines="1 name\n2 protocol_version\n")
+    assert done.stdout == "=1 random\n\n=2 2\n\n"
+    assert done.stderr == "katachi: the dialogue is not logged any more: No space left on device\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_pipes_do_not_block(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    log, player = (
+        run("random", "--log", str(tmp_path / "pipe.toml"), lines="name\n"),
+        run(str(tmp_path / "pipe.toml"), lines="name\n"),
+    )
+    assert log.stderr == f"katachi: {tmp_path / 'pipe.toml'}: No such device or address\n"
+    assert player.stderr == f"katachi: {tmp_path / 'pipe.toml'}: it is not a regular file\n"
 
 
 def test_the_seed_is_the_players():

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from katachi.gtp.engine import GtpEngine
 from katachi.gtp.session import MAX_FILE_BYTES, Refused, confine, read_confined, write_confined
+from katachi.players.specs import load_player
 
 
 @pytest.mark.parametrize(
@@ -78,3 +80,33 @@ def test_writing_replaces_as_a_whole(sgf_folder, monkeypatch):
         write_confined(sgf_folder, "game.sgf", b"torn")
     assert (sgf_folder / "game.sgf").read_bytes().startswith(b"(;FF[4]")
     assert sorted(path.name for path in Path(sgf_folder).iterdir()) == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not count descriptors")
+def test_no_descriptor_is_left_open(sgf_folder):
+    engine = GtpEngine(load_player("random"), directory=sgf_folder)
+
+    def ask_all() -> None:
+        for name in (".", "sub", "pipe.sgf", "nothing.sgf", "../outside", "game.sgf"):
+            engine.answer(f"loadsgf {name}")
+            engine.answer(f"printsgf {name}")
+
+    ask_all()
+    before = os.listdir("/proc/self/fd")  # noqa: PTH208
+    ask_all()
+    assert os.listdir("/proc/self/fd") == before  # noqa: PTH208
+
+
+def test_a_process_without_descriptors_says_so_and_continues(sgf_folder):
+    resource = pytest.importorskip("resource")
+    engine = GtpEngine(load_player("random"), directory=sgf_folder)
+    assert engine.answer("loadsgf game.sgf").startswith(b"=")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        answers = [engine.answer(line) for line in ("loadsgf game.sgf", "printsgf new.sgf", "genmove b")]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert answers[0] == b"? cannot load file: Too many open files\n\n"
+    assert answers[1] == b"? cannot write file: Too many open files\n\n"
+    assert answers[2].startswith(b"= ")

@@ -78,6 +78,8 @@ def main(how: str, log: str, *answers: str) -> None:
         say(f"{head} {answer}\r\n\r\n" if how == "crlf" else f"{head} {answer}\n\n")
         if name == "quit":
             return
+    if how == "stubborn":
+        time.sleep(1000)  # though nobody is there any more
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
@@ -27,3 +28,13 @@ class HeldJob(PrepareJob):
 def serve() -> None:
     sessions.PrepareJob = HeldJob
     main()
+
+
+@dataclass(frozen=True)
+class LookingJob:
+    """A job that looks at something until it is stopped."""
+
+    def run(self, report, stop) -> str:
+        report("begun")
+        stop.wait(60)
+        return "seen"

@@ -112,6 +112,25 @@ def test_what_is_wrong_with_a_spec(text, sentence):
     assert str(caught.value) == sentence
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("limit.simulations=" + "9" * 30, "less than or equal to 1000000000000"),
+        ("limit.simulations=" + "9" * 5000, "valid integer"),
+        ("limit.seconds=1e300", "less than or equal to 2147483648"),
+        ("limit.seconds=inf", "finite"),
+        ("search.temperature=1e300", "less than or equal to 1000"),
+    ],
+)
+def test_values_that_are_out_of_range_are_refused(change, sentence):
+    with pytest.raises(SpecError, match=sentence) as caught:
+        specs.find_spec(f"shapes-5 {change}")
+    assert len(str(caught.value)) < 400
+    key, _, value = change.partition("=")
+    with pytest.raises(SpecError):
+        parse_spec(f'kind = "search"\n{key} = {value}')
+
+
 def test_no_toml():
     with pytest.raises(SpecError, match=r"^mine\.toml: no TOML: .*line 1"):
         parse_spec("kind = = 1\n", "mine.toml")
@@ -140,7 +159,7 @@ def test_bytes_that_are_no_text_and_files_too_large(tmp_path: Path):
     with pytest.raises(SpecError, match=r"bad\.toml: "):
         load_player(str(path))
     path.write_bytes(b"#" * (specs.MAX_SPEC_BYTES + 1))
-    with pytest.raises(SpecError, match="too large"):
+    with pytest.raises(SpecError, match="larger than"):
         load_player(str(path))
 
 

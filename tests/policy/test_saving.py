@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import ModelProto, SparseTensorProto, external_data_helper, helper
 
 from helpers.networks import tiny_config, tiny_onnx
-from katachi.core.cards import Metric, ModelError, Training
+from katachi.core.cards import Metric, ModelError, Training, digest_file
 from katachi.core.linear import load_linear
 from katachi.core.models import (
     CARD,
@@ -24,7 +25,8 @@ from katachi.core.models import (
     resize_model,
 )
 from katachi.go.board import Board
-from katachi.policy.evaluator import INT8, ONNX, save_policy
+from katachi.policy import evaluator
+from katachi.policy.evaluator import INT8, MAX_ONNX_NODES, ONNX, OnnxNetwork, save_policy
 from katachi.policy.export import export_onnx
 
 CONFIG = tiny_config(5, planes="maddison-36", value=True)
@@ -179,6 +181,63 @@ def test_a_card_that_vouches_for_a_damaged_network(tmp_path):
     with pytest.raises(ModelError, match="its network is damaged") as caught:
         load_model(tmp_path / "net")
     assert "\n" not in str(caught.value)
+
+
+def test_files_that_play_does_not_need_are_checked_too(saved):
+    for name in (INT8, WEIGHTS):
+        content = (saved / name).read_bytes()
+        (saved / name).write_bytes(content + b"x")
+        with pytest.raises(ModelError, match=f"{name} is not what the card describes: one of the files was changed"):
+            load_model(saved)
+        (saved / name).unlink()
+        load_model(saved)
+
+
+def test_a_card_names_files_of_its_folder_alone(saved):
+    (saved.parent / "outside").write_bytes(b"")
+    rewrite(saved, files={ONNX: open_model(saved).card.files[ONNX], "../outside": digest_file(b"")})
+    with pytest.raises(ModelError, match="which is not a file of its folder"):
+        load_model(saved)
+
+
+def _changed(change) -> bytes:
+    model = ModelProto.FromString(tiny_onnx(CONFIG))
+    change(model)
+    return model.SerializeToString()
+
+
+def _add(*nodes):
+    return lambda model: model.graph.node.extend(nodes)
+
+
+EMPTY_GRAPH = helper.make_graph([], "inner", [], [])
+SPARSE = SparseTensorProto(dims=[1 << 40])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (_add(helper.make_node("Loop", ["", ""], [], body=EMPTY_GRAPH)), "its network has b'Loop', which is not run"),
+        (_add(helper.make_node("If", ["x"], [], then_branch=EMPTY_GRAPH)), "b'If'"),
+        (_add(helper.make_node("Scan", ["x"], [], body=EMPTY_GRAPH)), "b'Scan'"),
+        (_add(helper.make_node("Relu", ["x"], ["y"], domain="com.stranger")), "b'com.stranger'"),
+        (_add(*[helper.make_node("Relu", ["x"], ["y"])] * MAX_ONNX_NODES), "more than 10,000 nodes"),
+        (lambda model: model.functions.add(name="Relu"), "functions of its own"),
+        (lambda model: model.graph.sparse_initializer.append(SPARSE), "weights outside of its file, or sparse"),
+        (lambda model: external_data_helper.set_external_data(model.graph.initializer[0], "/etc/passwd"), "outside"),
+    ],
+)
+def test_networks_that_are_more_than_a_network(tmp_path, monkeypatch, change, reason):
+    monkeypatch.setattr("onnxruntime.InferenceSession", None)  # nobody may ask it
+    save_policy(tmp_path / "net", CONFIG, _changed(change))
+    with pytest.raises(ModelError, match=reason):
+        load_model(tmp_path / "net")
+
+
+def test_a_network_that_is_too_large(monkeypatch):
+    monkeypatch.setattr(evaluator, "MAX_ONNX_BYTES", 100)
+    with pytest.raises(ModelError, match="its network is larger than 100 bytes"):
+        OnnxNetwork(tiny_onnx(CONFIG))
 
 
 def test_metrics_can_be_added(saved):

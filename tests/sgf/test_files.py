@@ -5,6 +5,7 @@ import io
 import os
 import struct
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,49 @@ def test_loading_a_long_collection_whole_is_refused_with_advice(tmp_path: Path) 
         load_sgf(path, Limits(size=WHOLE))
 
 
+def test_what_cannot_be_read_is_named_and_the_rest_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Damaged(io.BytesIO):
+        def read(self, *_: object) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    def open_some(path: Path) -> io.BytesIO:
+        return Damaged() if path.name == "a.sgf" else io.BytesIO(path.read_bytes())
+
+    for name in ("a.sgf", "b.sgf"):
+        (tmp_path / name).write_bytes(GAME)
+    monkeypatch.setattr("katachi.sgf.files.open_regular", open_some)
+    bad, good = iter_sgf([tmp_path])
+    assert str(bad.error) == f"{tmp_path / 'a.sgf'}: cannot be opened: Input/output error"
+    assert good.game is not None
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def walk(top: Path, onerror: Callable[[OSError], None]) -> Iterator[tuple[str, list[str], list[str]]]:
+        yield str(top), ["sub"], ["a.sgf"]
+        onerror(PermissionError(13, "Permission denied", str(top / "sub")))
+
+    (tmp_path / "a.sgf").write_bytes(GAME)
+    (tmp_path / "sub").mkdir()
+    monkeypatch.setattr(os, "walk", walk)
+    good, bad = iter_sgf([tmp_path])
+    assert good.game is not None
+    assert bad.source == str(tmp_path / "sub")
+    assert "cannot be opened" in str(bad.error)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not count descriptors")
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.sgf")
+    (tmp_path / "bad.zip").write_bytes(b"PK\x03\x04")
+    (tmp_path / "bad.sgf.gz").write_bytes(b"\x1f\x8b")
+    (tmp_path / "game.sgf").write_bytes(GAME)
+    before = os.listdir("/proc/self/fd")  # noqa: PTH208
+    found = list(iter_sgf([tmp_path, "/dev/zero", "/proc/self/mem", "nothing"]))
+    assert [game.game is not None for game in found].count(True) == 1
+    assert len(found) == 7
+    assert os.listdir("/proc/self/fd") == before  # noqa: PTH208
+
+
 def test_a_zip_of_records(tmp_path: Path) -> None:
     path = tmp_path / "games.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -118,6 +162,20 @@ def test_a_zip_of_records(tmp_path: Path) -> None:
     ]
     assert [game.error is None for game in found] == [True, True, True, False, True]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.zip"]  # nothing is unpacked
+
+
+@pytest.mark.parametrize("shift", [0, 40])
+def test_entries_of_a_zip_that_share_bytes_are_refused_before_they_are_read(tmp_path: Path, shift: int) -> None:
+    path = tmp_path / "games.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("0.sgf", GAME * 20)
+        for number in range(1, 1000):
+            archive.filelist.append(copy := zipfile.ZipInfo(f"{number}.sgf"))
+            first = archive.filelist[0]
+            copy.header_offset, copy.CRC = first.header_offset + shift, first.CRC
+            copy.compress_size, copy.file_size = first.compress_size, first.file_size
+    (found,) = iter_sgf([path])
+    assert str(found.error) == f"{path}: damaged archive: its entries overlap"
 
 
 def test_folders_are_walked_in_order_and_other_files_left_alone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 
 import httpx
 import pytest
@@ -158,3 +159,18 @@ def test_an_open_server_answers_to_numbers_and_its_own_name_only():
     assert not address.answers_to(f"evil.example:{PORT}")
     assert address.url("/x", token="t") == f"http://127.0.0.1:{PORT}/x?token=t"
     assert not Address("127.0.0.1", PORT).answers_to(f"192.168.1.7:{PORT}")
+
+
+@pytest.mark.parametrize("token", [TOKEN, TOKEN[:-1], "b" * 43, ""])
+@pytest.mark.parametrize("is_cookie", [False, True])
+def test_tokens_are_compared_in_constant_time(monkeypatch, token, is_cookie):
+    compared = []
+
+    def compare(given, wanted):
+        compared.append((given, wanted))
+        return False
+
+    monkeypatch.setattr(secrets, "compare_digest", compare)
+    cookies = {f"katachi-token-{PORT}": token} if is_cookie else None
+    assert ask("/" if is_cookie else f"/?token={token}", cookies=cookies).status_code == 403, "nothing else decides"
+    assert (token.encode(), TOKEN.encode()) in compared

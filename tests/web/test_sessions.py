@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from helpers.held_engine import GATE, HeldJob
+from helpers.held_engine import GATE, HeldJob, LookingJob
 from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
@@ -225,3 +225,23 @@ def test_shipped_players_are_on_offer_where_they_can_play():
     assert opponents["level-1"].plays(9)
     assert opponents["level-1"].plays(19)
     assert next(iter(list_opponents("gtp:gnugo --mode gtp"))) == "gnugo"
+
+
+def test_one_engine_is_left_for_those_who_play():
+    async def scene():
+        engines = EnginePool(2)
+        begun: list[str] = []
+        lookers = [asyncio.create_task(engines.run(LookingJob(), begun.append)) for _ in range(3)]
+        try:
+            await until(lambda: begun)
+            job = DecideJob("alp", Position.of(Game(5)), Limit())
+            decided = await engines.run(job)
+            assert decided.move >= 0
+            assert begun == ["begun"], "the others wait for the first"
+        finally:
+            for looker in lookers:
+                looker.cancel()
+            await asyncio.gather(*lookers, return_exceptions=True)
+            engines.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 120))

@@ -39,7 +39,7 @@ from katachi.analysis.records import (
     format_line,
     parse_line,
 )
-from katachi.analysis.report import STYLE, annotate, draw_game, format_report, strip
+from katachi.analysis.report import STYLE, annotate, content_of, draw_game, format_report, keep_original, strip
 from katachi.core.cards import Strict, provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import DirectoryLock, append, in_processes, temporary_path, write_atomically
@@ -123,8 +123,8 @@ def describe_game(record: SgfGame, judges: Judges, name: str = "", source: str =
 
 
 def digest_game(record: SgfGame) -> str:
-    """A text that changes with anything in a record."""
-    return sha256(format_sgf(record).encode(errors="surrogatepass")).hexdigest()
+    """A text that changes with anything in a record but how it was written."""
+    return sha256(format_sgf(SgfGame(content_of(record))).encode(errors="surrogatepass")).hexdigest()
 
 
 # Who analyses, by name: a player and models, for how long, and from which seed.
@@ -354,11 +354,12 @@ class Batch:
 def find_records(paths: Iterable[Path]) -> Iterator[NamedRecord]:
     """The games of files and folders in their order, each under a name of its own, that of its file if it can be."""
     taken: Counter[str] = Counter()
-    for source, found, error in iter_sgf(paths):
+    for source, found, error, data in iter_sgf(paths):
         if found is None:
             yield NamedRecord("", source, SgfGame(), str(error))
         else:
             record = strip(found)
+            keep_original(record, data if record.root.is_same_tree(found.root) else b"")
             record.root.properties["CA"] = ["UTF-8"]  # as it will be written: analysing that again is the same
             yield NamedRecord(_new_name(source, taken), source, record)
 

@@ -13,7 +13,7 @@ of a linear evaluator.
 ... . . . . . .''')
 >>> [(fact.tactic.value, fact.stones) for fact in find_tactics(board, parse_vertex("D4", 6))]
 [('catches in a ladder', (14,))]
->>> [shape.name.value for shape in find_shapes(board, parse_vertex("C3", 6))]
+>>> [shape.name.value for shape in find_shapes(board, parse_vertex("A3", 6))]
 ['empty triangle']
 """
 

@@ -6,6 +6,8 @@ The page works without a network and without scripts, in light and dark and on p
 from __future__ import annotations
 
 import re
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import cycle
@@ -32,8 +34,9 @@ from katachi.core.drawing import frame_page
 from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
 from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex
-from katachi.sgf import Node, SgfGame
+from katachi.sgf import Node, SgfGame, parse_sgf
 from katachi.sgf.record import format_grade
+from katachi.sgf.repairs import DEFAULT_LIMITS
 from katachi.sgf.tree import escape as escape_sgf
 
 # In words: a few lines for each position, as comments, pages and the terminal show them.
@@ -202,7 +205,8 @@ def _points(points: Sequence[str]) -> str:
 #
 # What a record has is never touched: a property that a node has already is left as it is, and a comment is continued.
 # What is added says so: the private property ``KTCH`` names the properties that are ours, or marks a node of ours, and
-# comments have a first and a last line. So ``strip`` can take it all back, and annotating again replaces.
+# comments have a first and a last line. So ``strip`` can take it all back, and annotating again replaces. How the file
+# was written, its encoding, line ends and faults, is lost in a tree: ``KTCO`` keeps the bytes, packed.
 #
 # | property | meaning |
 # |---|---|
@@ -215,6 +219,7 @@ def _points(points: Sequence[str]) -> str:
 # | TB, TW | who will own what, in the last position |
 
 MARK: Final = "KTCH"
+ORIGINAL: Final = "KTCO"
 _OWN_NODE: Final = "node"  # lower case: no property is called so
 _BEGIN: Final = "=== katachi ==="
 _END: Final = "=== end of katachi ==="
@@ -251,6 +256,34 @@ def strip(record: SgfGame) -> SgfGame:
             node.properties.pop(name, None)
         _strip_comment(node)
     return SgfGame(root, list(record.repairs))
+
+
+def content_of(record: SgfGame) -> Node:
+    """The tree of a record without the bytes that are kept of it."""
+    root = Node({name: values for name, values in record.root.properties.items() if name != ORIGINAL})
+    root.children = record.root.children
+    return root
+
+
+def keep_original(record: SgfGame, data: bytes) -> None:
+    """Keep the bytes that a record was read from, if it has none; those of another tree are of no use any more."""
+    if read_original(record) is None:
+        record.root.properties.pop(ORIGINAL, None)
+        if data:
+            record.root.properties[ORIGINAL] = [b64encode(zlib.compress(data, 9)).decode()]
+
+
+def read_original(record: SgfGame) -> bytes | None:
+    """The bytes that a record was read from; None if they were not kept, or if it has been changed since."""
+    try:
+        packed = b64decode(record.root.properties[ORIGINAL][0])
+        data = zlib.decompressobj().decompress(packed, DEFAULT_LIMITS.size)
+        trees = [content_of(record), *(game.root for game in parse_sgf(data))]
+    except (KeyError, ValueError, zlib.error):  # an SgfError is a ValueError
+        return None
+    for tree in trees:
+        tree.properties["CA"] = ["UTF-8"]  # which is added, and says nothing of the game
+    return data if len(trees) == 2 and trees[0].is_same_tree(trees[1]) else None
 
 
 # Properties

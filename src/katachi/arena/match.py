@@ -21,6 +21,7 @@ import numpy as np
 
 from katachi.arena.settings import GTP_PREFIX, OpeningError
 from katachi.core.contracts import Limit, Player
+from katachi.core.disk import read_regular
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play, Step
 from katachi.go.points import BLACK, PASS, WHITE, GameResult, Reason, format_color, format_vertex
@@ -28,6 +29,7 @@ from katachi.go.rules import Rules
 from katachi.go.scoring import estimate_status
 from katachi.gtp import GtpError, GtpPlayer
 from katachi.sgf import SgfError, SgfGame, parse_sgf
+from katachi.sgf.repairs import DEFAULT_LIMITS
 
 # Who counts a finished game: our own estimate of the dead stones, plain counting, or a GTP program.
 #
@@ -320,7 +322,7 @@ def read_opening_book(path: Path, size: int, rules: Rules, plies: int | None = N
     Raises OpeningError if the file cannot be read or has no game on a board of this size.
     """
     try:
-        records = [record for record in parse_sgf(path.read_bytes()) if _has_size(record, size)]
+        records = [record for record in parse_sgf(read_regular(path, DEFAULT_LIMITS.size)) if _has_size(record, size)]
         ends = [(record, node) for record in records for node in record.root.walk() if not node.children]
         lines = [_shortened(record.replay(node, rules=rules).steps, plies) for record, node in ends]
     except OSError as error:

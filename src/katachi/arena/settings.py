@@ -29,12 +29,15 @@ from pydantic_core import ErrorDetails
 
 from katachi.core.cards import ModelError
 from katachi.core.contracts import Limit
-from katachi.core.disk import format_toml
+from katachi.core.disk import format_toml, parse_toml, read_regular
 from katachi.core.models import PRETRAINED, find_model, open_model
 from katachi.core.registry import suggest
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import MAX_KOMI, Rules, parse_rules
 from katachi.players.specs import place_model, player_file, split_changes
+from katachi.search.clock import MAX_SECONDS
+from katachi.search.settings import MAX_SIMULATIONS
+from katachi.sgf.repairs import DEFAULT_LIMITS
 
 # What can go wrong in the arena before a game is played; what goes wrong in a game is its result.
 
@@ -85,9 +88,9 @@ class OpeningSettings(_Strict):
 class LimitSettings(_Strict):
     """What a player may spend on a move, and what happens if it takes longer."""
 
-    seconds: float | None = Field(default=None, gt=0)
-    simulations: int | None = Field(default=None, gt=0)
-    grace: float = Field(default=0.5, ge=0)
+    seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
+    simulations: int | None = Field(default=None, gt=0, le=MAX_SIMULATIONS)
+    grace: float = Field(default=0.5, ge=0, le=MAX_SECONDS)
     lose_on_time: bool = False
 
     @property
@@ -126,13 +129,13 @@ class TournamentSettings(_Strict):
     size: int = Field(default=9, ge=2, le=MAX_SIZE)
     rules: str = "katachi"
     komi: float | None = Field(default=None, ge=-MAX_KOMI, le=MAX_KOMI)
-    games: int = Field(default=100, ge=1)
+    games: int = Field(default=100, ge=1, le=1_000_000_000)
     scheme: Scheme = "round-robin"
-    seed: int = Field(default=0, ge=0)
-    max_moves: int | None = Field(default=None, ge=1)
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    max_moves: int | None = Field(default=None, ge=1, le=1_000_000_000)
     referee: str = "estimate"
     check_referee: str | None = None
-    jobs: int = Field(default=1, ge=1)
+    jobs: int = Field(default=1, ge=1, le=1000)
     openings: OpeningSettings = OpeningSettings()
     limit: LimitSettings = LimitSettings()
     sprt: SprtSettings | None = None
@@ -243,7 +246,7 @@ class TournamentSettings(_Strict):
 def read_settings(path: Path) -> TournamentSettings:
     """Read a tournament file; raises SettingsError with a sentence that names the file and the setting."""
     try:
-        values = tomllib.loads(_read_bytes(path).decode())
+        values = parse_toml(_read_bytes(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not a TOML file: {error}") from None
     try:
@@ -276,7 +279,7 @@ def identify_player(text: str) -> str:
     """
     file = player_file(text)
     try:
-        values = tomllib.loads(_read_bytes(file).decode())
+        values = parse_toml(_read_bytes(file).decode())
         place_model(values, str(file))
         path = find_model(values["evaluator"]["model"])
         if path.parent != PRETRAINED:
@@ -302,7 +305,7 @@ def _is_path(text: str) -> bool:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path, DEFAULT_LIMITS.size)
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from None
 

@@ -110,12 +110,12 @@ def describe_usage(error: Any) -> str:
 
 def describe_error(error: Exception) -> str:
     """One line for a user; what is not meant for users says how to see more."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
     if _is_ours(error):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error)):
         return extra
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
     return f"{type(error).__name__}: {error} (KATACHI_DEBUG=1 shows where)".replace("\n", " ")
 
 

@@ -6,6 +6,7 @@ Commands are imported when they run, so that ``katachi --help`` need not load nu
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shlex
 import sys
@@ -23,6 +24,8 @@ from typer.core import TyperCommand, TyperGroup
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+    from katachi.arena.settings import TournamentSettings
 
 
 _SECONDS_BETWEEN_LINES: Final = 30  # where standard error is not a terminal
@@ -138,6 +141,45 @@ def wide_console(width: int) -> Console:
     return console if console.is_terminal else Console(width=width)
 
 
+def data_folder() -> Path:
+    """Where this user's programs keep their data."""
+    if os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "katachi"
+
+
+def check_programs(allowed: bool, *players: str | None) -> None:
+    """Let files run no programs unless that is ``allowed``; one that the command line itself names may run."""
+    from katachi.players.specs import find_spec, player_file
+
+    for text in () if allowed else filter(None, players):
+        if not text.startswith("gtp:") and (program := find_spec(text).program):
+            _ask_for(program, player_file(text))
+
+
+def check_tournament(allowed: bool, file: Path, settings: TournamentSettings) -> None:
+    """The same for all programs that a tournament file names."""
+    players = settings.players.values()
+    for text in () if allowed else (*players, settings.referee, settings.check_referee or ""):
+        if text.startswith("gtp:"):
+            _ask_for(text.removeprefix("gtp:"), file)
+    check_programs(allowed, *players)
+
+
+def _ask_for(program: str, file: Path) -> None:
+    from katachi.players.specs import SpecError
+
+    own = data_folder() / "players"
+    if file.resolve().is_relative_to(own.resolve()):
+        return
+    would = f"{file} would run the program {program!r:.200}"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise SpecError(f"{would}: say --allow-commands if you trust it, or keep the file in {own}")
+    typer.confirm(f"{would} with your rights. Do you trust it?", abort=True, err=True)
+
+
 def name_next_step(command: str) -> None:
     """Say on standard error what a user may want next; not where JSON is printed."""
     typer.echo(f"katachi: next: {command}", err=True)
@@ -169,6 +211,9 @@ PLAYER: Final = "a bundled name, a TOML file, the folder of a run or a model, or
 PLAYER_HELP: Final = f"{PLAYER[0].upper()}{PLAYER[1:]}."
 MANY: Final = 1_000_000_000
 
+AllowCommands = Annotated[
+    bool, typer.Option("--allow-commands", help="Run the programs that files of others name.", show_default=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Jobs = Annotated[
     int, number(0, 1000, "How many at the same time; 0: as many as this machine has use for.", "--jobs", "-j")

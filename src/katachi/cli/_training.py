@@ -21,6 +21,7 @@ from rich.text import Text
 
 from katachi.cli._commands import NowAndThen, format_seconds, show_progress
 from katachi.core import training as core
+from katachi.core.disk import parse_toml
 from katachi.go.compiling import compiling
 
 _SHOWN_UPDATES: Final = 200  # whose sums the display shows
@@ -53,7 +54,7 @@ def _parse_change(change: str) -> dict[str, Any]:
     if not (equals and key.strip().isidentifier()):
         raise core.TrainingError(f"--set {change}: say KEY=VALUE")
     try:
-        return {key.strip(): tomllib.loads(f"value = {value}")["value"]}
+        return {key.strip(): parse_toml(f"value = {value}")["value"]}
     except tomllib.TOMLDecodeError:
         return {key.strip(): value}
 

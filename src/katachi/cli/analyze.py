@@ -39,6 +39,7 @@ def analyze(
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
     jobs: common.Jobs = 1,
     seed: common.Seed = 0,
+    allow_commands: common.AllowCommands = False,
     as_json: common.AsJson = False,
 ) -> None:
     """Analyse every position of many games: who wins, by how much, what was better, and why.
@@ -63,6 +64,7 @@ def analyze(
     if strip:
         _strip_files(files, out)
         return
+    common.check_programs(allow_commands, player)
     settings = JudgeSettings(
         player=player, models=tuple(model or ()), simulations=simulations, seconds=seconds, seed=seed
     )
@@ -98,7 +100,9 @@ def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
 
 def _strip_files(files: list[Path], out: Path) -> None:
     from katachi.analysis.batches import find_records
-    from katachi.sgf import save_sgf
+    from katachi.analysis.report import content_of, read_original
+    from katachi.core.disk import write_atomically
+    from katachi.sgf import SgfGame, save_sgf
 
     out.mkdir(parents=True, exist_ok=True)
     count = 0
@@ -106,7 +110,11 @@ def _strip_files(files: list[Path], out: Path) -> None:
         if problem:
             typer.echo(f"katachi: left out: {problem}", err=True)
             continue
-        save_sgf(out / f"{name}.sgf", record)
+        path, original = out / f"{name}.sgf", read_original(record)
+        if original is None:
+            save_sgf(path, SgfGame(content_of(record)))
+        else:
+            write_atomically(path, original)
         count += 1
     typer.echo(f"{_count(count, 'game')} without analyses: written to {out}")
 

@@ -46,6 +46,7 @@ def match(
         common.number(-2000, 2000, "Stop when it is clear which of two Elo differences is true."),
     ] = None,
     run: common.RunFolder = None,
+    allow_commands: common.AllowCommands = False,
     as_json: common.AsJson = False,
 ) -> None:
     """Let two players play a match.
@@ -63,6 +64,7 @@ def match(
     from katachi.arena.settings import parse_settings
     from katachi.players.specs import choose_size
 
+    common.check_programs(allow_commands, a, b)
     first, second = name_players(a, b)
     openings = {"random_plies": random_plies, "book": str(book) if book else None, "book_plies": book_plies}
     values = {
@@ -130,6 +132,7 @@ def tournament(
     markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown, too.")] = None,
     title: Annotated[str | None, typer.Option(help="What the report is called.")] = None,
     dry_run: Annotated[bool, typer.Option(help="Show all settings and play nothing.")] = False,
+    allow_commands: common.AllowCommands = False,
     as_json: common.AsJson = False,
 ) -> None:
     """Let many players play each other, and rate them.
@@ -152,6 +155,7 @@ def tournament(
     from katachi.players.specs import choose_size
 
     settings = read_settings(file)
+    common.check_tournament(allow_commands, file, settings)
     if "size" not in settings.model_fields_set:
         settings = settings.model_copy(update={"size": choose_size(list(settings.players.values()))})
     if jobs is not None:

@@ -8,7 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from katachi.bench import BENCHMARKS
-from katachi.cli._commands import MANY, PLAYER, AsJson, DataFolder, interruptible, number
+from katachi.cli._commands import (
+    MANY,
+    PLAYER,
+    AllowCommands,
+    AsJson,
+    DataFolder,
+    check_programs,
+    interruptible,
+    number,
+)
 from katachi.core.registry import resolve, suggest
 
 _MANY = 100  # units per second, of which parts are not worth showing
@@ -49,6 +58,7 @@ def bench(
     rows: Annotated[
         list[str] | None, typer.Option("--row", help="A row that start measures, such as --help; may be repeated.")
     ] = None,
+    allow_commands: AllowCommands = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure speed beside peers, in one run: the contestants take turns, and the best of their rounds counts.
@@ -80,6 +90,7 @@ def bench(
     for name in options:
         if name not in BENCHMARKS[what].options:
             raise typer.BadParameter(f"{what} has no such option", param_hint=f"--{name.removesuffix('s')}")
+    check_programs(allow_commands, player)
     with interruptible(lambda: "nothing was measured to the end, and nothing is kept", then="repeat"):
         report = resolve(BENCHMARKS[what].run)(seconds=seconds, rounds=rounds, **options)
     for note in report.notes:

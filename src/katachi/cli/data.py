@@ -265,6 +265,7 @@ def selfplay(
     max_moves: common.MostMoves = None,
     jobs: common.Jobs = 1,
     referee: common.Referee = "estimate",
+    allow_commands: common.AllowCommands = False,
     as_json: common.AsJson = False,
 ) -> None:
     """Let two players play games to learn from, and write them as one collection.
@@ -283,6 +284,7 @@ def selfplay(
     run = out.with_name(f"{out.name}.run")
     if out.exists() and not run.exists():
         raise RunError(f"{out} exists already: give another name")
+    common.check_programs(allow_commands, a, b)
     first, second = name_players(a, b)
     values = {
         "players": {first: a, second: b},

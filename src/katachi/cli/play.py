@@ -266,6 +266,7 @@ def play(
     simulations: common.Simulations = None,
     seed: common.AnySeed = None,
     sgf: Annotated[Path | None, typer.Option(help="Where the record is kept; else a new file here.")] = None,
+    allow_commands: common.AllowCommands = False,
 ) -> None:
     """Play against a player in the terminal. The record is on disk after every move.
 
@@ -282,6 +283,7 @@ def play(
       katachi play "policy-19 evaluator.rank=1 search.temperature=0.5" --komi 6.5
       katachi play "gtp:gnugo --mode gtp --level 5" --size 19 --handicap 4 --komi 0.5
     """
+    common.check_programs(allow_commands, player)
     size = choose_size([player] if player else [], size)
     game = _new_game(size, rules, komi, handicap)
     record = _new_record() if sgf is None else _check_record(sgf)

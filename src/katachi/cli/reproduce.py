@@ -10,7 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from katachi.cli._commands import AsJson, NowAndThen, format_seconds, interruptible, show_progress, wide_console
+from katachi.cli._commands import (
+    AllowCommands,
+    AsJson,
+    NowAndThen,
+    check_programs,
+    format_seconds,
+    interruptible,
+    show_progress,
+    wide_console,
+)
 from katachi.cli.arena import RUNS, print_json
 from katachi.core.registry import require
 from katachi.papers import experiment as experiments
@@ -52,6 +61,7 @@ def reproduce(
         Path | None,
         typer.Option(metavar="DIR", help="Measure nothing: write ratings into the player files there, from the run."),
     ] = None,
+    allow_commands: AllowCommands = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure what a paper published, or what a part of katachi is worth, and show both side by side.
@@ -72,6 +82,7 @@ def reproduce(
       katachi reproduce --all --budget day --plan
     """
     from katachi.papers.documents import write_document
+    from katachi.players.specs import player_file
 
     first, more = (data[0], tuple(data[1:])) if data else (None, ())
     models, workers = tuple(model or ()), experiments.Workers(jobs, backend)
@@ -103,6 +114,7 @@ def reproduce(
         typer.echo(f"katachi: rated are {', '.join(rated)}", err=True)
         return
     require(*(module for each in wanted.find(table) for module in each.needs))
+    check_programs(allow_commands, *(text for text in model or () if player_file(text).suffix == ".toml"))
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     with interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder), _show_runs() as show:
         results = experiments.measure(wanted, table, scope(folder, show))

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from katachi.cli._commands import MANY, PLAYER, PLAYER_HELP, AnySeed, RulesName, number
+from katachi.cli._commands import (
+    MANY,
+    PLAYER,
+    PLAYER_HELP,
+    AllowCommands,
+    AnySeed,
+    RulesName,
+    check_programs,
+    data_folder,
+    number,
+)
 from katachi.core.registry import require
 
 if TYPE_CHECKING:
@@ -30,6 +40,7 @@ def gtp(
     log: Annotated[Path | None, typer.Option(help="Append the dialogue to this file.", dir_okay=False)] = None,
     lag: Annotated[float, number(0, 60, "Seconds that a move may cost on the clock beyond the thinking.")] = 0.1,
     ponder: Annotated[bool, typer.Option("--ponder", help="Think while the opponent does.")] = False,
+    allow_commands: AllowCommands = False,
 ) -> None:
     """Be a GTP engine on standard input and output.
 
@@ -39,17 +50,19 @@ def gtp(
       katachi gtp my_player.toml --lag 0.5 --ponder
       echo "genmove black" | katachi gtp random --rules chinese
     """
+    from katachi.core.disk import open_log
     from katachi.go.rules import parse_rules
     from katachi.gtp.engine import GtpEngine
     from katachi.players.asking import leave
     from katachi.players.specs import find_spec
 
+    check_programs(allow_commands, player)
     engine_rules, spec = parse_rules(rules), find_spec(player)
     loaded = spec.build(seed)
     with ExitStack() as stack:
         stack.callback(close_player, loaded)
         stdin, stdout = own_streams(stack)
-        dialogue = stack.enter_context(log.open("ab")) if log else None
+        dialogue = stack.enter_context(open_log(log)) if log else None
         size = spec.board_size or 19
         engine = GtpEngine(loaded, size=size, rules=engine_rules, directory=directory, lag=lag, ponders=ponder)
         engine.preparation.begin(size)
@@ -98,6 +111,7 @@ def analysis_engine(
     ] = View.BLACK,
     quit_without_waiting: Annotated[bool, typer.Option(help="Drop what waits when the input ends.")] = False,
     seed: AnySeed = None,
+    allow_commands: AllowCommands = False,
 ) -> None:
     """Answer the JSON queries of KataGo's analysis protocol on standard input and output.
 
@@ -115,6 +129,7 @@ def analysis_engine(
     from katachi.players.specs import find_spec
 
     defaults = Defaults(Limit(simulations=visits, seconds=seconds), Perspective(report_as.value.upper()))
+    check_programs(allow_commands, player)
     spec = find_spec(player)
     loaded = spec.build(seed)
     with ExitStack() as stack:
@@ -135,6 +150,7 @@ def serve(
     data: Annotated[Path | None, typer.Option(help="Where games are kept; else your data folder.")] = None,
     runs: Annotated[Path, typer.Option(help="The folder whose trainings and matches can be watched.")] = Path("runs"),
     should_open: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True,
+    allow_commands: AllowCommands = False,
 ) -> None:
     """Open the board in the browser: play, look at records, see what the players think.
 
@@ -152,6 +168,8 @@ def serve(
     from katachi.web.server import ServerSettings
     from katachi.web.server import serve as run
 
+    check_programs(allow_commands, player)
+
     def announce(address: Address, url: str) -> None:
         typer.echo(f"The board is at {url}")
         if not address.is_local:
@@ -163,12 +181,3 @@ def serve(
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()  # some of them return when they are closed
 
     run(ServerSettings(host, port, player, data or data_folder(), runs), announce)
-
-
-def data_folder() -> Path:
-    """Where this user's programs keep their data."""
-    if os.name == "nt":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "katachi"

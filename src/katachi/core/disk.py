@@ -1,18 +1,22 @@
 """Files that are written whole or not at all, whatever happens meanwhile: a kill, a full disk, a power cut.
 
-And what goes with them: settings as TOML, locks on folders, and worker processes that write nothing themselves, and
-no more of them than there are processors for.
+And what goes with them: settings as TOML and JSON within limits, locks on folders, and worker processes that write
+nothing themselves, and no more of them than there are processors for.
 """
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import math
 import os
 import re
 import signal
+import stat
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -20,10 +24,54 @@ from pathlib import Path, PurePosixPath
 from threading import Thread, current_thread, main_thread
 from typing import Any, BinaryIO, Final, TypeVar
 
+from pydantic_core import from_json
+
 Result = TypeVar("Result")
 
 # Windows has no O_NOFOLLOW. Elsewhere a link that somebody put in the temporary file's place is refused.
-_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_BINARY: Final = getattr(os, "O_BINARY", 0)
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | _BINARY
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)  # without it, to open a pipe is to wait for whoever is at the other end
+
+
+class NotAFile(OSError, ValueError):
+    """What is read as a file and is a device or a pipe, or too large."""
+
+
+def open_regular(path: Path, flags: int = 0) -> BinaryIO:
+    """Open a regular file to read it, and nothing else: a device or a pipe may never end. Raises OSError.
+
+    One that says it has no bytes is not read: some in /proc have bytes nevertheless, or wait for them.
+    """
+    descriptor = os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT | flags)
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise NotAFile(errno.EINVAL, "it is not a regular file", str(path))
+        if status.st_size:
+            return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return io.BytesIO()
+
+
+def read_regular(path: Path, most: int, flags: int = 0) -> bytes:
+    """The content of a regular file; raises OSError, also if it is larger than ``most`` bytes."""
+    with naming(path), open_regular(path, flags) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise NotAFile(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
+    return content
+
+
+def open_log(path: Path) -> BinaryIO:
+    """Open a file to add to it, without a buffer; to wait for whoever reads a pipe is an OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY | _NO_WAIT, 0o666)
+    return os.fdopen(descriptor, "ab", buffering=0)
 
 
 def temporary_path(path: Path) -> Path:
@@ -101,6 +149,40 @@ def format_toml(values: Mapping[str, Any], place: str = "") -> str:
     lines = [f"{k} = {quote(value)}\n" for k, value in known.items() if not isinstance(value, dict | None)]
     tables = {place + key: value for key, value in known.items() if isinstance(value, dict)}
     return "".join(lines + [f"\n[{name}]\n{format_toml(table, f'{name}.')}" for name, table in tables.items()])
+
+
+MAX_TOML_CHARACTERS: Final = 1 << 20
+_MOST_PARTS: Final = 32  # of a dotted key; tomllib takes a minute for 50,000
+_LONG_KEY: Final = re.compile(rf"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){{{_MOST_PARTS}}}""")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Read TOML that somebody else may have written; raises TOMLDecodeError, and nothing else."""
+    if len(text) > MAX_TOML_CHARACTERS:
+        raise tomllib.TOMLDecodeError(f"it is longer than {MAX_TOML_CHARACTERS:,} characters")
+    if _LONG_KEY.search(text):
+        raise tomllib.TOMLDecodeError(f"a dotted key has more than {_MOST_PARTS} parts")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("it is nested too deeply") from None
+    except ValueError:  # of int(), which says how to raise the limit of the interpreter
+        raise tomllib.TOMLDecodeError(f"a number has more than {sys.get_int_max_str_digits():,} digits") from None
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Read JSON that somebody else may have written, some 200 levels deep; raises ValueError, and nothing else.
+
+    What it returns can be written again: of 1e999, which is JSON and infinite, it could not.
+    """
+    values = from_json(text, allow_inf_nan=False)
+    try:
+        json.dumps(values, allow_nan=False)
+    except ValueError:
+        raise ValueError("a number is too large") from None
+    return values
 
 
 # A lock on a directory, so that two processes never write the same run; a killed one leaves nothing behind.

@@ -26,7 +26,7 @@ from safetensors.numpy import load, save
 
 from katachi.core.cards import Metric, ModelCard, ModelError, Training, digest_file, explain, provenance
 from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OutcomeEvaluator, RankedOutcomeEvaluator
-from katachi.core.disk import sync_folder, write_atomically
+from katachi.core.disk import NotAFile, read_regular, sync_folder, write_atomically
 from katachi.core.registry import UnknownName, find_card, suggest
 
 # Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed.
@@ -221,8 +221,11 @@ class SavedModel(Generic[Card_co]):
     card: Card_co
 
     def load(self, options: Mapping[str, Any] | None = None) -> Evaluator:
-        """Build the model, with options of its kind."""
+        """Build the model, with options of its kind, if none of its files was changed, those for training included."""
         with blaming(self.path):
+            for name in self.card.files:
+                if (_present(self.path) / name).exists():
+                    self.read(name)
             return self.card.build(self.read, self.card.parse_options(options or {}))
 
     def count_weights(self) -> int:
@@ -232,6 +235,8 @@ class SavedModel(Generic[Card_co]):
 
     def read(self, name: str) -> bytes:
         """The content of a file; raises ModelError if it is not the one that the card describes."""
+        if Path(name).name != name:
+            raise ModelError(f"its card names {name!r}, which is not a file of its folder")
         content = _read(_present(self.path) / name, MAX_BYTES)
         if digest_file(content) != self.card.files.get(name):
             raise ModelError(f"{name} is not what the card describes: one of the files was changed")
@@ -319,23 +324,27 @@ def find_model(name: str) -> Path:
 
     Raises ModelError if there is none of them.
     """
-    if name and Path(name).name == name and is_model(PRETRAINED / name):
-        return PRETRAINED / name
     path = Path(name)
-    for place in (path, path / "model", path / "model-1"):
-        if is_model(_present(place)):
-            return place
+    try:
+        if name and path.name == name and is_model(PRETRAINED / name):
+            return PRETRAINED / name
+        for place in (path, path / "model", path / "model-1"):
+            if is_model(_present(place)):
+                return place
+    except OSError as error:  # a name that is too long, or a folder that may not be read
+        raise ModelError(f"{name[:100]}: {error.strerror}") from None
     hint = suggest(name, (each.name for each in pretrained_models()))
     raise ModelError(f"{name}: there is no such model, neither pretrained nor on disk; {hint}")
 
 
 def _read(path: Path, most: int) -> bytes:
     """A regular file that is not too large."""
-    if not path.is_file():
-        raise ModelError(f"there is no file {path.name}")
-    if path.stat().st_size > most:
-        raise ModelError(f"{path.name} is larger than {most} bytes")
-    return path.read_bytes()
+    try:
+        return read_regular(path, most)
+    except FileNotFoundError:
+        raise ModelError(f"there is no file {path.name}") from None
+    except NotAFile as error:
+        raise ModelError(f"{path.name} cannot be read: {error.strerror}") from None
 
 
 # Renaming

@@ -50,7 +50,14 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, load_file, save
 
 from katachi.core.cards import Strict, Training, provenance
-from katachi.core.disk import DirectoryLock, format_toml, write_atomically
+from katachi.core.disk import (
+    MAX_TOML_CHARACTERS,
+    DirectoryLock,
+    format_toml,
+    parse_toml,
+    read_regular,
+    write_atomically,
+)
 from katachi.core.drawing import Figure
 from katachi.core.registry import require
 
@@ -240,7 +247,7 @@ class TrainingRun:
     def _resume(self, settings: BaseModel) -> None:
         content = self._read(CONFIG)
         try:
-            there = tomllib.loads(content.decode())
+            there = parse_toml(content.decode())
         except ValueError as error:  # no TOML, or no text
             raise TrainingError(f"{self.path / CONFIG} is damaged: give a new folder ({error})") from None
         here = tomllib.loads(format_toml(settings.model_dump(mode="json")))
@@ -557,7 +564,7 @@ def part_of(settings: BaseModel, kind: type[Settings]) -> Settings:
 def read_values(file: Path) -> dict[str, Any]:
     """The values of a TOML file; raises TrainingError with one sentence."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return parse_toml(read_regular(file, MAX_TOML_CHARACTERS).decode())
     except OSError as error:
         raise TrainingError(f"cannot read {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -152,7 +152,8 @@ def _rules_from_json(text: str) -> Rules:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RulesError(f"these rules are not JSON: {error}") from None
+        reason = str(error).partition(";")[0]  # without the way in which Python would read 5,000 digits
+        raise RulesError(f"these rules are not JSON: {reason}") from None
     if values.pop("hasButton", False):
         raise RulesError(_REFUSED["aga-button"])
     return replace(Rules(), **dict(map(_parse_field, values.items())))
@@ -163,6 +164,8 @@ def _parse_field(item: tuple[str, Any]) -> tuple[str, Any]:
     if key not in _JSON_FIELDS:
         raise RulesError(f"{key!r} is not a rule; known are {', '.join(_JSON_FIELDS)}")
     field = _JSON_FIELDS[key]
+    if isinstance(value, list | dict):
+        raise RulesError(f"{key} cannot be a list or an object")
     if field in _FIELD_TYPES:
         try:
             return field, _FIELD_TYPES[field](value)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from katachi.core.contracts import Analysis, Ban, Candidate, Evaluator, Limit, Player, RankedEvaluator, ValuingEvaluator
+from katachi.core.disk import parse_json
 from katachi.go.board import Board, Illegality, IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry, format_vertex, parse_color, parse_vertex
@@ -170,7 +171,7 @@ def parse_query(text: bytes, defaults: Defaults) -> Query:
         form = _QueryForm.model_validate_json(text)
     except ValidationError as error:
         raise _explain(error) from None
-    return _build(form, json.loads(text), defaults)
+    return _build(form, parse_json(text), defaults)
 
 
 def _explain(error: ValidationError) -> QueryError:
@@ -547,22 +548,25 @@ class AnalysisEngine:
             for line in read_lines(stdin, MAX_LINE):
                 if line.content.strip():
                     self.answer(line, queue, send)
-        except BrokenPipeError:
-            queue.terminate()
+        except OSError:  # nobody reads, or the disk is full: then nothing need be analyzed either
+            waits = False
         if not waits:
             queue.terminate()
         queue.close()
 
     def answer(self, line: Line, queue: TaskQueue, send: Send) -> None:
         """Obey a line: put its query into the queue, or act at once. Whatever it holds, nothing is raised."""
+        given: Answer = {}
         try:
             given = _read_object(line)
             if "action" in given:
                 self._act(given, queue, send)
                 return
             query = parse_query(line.content, self._defaults)
-        except QueryError as error:
-            send(_describe_query_error(error, line))
+        except OSError:  # of the stream that is written to
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong with one line must not end the others
+            send(_describe_failure(error, given))
             return
         for message, name in query.warnings:
             send({"warning": message, "field": name, "id": query.id})
@@ -634,8 +638,8 @@ def _read_object(line: Line) -> dict[str, Any]:
     if line.too_long:
         raise QueryError(f"Input line is longer than {MAX_LINE} bytes", "")
     try:
-        given = json.loads(line.content, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+        given = parse_json(line.content)
+    except ValueError as error:
         raise QueryError(f"Could not parse input line as json: {error}", "") from None
     if not isinstance(given, dict):
         raise QueryError("Input line is not a json object", "")
@@ -644,21 +648,12 @@ def _read_object(line: Line) -> dict[str, Any]:
     return given
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a number")
-
-
-def _describe_query_error(error: QueryError, line: Line) -> Answer:
+def _describe_failure(error: Exception, given: Answer) -> Answer:
     """The error with its field and the id of the query, if there are such."""
-    answer: Answer = {"error": str(error)}
-    if error.field_name:
-        answer["field"] = error.field_name
-    try:
-        given = json.loads(line.content)
-    except (ValueError, RecursionError):
-        return answer
-    known = isinstance(given, dict) and isinstance(given.get("id"), str)
-    return answer | {"id": given["id"]} if known else answer
+    if not isinstance(error, QueryError):
+        error = QueryError(describe_error(error), "")
+    known = {"error": str(error), "field": error.field_name or None, "id": given.get("id")}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _read_terminated(given: dict[str, Any]) -> str:

@@ -254,6 +254,10 @@ class GtpSpec(PlayerSpec):
 
     command: str = Field(min_length=1)
 
+    @property
+    def program(self) -> str:
+        return self.command
+
     def build(self, seed: int | None) -> Player:  # noqa: ARG002
         return GtpPlayer(self.command, self.name or None)
 

@@ -12,7 +12,9 @@ from there, however late we find the time to look at it.
 
 from __future__ import annotations
 
+import errno
 import inspect
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -32,6 +34,8 @@ from katachi.gtp.protocol import (
 
 _CHUNK: Final = 1 << 16
 _MAX_WAITING_LINES: Final = 4096  # a controller further ahead than this is made to wait
+
+_log = logging.getLogger(__name__)
 
 SessionT = TypeVar("SessionT")
 Answer = str | Iterator[str]
@@ -212,14 +216,24 @@ def serve_lines(
 ) -> None:
     """Answer line after line until quit, the end of the input, Ctrl-C, or until nobody reads the answers.
 
-    ``idle`` is run while there is nothing to answer; it must come back soon after ``reader.waiting`` is set.
+    ``idle`` is run while there is nothing to answer; it must come back soon after ``reader.waiting`` is set. A log that
+    cannot be written to any more is given up.
     """
+
+    def keep(data: bytes) -> None:
+        nonlocal log
+        try:
+            write_all(log, data)
+        except OSError as error:
+            _log.warning("katachi: the dialogue is not logged any more: %s", error.strerror)
+            log = None
+
     try:
         while not has_quit() and (line := reader.next_line(idle)) is not None:
-            write_all(log, b"> " + line.content + b"\n")
+            keep(b"> " + line.content + b"\n")
             for piece in answer_line(line):
                 write_all(output, piece)
-                write_all(log, piece)
+                keep(piece)
     except (KeyboardInterrupt, BrokenPipeError):
         return
 
@@ -228,5 +242,8 @@ def write_all(stream: BinaryIO | None, data: bytes) -> None:
     """All of it, though a stream without a buffer may take a part at a time."""
     if stream is not None:
         while data:
-            data = data[stream.write(data) :]
+            written = stream.write(data)
+            if written is None:  # by a stream that does not wait
+                raise BlockingIOError(errno.EAGAIN, "nobody reads it")
+            data = data[written:]
         stream.flush()

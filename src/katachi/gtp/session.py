@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ from katachi.core.contracts import (
     Player,
     PonderingPlayer,
 )
-from katachi.core.disk import write_atomically
+from katachi.core.disk import NotAFile, read_regular, write_atomically
 from katachi.go.board import Illegality
 from katachi.go.game import Game, Step
 from katachi.go.points import BLACK, PASS, WHITE, format_vertex, parse_color, parse_vertex
@@ -84,9 +83,7 @@ def _rows(cells: list[str], size: int) -> str:
 # what it names is a device, a pipe or a folder. The controller may be on the other end of a network.
 
 MAX_FILE_BYTES: Final = 16 << 20
-
-# Without O_NONBLOCK, opening a pipe would wait for somebody to write into it. Windows has neither flag.
-_READ_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 
 
 class Refused(ValueError):
@@ -107,15 +104,10 @@ def confine(directory: Path, name: str) -> Path:
 
 def read_confined(directory: Path, name: str) -> bytes:
     """The content of a regular file in ``directory``; raises Refused, or OSError if it cannot be read."""
-    descriptor = os.open(confine(directory, name), _READ_FLAGS)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Refused("it is not a regular file")
-        content = file.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        raise Refused(f"it is larger than {MAX_FILE_BYTES} bytes")
-    return content
+    try:
+        return read_regular(confine(directory, name), MAX_FILE_BYTES, _NO_LINKS)
+    except NotAFile as error:
+        raise Refused(error.strerror) from None
 
 
 def write_confined(directory: Path, name: str, content: bytes) -> None:

@@ -59,6 +59,7 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS
 from katachi.go.scoring import estimate_status
 from katachi.players.asking import lower_bound
+from katachi.search.clock import MAX_SECONDS
 from katachi.search.one_ply import (
     PlayoutResult,
     PolicyResult,
@@ -68,7 +69,7 @@ from katachi.search.one_ply import (
     is_won_without_dead_stones,
     opponent_has_passed,
 )
-from katachi.search.settings import MctsSettings, SearchSettings
+from katachi.search.settings import MAX_DEPTH, MAX_SIMULATIONS, MctsSettings, SearchSettings
 from katachi.sgf.record import format_grade, parse_grade
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def change_parameter(settings: SettingsT, name: str, text: str) -> SettingsT:
         return type(settings)(**{**_values(settings), outer: value})
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{name} cannot be {text!r}: {reason}") from None
+        raise ValueError(f"{name} cannot be {text[:40]!r}: {reason[:200]}") from None
 
 
 def _values(settings: DataclassInstance | BaseModel) -> dict[str, Any]:
@@ -125,7 +126,7 @@ def _parse(name: str, text: str, kinds: tuple[type, ...]) -> Parameter:
                 continue
     if str in kinds or text in (word for kind in kinds for word in get_args(kind)):
         return text
-    raise ValueError(f"{name} cannot be {text!r}: it is {' or '.join(map(_describe, kinds))}")
+    raise ValueError(f"{name} cannot be {text[:40]!r}: it is {' or '.join(map(_describe, kinds))}")
 
 
 def _describe(kind: Any) -> str:
@@ -444,14 +445,14 @@ def parse_rank(text: str, evaluator: RankedEvaluator) -> int:
     grade, lowest = parse_grade(text), evaluator.lowest_rank
     if lowest is None or not lowest <= grade <= HIGHEST_RANK:
         known = f"from {format_grade(lowest or 1)} to {format_grade(HIGHEST_RANK)}"
-        raise ValueError(f"evaluator.rank cannot be {text!r}: it is a rank {known}")
+        raise ValueError(f"evaluator.rank cannot be {text[:40]!r}: it is a rank {known}")
     return grade
 
 
 def _check_limit(limit: Limit) -> Limit:
-    for name, value in list_parameters("limit", limit).items():
-        if isinstance(value, int | float) and not value > 0:
-            raise ValueError(f"{name} {value} is not above 0")
+    for value, most in zip(astuple(limit), (MAX_SIMULATIONS, MAX_DEPTH, MAX_SECONDS), strict=True):
+        if value is not None and not 0 < value <= most:
+            raise ValueError(f"{value:g} is not above 0 and at most {most:g}")
     return limit
 
 

@@ -58,10 +58,12 @@ from pydantic import (
 
 from katachi.core.cards import ModelError, Strict
 from katachi.core.contracts import Evaluator, Limit, Player
+from katachi.core.disk import parse_toml, read_regular
 from katachi.core.registry import exports, resolve, suggest, system_of_card
 from katachi.players.search_player import SearchPlayer
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
-from katachi.search.settings import MAX_DEPTH, GreedySettings, SearchSettings, find_settings
+from katachi.search.clock import MAX_SECONDS
+from katachi.search.settings import MAX_DEPTH, MAX_SIMULATIONS, GreedySettings, SearchSettings, find_settings
 
 DEFAULT_SIZE: Final = 9  # of boards, for players of all sizes
 MAX_SPEC_BYTES: Final = 1_000_000
@@ -110,6 +112,11 @@ class PlayerSpec(Strict, ABC):
     def board_size(self) -> int | None:
         """The only size of boards that it plays on; None if it plays on all, or that is not known."""
         return None
+
+    @property
+    def program(self) -> str:
+        """The command line that it runs, which may do anything; most run none."""
+        return ""
 
     def on(self, size: int) -> PlayerSpec:  # noqa: ARG002 (most are the same on all)
         """The same player for boards of this size alone."""
@@ -213,9 +220,9 @@ def _add_options(options: type[BaseModel]) -> type[BaseModel]:
 class LimitTable(Strict):
     """When to stop looking ahead: at whichever comes first."""
 
-    simulations: int | None = Field(default=None, ge=1)
+    simulations: int | None = Field(default=None, ge=1, le=MAX_SIMULATIONS)
     depth: int | None = Field(default=None, ge=1, le=MAX_DEPTH)
-    seconds: float | None = Field(default=None, gt=0)
+    seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
 
 
 class SearchSpec(PlayerSpec):
@@ -280,8 +287,8 @@ def parse_spec(text: str, source: str = "spec", changes: Sequence[str] = ()) -> 
     Changes are dotted keys with their values: ``search.temperature=0.5``.
     """
     try:
-        values = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        values = parse_toml(text)
+    except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{source}: no TOML: {error}") from None
     place_model(values, source)
     kind = values.get("kind")
@@ -308,7 +315,7 @@ def change_values(values: Any, change: str, source: str) -> None:
         if not isinstance(values, dict):
             raise SpecError(f"{source}: {table!r} is not a table, so there is no {key!r}")
     try:
-        values[last] = tomllib.loads(f"value = {text}")["value"]
+        values[last] = parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         values[last] = text
 
@@ -365,14 +372,13 @@ def read_spec(text: str) -> tuple[str, str]:
         path = player_file(text)
         if path.suffix != ".toml" and path.is_file() and Path(text).is_dir():
             return _format_spec(path.parent), text
-        if path.is_file():
-            if path.stat().st_size > MAX_SPEC_BYTES:
-                raise SpecError(f"{path}: too large for a spec")
-            return path.read_text(encoding="utf-8"), str(path)
         if text and path.is_dir():
             raise SpecError(f"{text}: this folder has neither a player nor a model (yet)")
+        if path.exists():
+            return read_regular(path, MAX_SPEC_BYTES).decode(), str(path)
     except (OSError, UnicodeDecodeError, ModelError) as error:
-        raise SpecError(f"{text}: {error}".removeprefix(f"{text}: {text}: ")) from None
+        reason = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{text}: ")
+        raise SpecError(f"{text}: {reason}") from None
     if path.suffix == ".toml" or len(path.parts) > 1:
         raise SpecError(f"{text}: there is no such file{'' if path.suffix else ' or folder'}")
     raise SpecError(f"no player is called {text!r}; {suggest(text, (p.name for p in bundled_players()))}")
@@ -488,4 +494,4 @@ def _explain(error: Any, spec_class: type[PlayerSpec], values: Any) -> str:
         return f"unknown key {key!r}; {suggest(str(last), spec_class.list_keys(table, values))}"
     if error["type"] == "missing":
         return f"the key {key!r} is missing"
-    return f"{key} = {error['input']!r}: {error['msg'].removeprefix('Value error, ')}"
+    return f"{key} = {error['input']!r:.200}: {error['msg'].removeprefix('Value error, ')}"

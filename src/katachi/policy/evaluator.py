@@ -43,7 +43,8 @@ class OnnxNetwork:
     """A network with named arrays in and out. May be asked from several threads at once."""
 
     def __init__(self, content: bytes, threads: int = 1) -> None:
-        """Load an ONNX file; raises ModelError if it is damaged."""
+        """Load an ONNX file; raises ModelError if it is damaged, or is more than a network of ours can be."""
+        check_onnx(content)
         from onnxruntime import InferenceSession, SessionOptions  # takes a moment: only where a network is wanted
 
         options = SessionOptions()
@@ -71,6 +72,74 @@ class OnnxNetwork:
         with _blaming_network():
             arrays: list[Floats] = self._session.run(list(outputs), dict(inputs))
         return arrays
+
+
+# What a file may hold is looked up before onnxruntime sees it, which would run loops, read other files that a network
+# names, and expand what is sparse. These are the numbers of the fields in onnx.proto.
+
+MAX_ONNX_BYTES: Final = 1 << 28
+MAX_ONNX_NODES: Final = 10_000
+_GRAPH, _FUNCTIONS = 7, 25  # of a model
+_NODE, _INITIALIZER, _SPARSE = 1, 5, 15  # of a graph
+_OPERATOR, _DOMAIN = 4, 7  # of a node
+_EXTERNAL, _LOCATION = 13, 14  # of a tensor
+_OPERATORS: Final = frozenset(
+    b"Add BatchNormalization Cast Clip Concat Conv DequantizeLinear Div Exp Flatten Gather Gemm GlobalAveragePool "
+    b"GlobalMaxPool Identity LayerNormalization MatMul Mul QuantizeLinear ReduceMax ReduceMean ReduceSum Relu Reshape "
+    b"Sigmoid Softmax Sqrt Squeeze Sub Tanh Transpose Unsqueeze".split()
+)
+
+
+def check_onnx(content: bytes) -> None:
+    """Raise ModelError unless an ONNX file is a plain network: operators without a loop, all weights inside."""
+    if len(content) > MAX_ONNX_BYTES:
+        raise ModelError(f"its network is larger than {MAX_ONNX_BYTES:,} bytes")
+    nodes = 0
+    for number, graph in _fields(memoryview(content)):
+        if number == _FUNCTIONS:
+            raise ModelError("its network has functions of its own, which are not run")
+        for part, message in _fields(graph) if number == _GRAPH else ():
+            if part == _SPARSE or (part == _INITIALIZER and any(_is_elsewhere(*field) for field in _fields(message))):
+                raise ModelError("its network has weights outside of its file, or sparse ones, which are not read")
+            nodes += part == _NODE
+            for name, value in _fields(message) if part == _NODE else ():
+                allowed = {_OPERATOR: _OPERATORS, _DOMAIN: (b"", b"ai.onnx")}.get(name)
+                if allowed is not None and bytes(value) not in allowed:
+                    raise ModelError(f"its network has {bytes(value[:40])!r}, which is not run")
+    if nodes > MAX_ONNX_NODES:
+        raise ModelError(f"its network has more than {MAX_ONNX_NODES:,} nodes")
+
+
+def _is_elsewhere(number: int, value: memoryview) -> bool:
+    return number == _EXTERNAL or (number == _LOCATION and any(value))
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, memoryview]]:
+    """The numbers and bytes of the fields of a protocol buffer; raises ModelError if it is damaged."""
+    at = 0
+    while at < len(message):
+        key, at = _read_varint(message, at)
+        start, kind = at, key & 7
+        if kind == 0:
+            _, at = _read_varint(message, at)
+        elif kind == 2:
+            length, start = _read_varint(message, at)
+            at = start + length
+        else:
+            at += {1: 8, 5: 4}.get(kind, len(message))
+        if at > len(message):
+            raise ModelError("its network is damaged: a part of it is cut off")
+        yield key >> 3, message[start:at]
+
+
+def _read_varint(message: memoryview, at: int) -> tuple[int, int]:
+    """A number in sevens of bits, low ones first, and where it ends."""
+    value = 0
+    for shift, byte in enumerate(message[at : at + 10]):
+        value |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return value, at + shift + 1
+    raise ModelError("its network is damaged: a number in it is cut off")
 
 
 @contextmanager
@@ -117,7 +186,7 @@ class PolicyOptions(Strict):
     komi: float = Field(default=DEFAULT_KOMI, ge=-1000, le=1000)  # where nobody says it; what Black's area must exceed
     symmetries: bool = False  # ask about all eight symmetries of a board, and average: eight times the work
     precision: Literal["fp32", "int8"] = "fp32"
-    temperature: float = Field(default=1.0, gt=0)  # of the policy: below 1 it is sharper
+    temperature: float = Field(default=1.0, ge=0.001, le=1000)  # of the policy: below 1 it is sharper
     threads: int = Field(default=1, ge=1, le=MAX_THREADS)  # that work on one batch
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from katachi.core.contracts import Evaluator, Search  # boards and their kernels
 
 MAX_DEPTH: Final = 40
+MAX_SIMULATIONS: Final = 1_000_000_000_000
+MAX_TEMPERATURE: Final = 1000.0
 
 
 class SearchSettings(Strict, ABC):
@@ -49,7 +51,7 @@ class GreedySettings(SearchSettings):
     search_class = "katachi.search.one_ply:GreedySearch"
     kind: Literal["greedy"] = "greedy"
     epsilon: float = Field(default=0.0, ge=0, le=1)
-    temperature: float = Field(default=0.0, ge=0)
+    temperature: float = Field(default=0.0, ge=0, le=MAX_TEMPERATURE)
     fills_eyes: bool = False
     may_pass: bool = False
 
@@ -62,7 +64,7 @@ class PolicySettings(SearchSettings):
 
     search_class = "katachi.search.one_ply:PolicySearch"
     kind: Literal["policy"] = "policy"
-    temperature: float = Field(default=0.0, ge=0)
+    temperature: float = Field(default=0.0, ge=0, le=MAX_TEMPERATURE)
     overlooks: float = Field(default=0.0, ge=0, lt=1)
 
 
@@ -124,7 +126,7 @@ class MctsSettings(SearchSettings):
     threads: int = Field(default=0, ge=0, le=256)  # 0: one for each core
     megabytes: float = Field(default=256.0, ge=1, le=1e6)
     # where the limit has neither simulations nor seconds
-    simulations: int = Field(default=10_000, ge=1, le=1_000_000_000_000)
+    simulations: int = Field(default=10_000, ge=1, le=MAX_SIMULATIONS)
     playouts: PlayoutSettings = PlayoutSettings()
 
 
@@ -142,7 +144,7 @@ class TdSearchSettings(SearchSettings):
     sizes: str = "1x1 2x2 3x3"  # of the windows that have weights
     reuse: bool = True  # of what was learned, when the game continues
     # where the limit has neither simulations nor seconds
-    simulations: int = Field(default=1_000, ge=1, le=1_000_000_000_000)
+    simulations: int = Field(default=1_000, ge=1, le=MAX_SIMULATIONS)
     playouts: PlayoutSettings = PlayoutSettings()
 
     @field_validator("sizes")

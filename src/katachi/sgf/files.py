@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import stat
 import struct
 import zipfile
 import zlib
@@ -20,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from katachi.core.disk import in_processes, usable_cores
+from katachi.core.disk import in_processes, open_regular, usable_cores
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
@@ -59,6 +58,7 @@ RECORD_SUFFIXES: Final = (".sgf", ".mgt")
 
 _SLACK: Final = 1 << 20  # so much may come out whatever went in: a short file of spaces is not a bomb
 _ENTRY_SIZE: Final = 46 + 128  # of an entry of the directory with a long name
+_HEADER_SIZE: Final = 30  # before each entry, without its name
 _COMMENT_SIZE: Final = 1 << 16
 _END: Final = struct.Struct("<4s8xLLH")  # signature, -, size of the directory, -, length of the comment
 _END_64: Final = struct.Struct("<4s36xQ8x")  # signature, -, size of the directory, -
@@ -103,7 +103,6 @@ def open_zip(file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[]
     """The names of the records in a zip archive and how to open each; archives inside it are left alone."""
     _check_directory(file, limits)
     size = file.seek(0, os.SEEK_END)
-    # One meter for all: entries that overlap would each pass on its own.
     meter = _Meter(lambda: size, limits)
     try:
         archive = zipfile.ZipFile(file)
@@ -112,6 +111,7 @@ def open_zip(file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[]
     with archive:
         if len(archive.infolist()) > limits.entries:
             raise _too_many_entries(limits)
+        _check_entries(archive.infolist())
         for entry in archive.infolist():
             if entry.filename.lower().endswith(RECORD_SUFFIXES):
                 yield entry.filename, partial(_open_entry, archive, entry, meter)
@@ -144,6 +144,15 @@ def _check_directory(file: IO[bytes], limits: Limits) -> None:
         raise _too_many_entries(limits)
 
 
+def _check_entries(entries: Iterable[zipfile.ZipInfo]) -> None:
+    """Refuse entries that share bytes: 20,000 of them could be one long record, to be read again and again."""
+    end = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < end:
+            raise SgfError("damaged archive: its entries overlap")
+        end = entry.header_offset + _HEADER_SIZE + entry.compress_size
+
+
 def _too_many_entries(limits: Limits) -> SgfError:
     return SgfError(f"the archive has more than {limits.entries} entries")
 
@@ -171,6 +180,7 @@ class FoundGame(NamedTuple):
     source: str
     game: SgfGame | None
     error: SgfError | None
+    data: bytes = b""  # that it was read from, if it is the only game in them
 
 
 def load_sgf(path: PathLike, limits: Limits = DEFAULT_LIMITS) -> list[SgfGame]:
@@ -189,8 +199,9 @@ def iter_sgf(paths: Iterable[PathLike], limits: Limits = DEFAULT_LIMITS) -> Iter
     """The games of files and folders, one after the other, of collections however long; faults do not end it."""
     for piece in iter_pieces(paths, limits):
         try:
-            for game in parse_piece(piece, limits):
-                yield FoundGame(piece.source, game, None)
+            games = parse_piece(piece, limits)
+            for game in games:
+                yield FoundGame(piece.source, game, None, piece.data if len(games) == 1 else b"")
         except SgfError as error:
             yield FoundGame(piece.source, None, error)
 
@@ -206,12 +217,17 @@ def parse_piece(piece: Piece, limits: Limits) -> list[SgfGame]:
 
 
 def find_files(paths: Iterable[PathLike]) -> Iterator[Path]:
-    """Files as they are named, and in place of folders the records in them and below, in order of their names."""
+    """Files as they are named, and in place of folders the records in them and below, in order of their names.
+
+    A folder that cannot be read is given as it is, so that whoever opens it finds out.
+    """
     for path in map(Path, paths):
         if path.is_dir():
-            for folder, folders, names in os.walk(path):
+            unread: list[OSError] = []
+            for folder, folders, names in os.walk(path, onerror=unread.append):
                 folders.sort()
                 yield from (Path(folder, name) for name in sorted(names) if name.lower().endswith(FOLDER_SUFFIXES))
+            yield from (Path(error.filename) for error in unread)
         else:
             yield path
 
@@ -220,11 +236,14 @@ def iter_pieces(paths: Iterable[PathLike], limits: Limits = DEFAULT_LIMITS) -> I
     """The contents of files and folders, in pieces that can be parsed each on its own."""
     for path in find_files(paths):
         try:
-            with _open_regular(path) as file:
+            with open_regular(path) as file:
                 for name, open_content in _contents(path, file, limits):
                     yield from _read_pieces(name, open_content, path, file, limits)
         except SgfError as error:
             yield Piece(str(path), b"", error, path, 0)
+        except (OSError, ValueError) as error:  # ValueError of a NUL in the name
+            reason = error.strerror if isinstance(error, OSError) else error
+            yield Piece(str(path), b"", SgfError(f"cannot be opened: {reason}"), path, 0)
 
 
 def batch_pieces(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
@@ -239,17 +258,6 @@ def batch_pieces(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
             batch, collected = [], 0
     if batch:
         yield batch
-
-
-def _open_regular(path: Path) -> IO[bytes]:
-    """Open a file that is one: not a device, nor a pipe that never ends."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise SgfError("not a regular file")
-        return path.open("rb")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise SgfError(f"cannot be opened: {reason}") from None
 
 
 def _contents(path: Path, file: IO[bytes], limits: Limits) -> Iterator[tuple[str, Callable[[], Reader]]]:

@@ -240,7 +240,7 @@ class TerritoryRecipe(DagRnnConfig):
     group: GroupKind = "chain"
     influence: Literal["exact", "stringent", "bouzy", "zobrist"] = "exact"
     target_share: float = Field(default=0.25, ge=0, le=1)  # of what stands soon in what is to be learned
-    target_ahead: int = Field(default=2, ge=0)  # how soon, in moves
+    target_ahead: int = Field(default=2, ge=0, le=1000)  # how soon, in moves
     positions: Count = 1_000_000  # to learn from in all
     batch: Batch = 32
     optimizer: Literal["adam", "sgd"] = "adam"

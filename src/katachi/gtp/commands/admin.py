@@ -12,6 +12,7 @@ from importlib.metadata import version as version_of
 from typing import Final, TypeVar
 
 from katachi.core.contracts import Parameter, TunablePlayer
+from katachi.core.disk import parse_json
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, format_color
 from katachi.gtp.protocol import GtpError, refusing
@@ -209,8 +210,8 @@ def get_params(session: Session) -> str:
 def set_params(session: Session, *values: str) -> None:
     """Change the parameters that a JSON object names, one after the other."""
     try:
-        changes = json.loads(" ".join(values))
-    except (ValueError, RecursionError):
+        changes = parse_json(" ".join(values))
+    except ValueError:
         raise GtpError("syntax error: say the parameters as a JSON object") from None
     if not isinstance(changes, dict):
         raise GtpError("syntax error: say the parameters as a JSON object")
