@@ -1,17 +1,35 @@
-"""What the paper describes without figures: the online cascade (section 8) and board growing (section 7)."""
+"""Figure 4's key learners, and what the paper describes without figures: online cascade (section 8), growing (7)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from katachi.core.training import MetricLine
-from katachi.papers.documents import COLORS, Estimate, estimate, format_mean, label_axes, plot, table
-from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs, scaled, seed_of
+from katachi.papers.documents import COLORS, NOTHING, Estimate, estimate, format_mean, label_axes, plot, table
+from katachi.papers.experiment import (
+    Better,
+    Budget,
+    ExperimentError,
+    Json,
+    Row,
+    Run,
+    Scope,
+    Table,
+    Value,
+    do_runs,
+    scaled,
+    seed_of,
+)
 from katachi.papers.silver2007.figure4 import (
+    EARLY,
     KOMI,
+    LEARNERS,
     PROTOCOLS,
     SIZE,
     UP_TO_3X3,
@@ -94,6 +112,78 @@ boards and gives no figures. Here all {len(UP_TO_3X3)} sets up to 3×3 learn on 
 
 {table(header, lines)}
 """
+
+
+# The learners that the paper speaks of, in 50 runs as there: learning after each move, and after each game.
+
+KEY_LEARNERS: Final = ("LI 2x2 alone", "LI 3x3 cumulative", "LD 2x2 alone", "LD 3x3 cumulative")
+KEY_RUNS: Final = {Budget.SMOKE: 2, Budget.HOUR: 10, Budget.FULL: 50}
+MODES: Final = {"online": "after each move", "fast": "after each game"}
+_STATED: Final[dict[tuple[str, str], Value]] = {
+    ("LI 2x2 alone", "early"): 25,
+    ("LI 2x2 alone", "final"): "over 80",
+    ("LI 3x3 cumulative", "final"): "over 90",
+}
+
+
+class KeyLearners(Table):
+    name = "key-learners"
+    title = "Figure 4: its key learners in full"
+    hours = scaled(KEY_RUNS)
+
+    def measure(self, scope: Scope) -> Json:
+        """Do all runs, or what is missing; ``--model`` names learners instead of all of these."""
+        protocol, count = PROTOCOLS[scope.budget], scope.runs or KEY_RUNS[scope.budget]
+        if unknown := [name for name in scope.models if name not in KEY_LEARNERS]:
+            raise ExperimentError(f"there is no learner {unknown[0]}: there are {', '.join(KEY_LEARNERS)}")
+        chosen = [(name, mode) for name in scope.models or KEY_LEARNERS for mode in MODES]
+        by_name = {learner.name: learner for learner in LEARNERS}
+        runs = [by_name[name].run(number, protocol, mode) for number in range(count) for name, mode in chosen]
+        results = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        found: Json = {name: {} for name, _ in chosen}
+        for first, (name, mode) in enumerate(chosen):
+            found[name][mode] = sum_up(results[first :: len(chosen)], protocol)
+        return {"protocol": protocol.arguments, "runs": count, "learners": found}
+
+    def rows(self, results: Json) -> Iterator[Row]:
+        """The paper's statements, for both ways to learn."""
+        for name, modes in results["learners"].items():
+            for mode, found in modes.items():
+                for key, words in (("early", f"win rate after {EARLY:,} games, %"), ("final", "final win rate, %")):
+                    if found[key]:
+                        published = _STATED.get((name, key))
+                        what = f"{name.replace('x', '×')}, learning {MODES[mode]}: {words}"
+                        row = f"{self.name}/{name.replace(' ', '-')}/{mode}/{key}"
+                        yield Row.measured(row, what, published, estimate(found[key]))
+
+    def section(self, results: Json) -> str:
+        """How they learn, and how much it matters."""
+        keys = {"early": f"after {EARLY:,} games, %", "final": "final, %", "averaged": "averaged, %"}
+        lines = []
+        for name, modes in results["learners"].items():
+            for mode, found in modes.items():
+                cells = (format_mean(estimate(found[key])) if found[key] else NOTHING for key in keys)
+                lines.append((name.replace("x", "×"), MODES[mode], *cells))
+            cells = (
+                _difference(modes["fast"][key], modes["online"][key]) if modes["fast"][key] else NOTHING for key in keys
+            )
+            lines.append((name.replace("x", "×"), "the second less the first", *cells))
+        return f"""
+The learners that the paper speaks of, {results["runs"]} runs each (the paper's number is 50), learning after each move
+as there, and after each game with tables that are renewed after every batch of games, as our other learners up to 3×3
+do. Rates against ALP are means of both agents; ± is half the width of the 95 % interval over runs.
+
+{table(("learner", "learns", *keys.values()), lines)}
+"""
+
+
+def _difference(first: Sequence[float], second: Sequence[float]) -> str:
+    """How much larger the mean of the first is, with an interval (Welch's, by normal quantiles)."""
+    gap = float(np.mean(first) - np.mean(second))
+    if min(len(first), len(second)) < 3:
+        return f"{gap:+.1f}"
+    error = math.sqrt(np.var(first, ddof=1) / len(first) + np.var(second, ddof=1) / len(second))
+    return f"{gap:+.1f} ± {1.96 * error:.1f}"
 
 
 # 9×9 learned after 5×5, 6×6, 7×7 and 8×8, against 9×9 learned from nothing.

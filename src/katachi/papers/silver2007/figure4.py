@@ -170,16 +170,18 @@ class Learner:
             return (self.shape_set,)
         return tuple(other for other in ALL_SETS if other.is_as_general_as(self.shape_set))
 
-    def run(self, number: int, protocol: Protocol) -> Run:
+    def run(self, number: int, protocol: Protocol, mode: str | None = None) -> Run:
+        """One run; without a mode in the fast one, where that can be had."""
         arguments = {
             "sets": [shape_set.name for shape_set in self.sets],
             "size": SIZE,
             "komi": KOMI,
             "seed": seed_of(Figure4.name, self.name, number),
             "protocol": protocol.arguments,
-            "mode": "online" if self.shape_set.is_hashed else "fast",  # where that can be had
+            "mode": mode or ("online" if self.shape_set.is_hashed else "fast"),
         }
-        return Run(f"{self.name} {number:02d}", learn, arguments, protocol.games)
+        name = self.name if mode is None else f"{self.name} {mode}"
+        return Run(f"{name} {number:02d}", learn, arguments, protocol.games)
 
 
 LEARNERS: Final = tuple(Learner(shape_set, how) for how in (ALONE, CUMULATIVE) for shape_set in ALL_SETS)
