@@ -129,15 +129,16 @@ class MoveRecord(Record):
     def sure_loss(self) -> float | None:
         """What can be claimed that a move lost of the chance to win.
 
-        The smaller of what the turn before and after say. Nothing of a move that was found best, or held likely by what
-        knows how strong players play, and nothing once somebody passed, when the game may be over: such a loss is more
-        often an error of the analysis.
+        Nothing of a move that the search before found as good as any, or that was held likely by what knows how strong
+        players play, and nothing once somebody passed, when the game may be over: such a loss is more often an error of
+        the analysis.
         """
         if self.loss is None:
             return None
-        if self.order == 0 or self.is_likeliest or (self.prior or 0) >= LIKELY or self.is_near_pass:
+        is_good = self.order == 0 or (self.loss_foreseen is not None and self.loss_foreseen <= 0)
+        if is_good or self.is_likeliest or (self.prior or 0) >= LIKELY or self.is_near_pass:
             return min(0.0, self.loss)
-        return self.loss if self.loss_foreseen is None else min(self.loss, max(0.0, self.loss_foreseen))
+        return self.loss
 
 
 class PositionRecord(Record):
