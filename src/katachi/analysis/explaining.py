@@ -204,7 +204,7 @@ _WAYS_TO_MOVE: Final = (  # the nearest is said of a move that nothing else is s
     ShapeName.TWO_SPACE_JUMP,
     ShapeName.LARGE_KNIGHTS_MOVE,
 )
-_SMALLEST_WITH_SIDES: Final = 9  # on a smaller board the fourth line is no side
+_SMALLEST_WITH_SIDES: Final = 9  # on a smaller board the fourth line belongs to no side
 _MARGIN: Final = 7  # of a board's frame, wider than any diagram
 _OFF: Final = 9
 
@@ -229,8 +229,8 @@ def find_shapes(board: Board, move: int) -> list[NamedShape]:
         found[ShapeName.CROSSCUT] = found[ShapeName.CUT]
     needless = {implied for name in found for implied in _IMPLIED.get(name, ())}
     names = [name for name in ShapeName if name in found and name not in needless]
-    told = [name for name in names if name not in _WAYS_TO_MOVE] or names[:1]
-    return [NamedShape(name, found[name]) for name in told]
+    named = [name for name in names if name not in _WAYS_TO_MOVE] or names[:1]
+    return [NamedShape(name, found[name]) for name in named]
 
 
 class _View:
@@ -521,7 +521,7 @@ def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRe
         "best": candidates[0] if candidates else None,
         "loss_foreseen": _foresee_loss(previous, found, sign),
         "prior": None if found is None else found.prior,
-        "is_likeliest": found is not None and found.prior is not None and found.prior >= max(priors),
+        "is_most_probable": found is not None and found.prior is not None and found.prior >= max(priors),
         "is_near_pass": "pass" in (move.move, previous.move and previous.move.move),
         "territory": _territory(previous, position, move.move),
     }

@@ -117,7 +117,7 @@ class MoveRecord(Record):
     best: Vertex | None = None
     loss_foreseen: float | None = None  # compared with the best candidate, by what looked ahead before it was played
     prior: Probability | None = None  # how likely it was held before looking ahead
-    is_likeliest: bool = False  # whether no other move was held as likely
+    is_most_probable: bool = False  # whether no other move was held as likely
     is_near_pass: bool = False  # whether it is a pass, or comes after one
     shapes: tuple[ShapesRecord, ...] = ()
     territory: TerritoryRecord | None = None
@@ -136,7 +136,7 @@ class MoveRecord(Record):
         if self.loss is None:
             return None
         is_good = self.order == 0 or (self.loss_foreseen is not None and self.loss_foreseen <= 0)
-        if is_good or self.is_likeliest or (self.prior or 0) >= LIKELY or self.is_near_pass:
+        if is_good or self.is_most_probable or (self.prior or 0) >= LIKELY or self.is_near_pass:
             return min(0.0, self.loss)
         return self.loss
 

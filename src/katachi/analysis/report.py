@@ -104,7 +104,7 @@ def describe_move(move: MoveRecord) -> list[str]:
 
 
 def describe_loss(move: MoveRecord) -> str:
-    """What a move surely lost, and what was better; empty if that is no mistake."""
+    """What a move surely lost, and what was better; empty if that is not a mistake."""
     loss = move.sure_loss
     if loss is None or loss < LEAST_MISTAKE:
         return ""

@@ -30,7 +30,7 @@ def test_what_is_counted():
         return PositionRecord(game="", turn=turn, node=turn, to_play="white", black_wins=0.5, move=move)
 
     game = [
-        position(1, loss=0.2, is_likeliest=True),
+        position(1, loss=0.2, is_most_probable=True),
         position(2, loss=0.1),
         position(3, loss=0.3),
         position(4, loss=0.01),
@@ -49,7 +49,7 @@ def test_games_are_reviewed_and_told(tmp_path, make_scope, monkeypatch):
     for counts in game["criteria"].values():
         assert counts["claims"] >= counts["top"] >= max(counts["again"], counts["holds"])
     assert game["criteria"]["claimed"]["claims"] <= game["criteria"]["plain difference"]["claims"]
-    assert game["criteria"]["claimed"]["likeliest"] == 0
+    assert game["criteria"]["claimed"]["most probable"] == 0
     assert results == TABLE.measure(make_scope(data=data, runs=1)), "what was kept"
     rows = list(TABLE.rows(results))
     assert len(rows) == 3

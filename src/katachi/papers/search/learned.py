@@ -336,9 +336,9 @@ REVIEW_SIMULATIONS: Final = {Budget.SMOKE: 8, Budget.HOUR: 200, Budget.FULL: 200
 LONGER: Final = 20  # times as many simulations
 TOP: Final = 5  # claims of a game that are looked at again
 _GRADES: Final = ((-100, -14, "below 15k"), (-14, 1, "15k to 1k"), (1, 5, "1d to 4d"), (5, 100, "5d and above"))
-_WANTED: Final = {"likeliest": "≤ 2", "again": "≥ 80", "holds": "≥ 85"}
+_WANTED: Final = {"most probable": "≤ 2", "again": "≥ 80", "holds": "≥ 85"}
 _TITLES: Final = {
-    "likeliest": "the network’s own first choice",
+    "most probable": "the network’s own first choice",
     "again": "called so by a second review",
     "holds": "held by a search 20 times as long",
 }
@@ -379,7 +379,7 @@ def review_game(number: int, simulations: int, seed: int, *, data: Path) -> Json
         "criteria": {
             name: {
                 "claims": len(moves),
-                "likeliest": sum(move.is_likeliest for move in moves),
+                "most probable": sum(move.is_most_probable for move in moves),
                 "top": len(moves[:TOP]),
                 "again": sum(move.number in again[name] for move in moves[:TOP]),
                 "holds": sum(_holds(move, longer, turns[move.number]) for move in moves[:TOP]),
@@ -491,5 +491,5 @@ Mistakes for 100 moves, by the rank of who moved; games are drawn with replaceme
 def _share(games: Sequence[Json], criterion: str, measure: str) -> Estimate | None:
     """Of all claims, or of the biggest that were looked at again; None if there are none."""
     counts = [game["criteria"][criterion] for game in games]
-    total = sum(count["claims" if measure == "likeliest" else "top"] for count in counts)
+    total = sum(count["claims" if measure == "most probable" else "top"] for count in counts)
     return share(sum(count[measure] for count in counts), total) if total else None
