@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from nicegui import app as pages
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp
 
 from katachi.analysis.report import annotate
 from katachi.core.disk import DirectoryInUse, DirectoryLock, usable_cores
@@ -30,7 +31,7 @@ from katachi.web.learning_pages import (
     build_run_page,
     build_runs_page,
 )
-from katachi.web.security import TOKEN_KEY, Address, AuthMiddleware
+from katachi.web.security import TOKEN_KEY, Address, AuthMiddleware, BoundedProtocol, ConnectionLimits, QuietLog
 from katachi.web.sessions import App
 from katachi.web.start_page import build_start_page
 from katachi.web.store import GameStore
@@ -60,6 +61,7 @@ class ServerSettings:
     player: str | None = None
     data: Path = Path("katachi-data")
     runs: Path = Path("runs")
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
 
 
 def serve(settings: ServerSettings, announce: Callable[[Address, str], None]) -> None:
@@ -90,16 +92,24 @@ def _run(
         announce(address, url)
         board.begin(_ANY_SIZE)
 
-    app = build_app(application, settings.runs, begin)
+    app = AuthMiddleware(build_app(application, settings.runs, begin), address, token)
+    QuietLog().attach()
+    asyncio.run(make_server(app, settings.connections).serve(sockets=[listener]))
+
+
+def make_server(app: ASGIApp, limits: ConnectionLimits) -> uvicorn.Server:
+    """What serves an application, with bounds on everything that comes from outside."""
     config = uvicorn.Config(
-        AuthMiddleware(app, address, token),
+        app,
+        http=BoundedProtocol.under(limits),
+        backlog=limits.backlog,
         log_level="error",
         access_log=False,
         proxy_headers=False,
         ws_max_size=1 << 20,
         timeout_graceful_shutdown=2,
     )
-    asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+    return uvicorn.Server(config)
 
 
 def _lock(folder: Path) -> DirectoryLock:
