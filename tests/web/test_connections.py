@@ -87,6 +87,18 @@ def test_a_second_request_that_is_never_finished_is_ended_too():
     run(ConnectionLimits(0.05), scene)
 
 
+def test_small_responses_do_not_wait_for_acknowledgements():
+    async def scene(server, address):
+        with ExitStack() as stack:
+            made = await connect(stack, address, WHOLE)
+            assert b"hello" in await read(made)
+            (connection,) = server.server_state.connections
+            accepted = connection.transport.get_extra_info("socket")
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+    run(ConnectionLimits(), scene)
+
+
 def test_the_log_is_one_plain_line_a_minute(caplog):
     now = [0.0]
     log = logging.getLogger("katachi.test")

@@ -127,7 +127,8 @@ def _listen(settings: ServerSettings) -> socket.socket:
     wanted = [DEFAULT_PORT, 0] if settings.port is None else [settings.port]
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     for port in wanted:
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # Said to be TCP, so that asyncio sets TCP_NODELAY: without it every response waits for the acknowledgement.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((settings.host, port))
