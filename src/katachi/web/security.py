@@ -36,7 +36,8 @@ USER_COOKIE: Final = "katachi-visitor"
 _USER: Final = re.compile(r"[0-9a-f]{32}")
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
-# NiceGUI compiles its templates in the browser and starts by an inline script; all else must come from here.
+# NiceGUI compiles its templates in the browser and starts by an inline script; all else must come from here. The
+# referrer is sent to ourselves alone: without it, a browser would not say that a form of ours is from here.
 _HEADERS: Final = {
     "content-security-policy": (
         "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -45,7 +46,7 @@ _HEADERS: Final = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
@@ -111,7 +112,8 @@ class AuthMiddleware:
             await self.app(scope, receive, send)
             return
         asked = HTTPConnection(scope)
-        if (refusal := self._find_refusal(asked.headers)) is not None:
+        is_changing = scope.get("method") not in ("GET", "HEAD")  # as a websocket may
+        if (refusal := self._find_refusal(asked.headers, is_changing=is_changing)) is not None:
             await _refuse(scope, receive, send, *refusal)
         elif scope["type"] == "http" and self._matches(asked.query_params.get(TOKEN_KEY, "")):
             await self._admit(asked)(scope, receive, send)
@@ -124,11 +126,13 @@ class AuthMiddleware:
         else:
             await _Exchange(self.app, scope, receive, send).run(asked.headers.get("content-length", "0"))
 
-    def _find_refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
+    def _find_refusal(self, headers: Mapping[str, str], *, is_changing: bool) -> tuple[int, str] | None:
         host = headers.get("host", "")
         if not self._address.answers_to(host):
             return 400, texts.WRONG_HOST
         if headers.get("origin", f"http://{host}") != f"http://{host}":
+            return 403, texts.WRONG_ORIGIN
+        if is_changing and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, texts.WRONG_ORIGIN
         return None
 
