@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from starlette.requests import HTTPConnection
@@ -319,10 +319,9 @@ class QuietLog(logging.Filter):
 
 
 def _describe_fault(text: str, fault: BaseException) -> str:
-    """``What happened: KeyError: 'client_id' (nicegui.py:219)``, with the last place of ours if there is one."""
-    frames: list[Any] = list(extract_tb(fault.__traceback__))
-    own = [frame for frame in frames if "katachi" in Path(frame.filename).parts]
-    place = "".join(f" ({Path(frame.filename).name}:{frame.lineno})" for frame in (own or frames)[-1:])
+    """``What happened: KeyError: 'client_id' (nicegui.py:219)``."""
+    frames = extract_tb(fault.__traceback__)
+    place = "".join(f" ({Path(frame.filename).name}:{frame.lineno})" for frame in frames[-1:])
     first = (text.splitlines() or [""])[0]
     said = f"{type(fault).__name__}: {fault}"
     return (said if first == str(fault) else f"{first}: {said}") + place
