@@ -22,14 +22,20 @@ class RunningServer:
         self._data = data
         self._katachi = katachi
         self._environment = {**os.environ, **variables}
+        self.log = data.with_name(f"{data.name}.log")
         self.port = 0
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, *self._katachi, "serve", "--no-open", "--port", str(self.port)]
-        self._process = subprocess.Popen(
-            [*command, "--data", str(self._data)], stdout=subprocess.PIPE, text=True, env=self._environment
-        )
+        with self.log.open("a") as log:
+            self._process = subprocess.Popen(
+                [*command, "--data", str(self._data)],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=self._environment,
+            )
         line = self._process.stdout.readline()
         assert "http" in line, "the server did not start"
         self.url = line.split()[-1]
@@ -45,6 +51,10 @@ class RunningServer:
         """The processes that think for it."""
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
         return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+    def files(self) -> dict[Path, bytes]:
+        """All that it keeps on disk."""
+        return {path: path.read_bytes() for path in self._data.rglob("*") if path.is_file()}
 
     def at(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"

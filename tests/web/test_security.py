@@ -105,6 +105,15 @@ def test_our_own_pages_may_post():
     assert ask("/", method="POST", cookies=admitted(), headers={"origin": HERE}, content=b"12345").text == "5"
 
 
+@pytest.mark.parametrize(
+    ("method", "site", "status"),
+    [("POST", "cross-site", 403), ("POST", "same-site", 403), ("POST", "same-origin", 200), ("GET", "cross-site", 200)],
+)
+def test_what_changes_something_comes_from_our_own_pages(method, site, status):
+    answer = ask("/", method=method, cookies=admitted(), headers={"sec-fetch-site": site})
+    assert answer.status_code == status
+
+
 def test_a_redirect_never_leaves_this_server():
     assert ask(f"{HERE}//evil.example/?token={TOKEN}").headers["location"] == "/evil.example/"
 
@@ -125,6 +134,7 @@ def test_what_is_sent_is_bounded(is_streamed):
     [
         ({}, None),
         ({"origin": "https://evil.example"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
         ({"host": "evil.example"}, 400),
         ({"cookie": ""}, 403),
     ],

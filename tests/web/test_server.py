@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import socket
+from contextlib import suppress
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from katachi.core.disk import DirectoryLock
 from katachi.web.server import ServeError, ServerSettings, serve
@@ -20,7 +24,7 @@ def client(server):
 
 
 def new_game(client) -> str:
-    answer = client.get("/new?player=alp&size=5")
+    answer = client.post("/new?player=alp&size=5")
     assert answer.status_code == 200
     return answer.url.path
 
@@ -60,6 +64,62 @@ def test_a_websocket_too(server, client, change, status):
     assert answer.startswith(f"HTTP/1.1 {status} ")
 
 
+MALFORMED = [
+    "x",
+    "9",
+    "4",
+    "4x",
+    "42",
+    "42[",
+    "42{}",
+    '42["event"]',
+    '42["event",1]',
+    '42["event",{}]',
+    '42["event",{"client_id":["a"]}]',
+    '42["event",{"client_id":"CLIENT","id":4,"listener_id":"no"}]',
+    '42["event",{"client_id":"CLIENT","id":[],"listener_id":"no"}]',
+    '42["event",{"client_id":"CLIENT","id":4,"args":7}]',
+    '42["handshake",{}]',
+    '42["handshake",{"client_id":"CLIENT"}]',
+    '42["ack",{"client_id":"CLIENT","next_message_id":"x"}]',
+    '42["javascript_response",{"client_id":"CLIENT","request_id":[]}]',
+    '42["log",{"client_id":"CLIENT","level":"error","message":"\\u001b[2J\\nfirst\\nsecond"}]',
+    '42["log",{"client_id":"CLIENT","level":"none"}]',
+    '451-["event",{"_placeholder":true,"num":0}]',
+    '4999999999999-["event"]',
+    b"\x00\xff",
+    b"",
+]
+
+
+def test_malformed_events_are_a_line_in_the_log_and_do_no_harm(server, client):
+    path = new_game(client)
+    page = client.get(path).text
+    identity = re.search(r"'client_id': '([0-9a-f-]+)'", page)[1]
+    before = len(server.log.read_text())
+    cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    query = f"EIO=4&transport=websocket&client_id={identity}&implicit_handshake=true&tab_id=t&document_id=d"
+    for text in MALFORMED:
+        with connect(
+            f"ws://127.0.0.1:{server.port}/_nicegui_ws/socket.io/?{query}",
+            origin=server.at(""),
+            additional_headers={"Cookie": cookies},
+        ) as socket_io:
+            socket_io.recv()
+            socket_io.send("40")
+            socket_io.recv()
+            socket_io.send(text if isinstance(text, bytes) else text.replace("CLIENT", identity))
+            with suppress(ConnectionClosed, TimeoutError):
+                socket_io.send('421["ack",{"client_id":"nobody"}]')  # is answered, after what came before it
+                while not str(socket_io.recv(timeout=2)).startswith("431"):
+                    pass
+    assert client.get(f"{path}/record.sgf").text.startswith("(;FF[4]")
+    said = server.log.read_text()[before:]
+    assert "Traceback" not in said
+    assert "\x1b" not in said
+    assert len(said.splitlines()) <= len(MALFORMED)
+
+
 def test_a_game_is_its_visitors_alone(server, client):
     path = new_game(client)
     assert client.get(f"{path}/record.sgf").text.startswith("(;FF[4]")
@@ -85,9 +145,28 @@ def test_no_path_leads_out(server, client, path):
     assert "FF[4]" not in answer.text
 
 
+def test_what_is_only_fetched_changes_nothing(server, client):
+    game = new_game(client)
+    paths = ["/", "/new?player=alp&size=5", game, f"{game}/record.sgf", f"{game}/analyzed.sgf"]
+    paths += ["/models", "/models/shapes-5", "/runs", "/learn", "/no/such/page"]
+    before = server.files()
+    for path in paths:
+        assert client.get(path).status_code == (404 if "such" in path else 200)
+    assert server.files() == before
+    assert "<form" in client.get("/new?player=alp&size=5").text
+
+
+def test_control_characters_are_not_repeated(server, client):
+    answer = client.post("/new", params={"player": "\x1b[2Jnobody"})
+    assert "\x1b" not in answer.text
+    assert "nobody is not available here" in answer.text
+    client.get("/no/%1b[2Jsuch/page")
+    assert "\x1b" not in server.log.read_text()
+
+
 @pytest.mark.parametrize("player", ["nobody", "gtp:touch canary", "/etc/passwd"])
 def test_nobody_else_plays(client, player):
-    answer = client.get("/new", params={"player": player})
+    answer = client.post("/new", params={"player": player})
     assert answer.status_code == 400
     assert "not available here" in answer.text
 

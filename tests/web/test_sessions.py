@@ -15,7 +15,7 @@ from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
 from katachi.web import sessions
-from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, Progress
+from katachi.web.engines import DecideJob, EngineError, EnginePool, EngineStopped, Position, Progress
 from katachi.web.sessions import App, Session
 from katachi.web.store import GameStore
 from katachi.web.table import Opponent, Phase, Seats, TableError, TableSettings, list_opponents
@@ -119,6 +119,81 @@ def test_a_killed_engine_loses_no_game_and_is_told(opponents, tmp_path):
         assert killed not in application.engines.pids
 
     run(opponents, tmp_path, scene)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_worker_that_stands_still_is_replaced(sent, tmp_path, monkeypatch):
+    gate = tmp_path / "gate"
+    monkeypatch.setenv(GATE, str(gate))
+
+    async def scene():
+        engines = EnginePool(1, look_seconds=0.5)
+        reports = []
+        job = HeldJob("alp", 5)
+        asking = asyncio.create_task(engines.run(job, reports.append))
+        await until(lambda: reports)
+        (busy,) = engines.pids
+        os.kill(busy, sent)
+        with pytest.raises(EngineStopped, match="SIGKILL"):
+            await asking
+        gate.touch()
+        await engines.run(job)
+        (idle,) = engines.pids
+        assert idle != busy
+        os.kill(idle, sent)
+        await until(lambda: not engines.pids)
+        await engines.run(job)
+        engines.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 120))
+
+
+def test_nobody_has_all_the_workers(tmp_path, monkeypatch):
+    gate = tmp_path / "gate"
+    monkeypatch.setenv(GATE, str(gate))
+
+    async def scene():
+        engines = EnginePool(3, most_per_user=1)
+        began = []
+        names = ("first", "second", "other")
+        users = (ANNA, ANNA, BOB)
+        job = HeldJob("alp", 5)
+        asking = [
+            asyncio.create_task(engines.run(job, lambda _, name=name: began.append(name), user=user))
+            for name, user in zip(names, users, strict=True)
+        ]
+        await until(lambda: {"first", "other"} <= set(began))
+        assert len(engines.pids) == 2, "one worker is free, and not for her"
+        gate.touch()
+        await asyncio.gather(*asking)
+        engines.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 120))
+
+
+def test_a_player_waits_with_its_thoughts_until_somebody_watches(opponents, tmp_path):
+    names = []
+
+    async def first(application):
+        session = begin(application, "sleeper")
+        session.watch(watcher := lambda: None)
+        session.click(12)
+        names.append(session.name)
+        assert session.is_thinking
+        session.leave(watcher)
+        assert not session.is_thinking
+
+    async def second(application):
+        session = application.find(ANNA, names[0])
+        assert session.table.is_players_turn
+        assert not session.is_thinking, "to find a table changes nothing"
+        session.watch(watcher := lambda: None)
+        session.watch(watcher)
+        assert session.is_thinking
+        assert len(session.watchers) == 1
+
+    run(opponents, tmp_path, first)
+    run(opponents, tmp_path, second)
 
 
 def test_undo_while_the_player_thinks(opponents, tmp_path, monkeypatch):

@@ -10,7 +10,8 @@ import zipfile
 import pytest
 
 from katachi.go.points import BLACK
-from katachi.web.store import MAX_UPLOAD, MOST_TABLES, GameStore, format_table, read_upload
+from katachi.sgf import Limits, files, parse_sgf
+from katachi.web.store import MAX_UPLOAD, MOST_GAMES, MOST_TABLES, GameStore, format_table, read_upload
 from katachi.web.table import Table, TableError, TableSettings
 
 ANNA, BOB = "a" * 32, "b" * 32
@@ -96,13 +97,13 @@ def zipped(entries: dict[str, bytes]) -> bytes:
 )
 def test_a_record_is_read_from_wherever_it_is(content, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (game,) = read_upload(content)
+    (game,) = read_upload(content).games
     assert game.black == "Anna"
     assert list(tmp_path.rglob("*")) == []  # the name in the archive is no path
 
 
 def test_repairs_are_told():
-    (game,) = read_upload(b"mail header\n(;SZ[9]KM[6,5];B[ee];W[ee];B[zz]")
+    (game,) = read_upload(b"mail header\n(;SZ[9]KM[6,5];B[ee];W[ee];B[zz]").games
     assert {repair.kind.value for repair in game.repairs} >= {
         "junk",
         "structure",
@@ -130,3 +131,22 @@ def test_what_cannot_be_opened_is_a_sentence(content, sentence):
     with pytest.raises(TableError, match=sentence) as raised:
         read_upload(content)
     assert "/tmp" not in str(raised.value)
+
+
+def test_of_a_large_collection_only_the_beginning_is_read(monkeypatch):
+    parsed = []
+    monkeypatch.setattr(files, "parse_sgf", lambda *given: parsed.append(1) or parse_sgf(*given))
+    one = b"(;SZ[9]C[" + b"x" * 2_000 + b"];B[ee])\n"
+    upload = read_upload(one * 5_000)
+    assert (len(upload.games), upload.is_cut) == (MOST_GAMES, True)
+    assert len(parsed) < 5_000 / 2, "the others were not even parsed"
+    upload = read_upload(one * 5_000, Limits(nodes=20))
+    assert (len(upload.games), upload.is_cut) == (11, True)  # of two nodes each: those before the limit, and one more
+
+
+def test_what_cannot_be_read_of_a_file_is_told():
+    upload = read_upload(zipped({"a.sgf": RECORD, "\x1b[2J.sgf": b"(;SZ[60])"}))
+    assert (len(upload.games), upload.is_cut) == (1, True)
+    with pytest.raises(TableError) as raised:
+        read_upload(zipped({"\x1b[2J.sgf": b"(;SZ[60])"}))
+    assert "\x1b" not in str(raised.value)

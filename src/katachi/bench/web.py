@@ -104,7 +104,7 @@ class _Person:
 
     async def _begin(self) -> None:
         """Begin a game and connect to its page."""
-        page = (await self._http.get(f"/new?player={_PLAYER}&size={SIZE}")).text
+        page = (await self._http.post(f"/new?player={_PLAYER}&size={SIZE}")).text
         query = json.loads(_find(r"query: (\{.*?\}),", page).replace("'", '"').replace("True", "true"))
         elements = json.loads(html.unescape(_find(r"String\.raw`(.*?)`", page)))
         self._board = next(key for key, element in elements.items() if "stones" in element.get("props", {}))

@@ -1,7 +1,7 @@
 """Engines: a bounded number of worker processes that think for all tables, so that no board waits for a thought.
 
 A worker that dies takes no game with it: whoever waited for it gets EngineStopped with what happened, and the next
-job starts another one.
+job starts another one. One that shows no sign of life any more is ended, so that it counts as dead.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from ctypes import c_ulong
 from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any, Final, NamedTuple, Protocol
+from weakref import WeakValueDictionary
 
 from katachi.analysis.batches import describe_game
 from katachi.analysis.explaining import evaluate_turn, link_turns
@@ -61,11 +64,15 @@ class Done:
     error: str | None = None
 
 
-def serve(pipe: Connection) -> None:
-    """Do jobs until the pipe closes. What a player raises is reported, and the next job is served."""
+def serve(pipe: Connection, life: c_ulong, seconds: float) -> None:
+    """Do jobs until the pipe closes. What a player raises is reported, and the next job is served.
+
+    ``life`` is counted up every so many seconds.
+    """
     jobs: SimpleQueue[Any] = SimpleQueue()
     stop = Event()
     Thread(target=_listen, args=(pipe, jobs, stop), daemon=True).start()
+    Thread(target=_show_life, args=(life, seconds), daemon=True).start()
     while True:
         job = jobs.get()
         try:
@@ -73,6 +80,12 @@ def serve(pipe: Connection) -> None:
         except Exception as error:  # noqa: BLE001 - whatever a player does must not end the worker
             is_ours = type(error).__module__.split(".")[0] == "katachi"
             pipe.send(Done(error=str(error) if is_ours else f"{type(error).__name__}: {error}"))
+
+
+def _show_life(life: c_ulong, seconds: float) -> None:
+    while True:
+        life.value += 1
+        time.sleep(seconds)
 
 
 def _listen(pipe: Connection, jobs: SimpleQueue[Any], stop: Event) -> None:
@@ -278,6 +291,10 @@ def _at_rank(evaluators: dict[str, Evaluator], rank: int | None) -> dict[str, Ev
 # Engines
 
 _PATIENCE: Final = 5.0  # seconds for a player that was asked to stop; then its process is ended
+_SECONDS_BETWEEN_LOOKS: Final = 1.5  # whether all workers are alive
+_SILENT_WHEN_STOPPED: Final = 2  # looks in a row
+_SILENT_WHEN_HUNG: Final = 20  # a library that is being loaded may keep all threads waiting for a while
+MOST_PER_USER: Final = 2  # thoughts at a time: a move, and something to look at
 
 
 class EngineError(ValueError):
@@ -291,13 +308,34 @@ class EngineStopped(EngineError):
 class _Worker:
     """One process and the pipe to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        """Start it; it shows life several times in so many seconds."""
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         self._pipe: Connection = ours
-        self.process: BaseProcess = context.Process(target=serve, args=(theirs,), daemon=True, name="katachi-engine")
+        self._life: c_ulong = context.Value("L", 0, lock=False)
+        self._seen = self._silent = 0
+        arguments = (theirs, self._life, seconds / 4)
+        self.process: BaseProcess = context.Process(target=serve, args=arguments, daemon=True, name="katachi-engine")
         self.process.start()
         theirs.close()
+
+    def is_lost(self) -> bool:
+        """Whether it is dead, or has been silent for too many looks since it first showed life; this is one."""
+        life = self._life.value
+        self._silent = self._silent + 1 if 0 < life == self._seen else 0
+        self._seen = life
+        if not self.process.is_alive() or self._silent >= _SILENT_WHEN_HUNG:
+            return True
+        return self._silent >= _SILENT_WHEN_STOPPED and self._is_stopped()
+
+    def _is_stopped(self) -> bool:
+        """Whether the system says that it does not run at all; not every system does."""
+        try:
+            status = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return False
+        return status.rpartition(")")[2].split()[0] in ("T", "t")
 
     def ask(self, job: Job, report: Callable[[Any], None]) -> Done:
         """Do a job; blocks, so it is called in a thread. Raises EngineStopped if the process ends."""
@@ -336,7 +374,13 @@ class _Preparation:
 class EnginePool:
     """At most so many workers, each with one job at a time; who comes when all are busy waits in line."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(
+        self, most: int, *, most_per_user: int = MOST_PER_USER, look_seconds: float = _SECONDS_BETWEEN_LOOKS
+    ) -> None:
+        self._most_per_user = most_per_user
+        self._look_seconds = look_seconds
+        self._looking: asyncio.Task[None] | None = None
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of those who have jobs
         self._free = asyncio.Semaphore(most)
         self._free_for_looking = asyncio.Semaphore(max(1, most - 1))
         self._idle: list[_Worker] = []
@@ -348,11 +392,16 @@ class EnginePool:
         """The processes of all workers."""
         return [worker.process.pid or 0 for worker in (*self._idle, *self._busy)]
 
-    async def run(self, job: Job, report: Callable[[Any], None] = lambda _: None) -> Any:
+    async def run(self, job: Job, report: Callable[[Any], None] = lambda _: None, *, user: str | None = None) -> Any:
         """The result of a job. Cancelling stops it; raises EngineError if it fails, EngineStopped if the worker dies.
 
         ``report`` is called in the event loop with what is found on the way. One worker is left for those who play.
+        Of one ``user``, only so many jobs run at a time.
         """
+        if user is not None:
+            turns = self._turns.setdefault(user, asyncio.Semaphore(self._most_per_user))
+            async with turns:
+                return await self.run(job, report)
         if isinstance(job, DecideJob | PrepareJob):
             return await self._run(job, report)
         async with self._free_for_looking:
@@ -389,14 +438,27 @@ class EnginePool:
         except (TimeoutError, EngineStopped, asyncio.CancelledError):
             self._drop(worker)
 
+    async def _look_after_workers(self) -> None:
+        """End every worker that is lost; whoever waits for it learns that from its pipe."""
+        while True:
+            await asyncio.sleep(self._look_seconds)
+            lost = [worker for worker in (*self._idle, *self._busy) if worker.is_lost()]
+            for worker in lost:
+                worker.process.kill()
+                if worker in self._idle:
+                    self._idle.remove(worker)
+                    worker.end()
+
     def _take(self) -> _Worker:
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_after_workers())
         while self._idle:
             worker = self._idle.pop()
             if worker.process.is_alive():
                 break
             worker.end()
         else:
-            worker = _Worker()
+            worker = _Worker(self._look_seconds)
         self._busy.add(worker)
         return worker
 
@@ -433,6 +495,8 @@ class EnginePool:
 
     def close(self) -> None:
         """End all workers."""
+        if self._looking is not None:
+            self._looking.cancel()
         for preparation in self._preparations.values():
             preparation.task.cancel()
         for worker in (*self._idle, *self._busy):

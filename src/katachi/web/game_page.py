@@ -382,7 +382,7 @@ class LayerPanel:
                 self._refresh_all()
 
         try:
-            take(await self._session.application.engines.run(job, take))
+            take(await self._session.application.engines.run(job, take, user=self._session.user))
         except EngineError as error:
             self._notice = texts.PLAYER_FAILED.format(player=opponent.name, reason=error)
             self._refresh_all()
@@ -546,7 +546,8 @@ class ReviewPanel:
     async def _ask(self, record: str) -> None:
         opponent = self._analyst.opponent
         try:
-            review = await self._session.application.engines.run(ReviewJob(opponent.spec, record), self._take)
+            job = ReviewJob(opponent.spec, record)
+            review = await self._session.application.engines.run(job, self._take, user=self._session.user)
         except EngineError as error:
             self._asking = None
             self._notice = texts.PLAYER_FAILED.format(player=opponent.name, reason=error)
@@ -635,7 +636,8 @@ def build_game_page(session: Session, request: Request) -> None:
     record = session.table.opened.record
     with page_frame(request, f"{record.black or '?'} – {record.white or '?'}"):
         view = GameView(session)
-    session.watchers.append(view.refresh)
+    # Not before the page is live: who only fetches it changes nothing.
+    ui.context.client.on_connect(lambda: session.watch(view.refresh))
     ui.context.client.on_delete(view.close)
 
 
@@ -743,7 +745,7 @@ class GameView:
 
     def close(self) -> None:
         """Look no more: the page is gone."""
-        self._session.watchers.remove(self.refresh)
+        self._session.leave(self.refresh)
         self._layers.stop()
         self._review.stop()
 

@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,13 +15,15 @@ from fastapi import FastAPI
 from nicegui import app as pages
 from nicegui import ui
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp
 
 from katachi.analysis.report import annotate
 from katachi.core.disk import DirectoryInUse, DirectoryLock, usable_cores
 from katachi.players.asking import Preparation, leave
 from katachi.sgf import format_sgf
-from katachi.web.engines import EnginePool
+from katachi.web import texts
+from katachi.web.engines import MOST_PER_USER, EnginePool
 from katachi.web.game_page import build_game_page
 from katachi.web.learning_pages import (
     build_lesson_page,
@@ -30,7 +32,15 @@ from katachi.web.learning_pages import (
     build_run_page,
     build_runs_page,
 )
-from katachi.web.security import TOKEN_KEY, Address, AuthMiddleware
+from katachi.web.security import (
+    TOKEN_KEY,
+    Address,
+    AuthMiddleware,
+    BoundedProtocol,
+    ConnectionLimits,
+    QuietLog,
+    show_plainly,
+)
 from katachi.web.sessions import App
 from katachi.web.start_page import build_start_page
 from katachi.web.store import GameStore
@@ -40,6 +50,11 @@ from katachi.web.widgets import show_error, user_of
 _ICON: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="12" cy="16" r="10" fill="#17171a"/>'
     '<circle cx="21" cy="16" r="10" fill="#f4f2ec" stroke="#8a857a"/></svg>'
+)
+# Sent while the page is loading, the form takes the page's place in the history: going back begins no other game.
+_BEGIN: Final = (
+    f'<!doctype html><title>katachi</title><form method="post"><button>{texts.BEGIN}</button></form>'
+    "<script>document.forms[0].submit()</script>"
 )
 DEFAULT_PORT: Final = 8361
 _ANY_SIZE: Final = 9  # what is compiled for one board serves all
@@ -60,6 +75,7 @@ class ServerSettings:
     player: str | None = None
     data: Path = Path("katachi-data")
     runs: Path = Path("runs")
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
 
 
 def serve(settings: ServerSettings, announce: Callable[[Address, str], None]) -> None:
@@ -81,7 +97,7 @@ def _run(
 ) -> None:
     listener = _listen(settings)
     address = Address(settings.host, listener.getsockname()[1])
-    application = App(store, list_opponents(settings.player), EnginePool(max(2, usable_cores())))
+    application = App(store, list_opponents(settings.player), EnginePool(max(MOST_PER_USER + 1, usable_cores())))
     token = store.token()
     start = {} if settings.player is None else {"player": next(iter(application.opponents))}
     url = address.url("/new" if start else "/", **start, **{TOKEN_KEY: token})
@@ -90,16 +106,24 @@ def _run(
         announce(address, url)
         board.begin(_ANY_SIZE)
 
-    app = build_app(application, settings.runs, begin)
+    app = AuthMiddleware(build_app(application, settings.runs, begin), address, token)
+    QuietLog().attach()
+    asyncio.run(make_server(app, settings.connections).serve(sockets=[listener]))
+
+
+def make_server(app: ASGIApp, limits: ConnectionLimits) -> uvicorn.Server:
+    """What serves an application, with bounds on everything that comes from outside."""
     config = uvicorn.Config(
-        AuthMiddleware(app, address, token),
+        app,
+        http=BoundedProtocol.under(limits),
+        backlog=limits.backlog,
         log_level="error",
         access_log=False,
         proxy_headers=False,
         ws_max_size=1 << 20,
         timeout_graceful_shutdown=2,
     )
-    asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+    return uvicorn.Server(config)
 
 
 def _lock(folder: Path) -> DirectoryLock:
@@ -117,7 +141,8 @@ def _listen(settings: ServerSettings) -> socket.socket:
     wanted = [DEFAULT_PORT, 0] if settings.port is None else [settings.port]
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     for port in wanted:
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # Said to be TCP, so that asyncio sets TCP_NODELAY: without it every response waits for the acknowledgement.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((settings.host, port))
@@ -169,14 +194,18 @@ def _add_pages(application: App) -> None:
         build_game_page(session, request)
 
     @pages.get("/new")
+    async def confirm() -> Response:
+        """Begin a game by its address alone, as the command line and bookmarks do: by a form that sends itself."""
+        return HTMLResponse(_BEGIN)
+
+    @pages.post("/new")
     async def new(request: Request, player: str, size: int = 9, seats: str = "black") -> Response:
-        """Begin a game by its address alone, as the command line and bookmarks do."""
         try:
             opponent = application.opponents.get(player)
             size = opponent.size if opponent is not None and opponent.size is not None else size
             session = application.begin(user_of(request), check_settings(player=player, size=size, seats=seats))
         except TableError as error:
-            return Response(str(error), status_code=400, media_type="text/plain")
+            return Response(show_plainly(str(error)), status_code=400, media_type="text/plain")
         return RedirectResponse(f"/game/{session.name}", status_code=303)
 
     @pages.get("/game/{name}/{kind}.sgf")

@@ -237,9 +237,22 @@ class Session:
         self._run_clock()
         if self.table.is_players_turn and not self.is_thinking:
             self._thinking = asyncio.create_task(self._think())
-        if self.table.phase is Phase.COUNTING and not self.table.is_estimated:
+        if self.table.phase is Phase.COUNTING and not self.table.is_estimated and not self.is_thinking:
             self._thinking = asyncio.create_task(self._estimate())
         self.notify()
+
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Have somebody look whenever something happens; what waited for them continues."""
+        if watcher not in self.watchers:
+            self.watchers.append(watcher)
+        self.proceed(is_changed=False)
+
+    def leave(self, watcher: Callable[[], None]) -> None:
+        """Look no more. Where nobody does, the player waits with its thoughts, unless its clock runs."""
+        if watcher in self.watchers:
+            self.watchers.remove(watcher)
+        if not self.watchers and not self.table.clock.is_used:
+            self.stop_thinking()
 
     def notify(self) -> None:
         """Let every watcher look again."""
@@ -287,7 +300,7 @@ class Session:
                 self.notify()
 
         try:
-            decision = await self.application.engines.run(job, show)
+            decision = await self.application.engines.run(job, show, user=self.user)
         except EngineError as error:
             self._say(texts.PLAYER_FAILED.format(player=opponent.name, reason=error))
             return
@@ -391,6 +404,7 @@ class App:
         self.opponents = opponents
         self.engines = engines
         self.lessons = Lessons(store)
+        self.reading = asyncio.Semaphore(1)  # uploads at a time, so that memory is bounded for all together
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def find_opponent(self, user: str, player: str) -> Opponent | None:
@@ -420,7 +434,6 @@ class App:
         session = self._sessions.get((user, name))
         if session is None:
             session = self._add(Session(user, name, self.store.load(user, name), self))
-            session.proceed(is_changed=False)
         self._sessions.move_to_end((user, name))
         return session
 

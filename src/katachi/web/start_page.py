@@ -15,7 +15,7 @@ from katachi.players.specs import default_player
 from katachi.sgf import SgfGame
 from katachi.web import texts
 from katachi.web.sessions import App
-from katachi.web.store import MAX_UPLOAD, ListedTable, read_upload
+from katachi.web.store import MAX_UPLOAD, MOST_GAMES, ListedTable, Upload, read_upload
 from katachi.web.table import DEFAULT_RULES, SIZES, Opponent, Seats, TableError, TableSettings, check_settings
 from katachi.web.widgets import enter_game, icon_button, main_button, number, page_frame, quiet_button, select, user_of
 
@@ -152,21 +152,24 @@ class _Records:
     async def _take(self, event: events.UploadEventArguments) -> None:
         self._upload.reset()
         try:
-            games = await asyncio.to_thread(read_upload, await event.file.read())
+            async with self._app.reading:
+                upload = await asyncio.to_thread(read_upload, await event.file.read())
         except TableError as error:
             ui.notify(str(error), type="warning", multi_line=True)
             return
-        if len(games) == 1:
-            self._open(games[0])
+        if len(upload.games) == 1 and not upload.is_cut:
+            self._open(upload.games[0])
         else:
-            self._let_choose(games)
+            self._let_choose(upload)
 
-    def _let_choose(self, games: list[SgfGame]) -> None:
+    def _let_choose(self, upload: Upload) -> None:
         self._choice.clear()
         with self._choice, ui.element("div").classes("k-card k-stack"):
             ui.label(texts.WHICH_GAME).classes("k-sub")
+            if upload.is_cut:
+                ui.label(texts.LEFT_OUT.format(most=MOST_GAMES)).classes("k-soft k-small")
             with ui.element("div").classes("k-games k-repairs"):
-                for game in games:
+                for game in upload.games:
                     title = f"{game.black or '?'} – {game.white or '?'} · {game.size}×{game.size} {game.result or ''}"
                     ui.button(title, on_click=lambda game=game: self._open(game)).props("flat no-caps align=left")
         self._choice.open()

@@ -22,8 +22,9 @@ from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from katachi.core.disk import write_atomically
-from katachi.sgf import Limits, SgfError, SgfGame, format_sgf, load_sgf
+from katachi.sgf import FoundGame, Limits, SgfError, SgfGame, format_sgf, iter_sgf, load_sgf
 from katachi.web import texts
+from katachi.web.security import show_plainly
 from katachi.web.table import Table, TableError
 
 _RECORD: Final = "record.sgf"
@@ -142,31 +143,49 @@ _LIMITS: Final = Limits(size=MAX_UPLOAD, nodes=100_000, depth=20_000, entries=1_
 _UPLOAD_NAME: Final = "record"  # whatever the user calls it
 
 
-def read_upload(content: bytes) -> list[SgfGame]:
-    """The games of a file that can be opened here; raises TableError with the reason if there are none."""
-    if len(content) > MAX_UPLOAD:
+class Upload(NamedTuple):
+    """The games of a file that can be opened here, and whether something of it was left out."""
+
+    games: list[SgfGame]
+    is_cut: bool
+
+
+def read_upload(content: bytes, limits: Limits = _LIMITS) -> Upload:
+    """Read what a user has sent; raises TableError with the reason if there is no game in it.
+
+    Games are read one after the other until there are many, or many nodes in all: memory is bounded by that, and not
+    by what a file of 16 MB can hold.
+    """
+    if len(content) > limits.size:
         raise TableError(texts.TOO_LARGE)
     with TemporaryDirectory(prefix="katachi-") as folder:
         path = Path(folder) / _UPLOAD_NAME
         path.write_bytes(content)
-        try:
-            games = load_sgf(path, _LIMITS)
-        except SgfError as error:
-            reason = str(error).removeprefix(f"{path}: ").replace(str(path), _UPLOAD_NAME)
-            raise TableError(texts.UNREADABLE.format(reason=reason)) from None
-    return _playable(games[:MOST_GAMES])
+        games: list[SgfGame] = []
+        nodes = 0
+        reason: SgfError | None = None
+        for number, found in enumerate(iter_sgf([path], limits)):
+            if number >= MOST_GAMES or nodes > limits.nodes:
+                return Upload(_check_any(games, reason, path), is_cut=True)
+            try:
+                games.append(_check_playable(found))
+                nodes += sum(1 for _ in games[-1].root.walk())
+            except SgfError as error:
+                reason = reason or error
+        return Upload(_check_any(games, reason, path), is_cut=bool(games) and reason is not None)
 
 
-def _playable(games: list[SgfGame]) -> list[SgfGame]:
-    """Those that can be replayed, each with the repairs that this takes."""
-    kept = []
-    reason: SgfError | None = None
-    for game in games:
-        try:
-            game.replay()
-            kept.append(game)
-        except SgfError as error:
-            reason = error
-    if not kept:
-        raise TableError(texts.UNREADABLE.format(reason=reason or texts.NO_GAME))
-    return kept
+def _check_playable(found: FoundGame) -> SgfGame:
+    """A game that can be replayed, with the repairs that this takes; raises SgfError if there is none."""
+    if found.game is None:
+        raise found.error or SgfError(texts.NO_GAME)
+    found.game.replay()
+    return found.game
+
+
+def _check_any(games: list[SgfGame], reason: SgfError | None, path: Path) -> list[SgfGame]:
+    """The games, if there are any; else raises TableError with the reason, in which names are ours or shown plainly."""
+    if not games:
+        said = str(reason or texts.NO_GAME).removeprefix(f"{path}: ").replace(str(path), _UPLOAD_NAME)
+        raise TableError(texts.UNREADABLE.format(reason=show_plainly(said)))
+    return games

@@ -33,6 +33,10 @@ EXIT_STATUS: Final = "exit status {code}"
 NOT_SAVED: Final = "The game could not be written to disk: {reason}"
 UNREADABLE: Final = "This file cannot be opened: {reason}"
 NO_GAME: Final = "there is no game in it"
+LEFT_OUT: Final = (
+    "Not everything in this file can be opened here: of a large collection only the first {most} games are read, and "
+    "no damaged ones. Cut it into smaller files for the others."
+)
 YOU: Final = "you"
 
 # All pages
