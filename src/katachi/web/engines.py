@@ -30,7 +30,16 @@ from katachi.analysis.judges import Judges, turns_of
 from katachi.analysis.layers import layers_of
 from katachi.analysis.records import GameRecord, PositionRecord
 from katachi.analysis.report import strip
-from katachi.core.contracts import Analysis, Decision, Evaluator, Limit, Player, PreparingPlayer, RankedEvaluator
+from katachi.core.contracts import (
+    Analysis,
+    Decision,
+    Evaluator,
+    Limit,
+    Player,
+    PreparingPlayer,
+    RankedEvaluator,
+    TunablePlayer,
+)
 from katachi.core.drawing import Layer
 from katachi.core.models import open_model, pretrained_models
 from katachi.go.compiling import compiling
@@ -234,6 +243,10 @@ class Review(NamedTuple):
     positions: tuple[PositionRecord, ...]
 
 
+_SIMULATIONS: Final = "limit.simulations"
+REVIEWED_BY: Final = 200  # simulations a position, whoever reviews: as ``katachi analyze`` does
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewJob:
     """Go through the main line of a record; reports the positions that are new since the last report."""
@@ -244,6 +257,8 @@ class ReviewJob:
     def run(self, report: Reporter, stop: Event) -> Review:
         record = strip(parse_sgf(self.record)[0])
         player = load_prepared(self.player, record.size)
+        if isinstance(player, TunablePlayer) and _SIMULATIONS in player.parameters:
+            player = load_prepared(f"{self.player} {_SIMULATIONS}={REVIEWED_BY}", record.size)
         judges = Judges(player, evaluators=find_evaluators(player, self.player, record.size))
         positions: list[PositionRecord] = []
         sent = 0

@@ -216,7 +216,7 @@ class EditorPanel:
 
 # Who is asked about positions: one choice for the layers and the review of a page.
 
-_USUAL: Final = "level-9"
+_USUAL: Final = "level-10"
 
 
 class AnalystChoice:
