@@ -459,7 +459,7 @@ mistake after which the win rate is that much lower. Shares are of moves; interv
 
 {self._claims(sets)}
 
-Mistakes for 100 moves, by the rank of who moved; games are drawn with replacement for the interval:
+Mistakes for 100 moves, by the rank of who moved; intervals are over players:
 
 {self._ranks(sets)}
 """

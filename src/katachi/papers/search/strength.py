@@ -396,9 +396,9 @@ class AgainstGnugo(Matches):
     name = "gnugo"
     title = "Against GNU Go"
     preface = """
-Two random moves, then both colors, komi 7.5, area rules. The first 104 games, which stand here so far, are from the
-empty board; the interval of what was won counts those that differ. Only our players are limited: by time, or held
-to simulations on one thread, as a lower bound: far less than they have otherwise.""".strip()
+Two random moves, then both colors, komi 7.5, area rules. Only our players are limited: by time, or held to simulations
+on one thread, as a lower bound: far less than they have otherwise. The machine was busy with other work in these
+games, so that a second had fewer simulations than it can have.""".strip()
 
     @property
     def matches(self) -> Sequence[Match]:
