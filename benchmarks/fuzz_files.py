@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from katachi.core.cards import ModelError
-from katachi.core.contracts import Decision
+from katachi.core.contracts import Analysis, Candidate, Decision
 from katachi.core.disk import parse_toml
 from katachi.core.models import CARD, PRETRAINED, WEIGHTS, parse_card, parse_tensors
 from katachi.go.points import PASS
@@ -41,7 +41,7 @@ class Passer:
     name = "passer"
 
     def decide(self, game, limit):  # noqa: ARG002
-        return Decision(PASS)
+        return Decision(PASS, analysis=Analysis((Candidate(PASS, 0.5),), 0.5))
 
 
 def read_queries(data: bytes) -> None:

@@ -38,7 +38,7 @@ def test_a_dialogue_with_rules_files_and_log(sgf_folder, tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 def test_a_log_that_cannot_be_written_ends_and_the_dialogue_continues():
     done = run("random", "--log", "/dev/full", lines="1 name\n2 protocol_version\n")
-    assert done.stdout == "=1 random\n\n=2 2\n\n"
+    assert done.stdout == "=1 katachi random\n\n=2 2\n\n"
     assert done.stderr == "katachi: the dialogue is not logged any more: No space left on device\n"
     assert done.returncode == 0
 

@@ -41,7 +41,7 @@ class SlowPlayer:
 
     def decide(self, game, limit):
         self.happened.append("decided")
-        return Decision(0, analysis=Analysis((Candidate(0),)))
+        return Decision(0, analysis=Analysis((Candidate(0, 0.5),), 0.5))
 
 
 class Served:
@@ -158,6 +158,7 @@ def test_the_analysis_engine_answers_actions_meanwhile(monkeypatch):
             assert (ended["id"], ended["noResults"]) == (name, True)
         assert player.happened == []
         player.may_end.set()
+        assert "warning" in json.loads(served.read())  # it tells no score
         answer = json.loads(served.read())
         assert (answer["id"], answer["moveInfos"][0]["move"]) == ("c", "A5")
         served.end()

@@ -244,20 +244,25 @@ def test_a_full_tree_finishes_the_simulation_that_waits():
 def test_a_program_does_not_end_in_the_middle_of_an_evaluation():
     program = """
 import time
+from threading import Event
 import numpy as np
 from katachi.go.game import Game
 from katachi.core.contracts import Limit
 from katachi.search.mcts import MctsSearch
 from katachi.search.settings import MctsSettings
 
+found = Event()
+
 class Slow:
     def evaluate(self, boards):
-        time.sleep(0.5)
+        found.wait(60)
+        time.sleep(0.5)  # in which the program would end
         print("answered", flush=True)
         raise ValueError
 
 MctsSearch(Slow(), MctsSettings(threads=1, waits_for=0)).search(Game(3), Limit(simulations=1), np.random.default_rng(0))
 print("found", flush=True)
+found.set()
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["found", "answered"]

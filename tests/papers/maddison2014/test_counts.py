@@ -26,5 +26,5 @@ def test_the_papers_figures_are_ours(make_scope, tmp_path):
     }
     text = format_section(TABLE, results, tmp_path)
     assert "| 12×128 | 2,294,738 | 627,966,720 | 554,496 |" in text
-    assert "\n1. The paper says neither" in text
+    assert "\n1. The paper has position-dependent biases" in text
     assert TABLE.name == "counts"
