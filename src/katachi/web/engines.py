@@ -244,7 +244,7 @@ class Review(NamedTuple):
 
 
 _SIMULATIONS: Final = "limit.simulations"
-REVIEWED_BY: Final = 200  # simulations a position, whoever reviews: as ``katachi analyze`` does
+REVIEWED_BY: Final = 200  # simulations per position, whoever reviews: as ``katachi analyze`` does
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ def test_a_switch_is_turned_whatever_it_is():
 def test_the_full_player_meets_all_others(make_scope, monkeypatch):
     monkeypatch.setattr(ablation, "SIZE", 3)
     monkeypatch.setattr(ablation, "SIMULATIONS", {Budget.SMOKE: 3})
-    for name in set(PARTS) - {"rave", "replies"}:
-        monkeypatch.delitem(PARTS, name)
+    some = {name: PARTS[name] for name in ("rave", "replies")}
+    monkeypatch.setattr("katachi.papers.search.strength.PARTS", some)  # taking parts out would change their order
     results = TABLE.measure(make_scope())
     assert results["simulations"] == 3
     assert [(pair["first"], pair["second"], pair["games"]) for pair in results["pairs"]] == [
