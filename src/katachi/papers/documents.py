@@ -39,7 +39,7 @@ from katachi.papers.experiment import (
 # Means over independent runs, with Student's intervals, medians, with bootstrap ones, and shares, with Wilson's.
 
 _SAMPLES: Final = 10_000
-_LEAST_RUNS: Final = 3  # for an interval
+LEAST_RUNS: Final = 3  # for an interval
 
 
 class Estimate(NamedTuple):
@@ -63,7 +63,7 @@ def estimate(values: Sequence[float], middle: Callable[..., Any] = np.mean) -> E
     """
     found, n = np.asarray(values, dtype=np.float64), len(values)
     center = float(middle(found))
-    if n < _LEAST_RUNS:
+    if n < LEAST_RUNS:
         return Estimate(center, None, n)
     if middle is not np.mean:
         drawn = np.random.default_rng(n).integers(n, size=(_SAMPLES, n))

@@ -38,7 +38,6 @@ from katachi.core.contracts import (
     Player,
     PreparingPlayer,
     RankedEvaluator,
-    TunablePlayer,
 )
 from katachi.core.drawing import Layer
 from katachi.core.models import open_model, pretrained_models
@@ -243,8 +242,7 @@ class Review(NamedTuple):
     positions: tuple[PositionRecord, ...]
 
 
-_SIMULATIONS: Final = "limit.simulations"
-REVIEWED_BY: Final = 200  # simulations per position, whoever reviews: as ``katachi analyze`` does
+REVIEW_SIMULATIONS: Final = 200  # per position, whoever reviews: as ``katachi analyze`` does
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +255,8 @@ class ReviewJob:
     def run(self, report: Reporter, stop: Event) -> Review:
         record = strip(parse_sgf(self.record)[0])
         player = load_prepared(self.player, record.size)
-        if isinstance(player, TunablePlayer) and _SIMULATIONS in player.parameters:
-            player = load_prepared(f"{self.player} {_SIMULATIONS}={REVIEWED_BY}", record.size)
-        judges = Judges(player, evaluators=find_evaluators(player, self.player, record.size))
+        limit = Limit(simulations=REVIEW_SIMULATIONS)
+        judges = Judges(player, limit, find_evaluators(player, self.player, record.size))
         positions: list[PositionRecord] = []
         sent = 0
         for turn in turns_of(record):

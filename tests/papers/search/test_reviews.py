@@ -8,7 +8,8 @@ from helpers.small_sets import make_small_set
 from katachi.analysis.records import MoveRecord, PositionRecord
 from katachi.papers.experiment import ExperimentError
 from katachi.papers.search import learned
-from katachi.papers.search.learned import CRITERIA, Review, read_game
+from katachi.papers.search.learned import CRITERIA, Review
+from katachi.papers.search.positions import read_game
 from katachi.papers.tournaments import open_games
 from katachi.sgf.files import Split
 

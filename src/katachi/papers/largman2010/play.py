@@ -29,6 +29,7 @@ from katachi.crbm.value import (
 from katachi.go.points import Symmetry
 from katachi.papers.documents import (
     COLORS,
+    LEAST_RUNS,
     Estimate,
     estimate,
     format_estimate,
@@ -240,7 +241,6 @@ def _learn_value(path: Path, **settings: Any) -> Json:
 FORMER_PUBLISHED_GAMES: Final = 110
 CONSISTENTLY: Final = 60.0  # percent won in a test and all later ones
 SEEDS: Final = {Budget.SMOKE: 1, Budget.HOUR: 3, Budget.FULL: 3}
-LEAST_SEEDS: Final = 3  # for an interval, as in `documents.estimate`
 
 
 @dataclass(frozen=True, slots=True)
@@ -525,7 +525,7 @@ class Play(Table):
 Values over each set of features learn by TD(0) from the same recorded games of `{results["data"]["name"]}`, and play
 one ply deep with ε = {EPSILON}, komi {KOMI}, on {results["data"]["size"]}×{results["data"]["size"]}. Games that have
 {MAX_MOVES} moves have no winner. Seeds: {results["seeds"]}; each learns its CRBM and its values anew. Intervals are
-over seeds, which differ more than the games of one of them; fewer than {LEAST_SEEDS} seeds have none, and with so many
+over seeds, which differ more than the games of one of them; fewer than {LEAST_RUNS} seeds have none, and with so many
 it reaches from the least to the greatest.
 
 {table(header, (self._line(results, eyes, *pair) for eyes in EYES for pair in self._pairs))}

@@ -20,10 +20,7 @@ from katachi.arena.records import GameRecord
 from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.models import find_model
 from katachi.core.training import METRICS, read_values
-from katachi.data.batches import area_komi
 from katachi.data.dataset import Dataset
-from katachi.go.game import Game
-from katachi.go.rules import KoRule, Rules
 from katachi.papers.documents import (
     COLORS,
     NOTHING,
@@ -39,7 +36,7 @@ from katachi.papers.documents import (
     with_errors,
 )
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, seed_of
-from katachi.papers.search.positions import choose_games
+from katachi.papers.search.positions import choose_games, read_game
 from katachi.papers.tournaments import (
     Pair,
     describe_games,
@@ -352,16 +349,6 @@ def _plain_losses(positions: Sequence[PositionRecord]) -> list[MoveRecord]:
 
 
 CRITERIA: Final[Mapping[str, Claims]] = {"claimed": find_mistakes, "plain difference": _plain_losses}
-
-
-def read_game(dataset: Dataset, number: int) -> Game:
-    """A game of a set as it was played, with what its komi is worth by area."""
-    moves, colors = dataset.moves_of(number)
-    komi = float(area_komi(dataset, np.array([number]))[0])
-    game = Game(int(dataset.games["lines"][number]), Rules(ko=KoRule.SIMPLE, komi=komi))
-    for move, color in zip(moves.tolist(), colors.tolist(), strict=True):
-        game.play(move, color)
-    return game
 
 
 def review_game(number: int, simulations: int, seed: int, *, data: Path) -> Json:

@@ -82,15 +82,22 @@ def choose_games(games: Games, wanted: int) -> list[int]:
     return chosen
 
 
+def read_game(dataset: Dataset, number: int, plies: int | None = None) -> Game:
+    """A game of a set, or its first plies, with what its komi is worth by area."""
+    moves, colors = dataset.moves_of(number)
+    komi = float(area_komi(dataset, np.array([number]))[0])
+    game = Game(int(dataset.games["lines"][number]), Rules(ko=KoRule.SIMPLE, komi=komi))
+    for move, color in zip(moves[:plies].tolist(), colors[:plies].tolist(), strict=True):
+        game.play(move, color)
+    return game
+
+
 def draw_position(dataset: Dataset, number: int) -> Game:
     """One position of a game, any but those after a pass and the last."""
     moves, colors = dataset.moves_of(number)
     plies = [ply for ply in range(moves.size) if ply == 0 or moves[ply - 1] != PASS] or [0]
     ply = int(np.random.default_rng((_SEED, number)).choice(plies))
-    komi = float(area_komi(dataset, np.array([number]))[0])
-    game = Game(int(dataset.games["lines"][number]), Rules(ko=KoRule.SIMPLE, komi=komi))
-    for move, color in zip(moves[:ply].tolist(), colors[:ply].tolist(), strict=True):
-        game.play(move, color)
+    game = read_game(dataset, number, ply)
     if ply < moves.size:
         game.to_play = int(colors[ply])
     return game
