@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -29,6 +30,13 @@ for line in sys.stdin:
     answer = "genmove\\nboardsize\\nclear_board\\nplay\\nkomi" if "list_commands" in line else ""
     print(f"={line.split()[0]} {answer}\\n", flush=True)
 """
+
+
+@pytest.fixture(autouse=True)
+def clean_up():
+    """Let what stopped engines leave behind be logged here, not in the middle of another test."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture
