@@ -81,8 +81,8 @@ class PlaneSet:
         """The planes of boards of one size, [B, count, n, n]; one rank for all of them, or one for each."""
         if not boards:
             raise ValueError("there are no boards to encode")
-        size = boards[0].size
-        out = np.empty((len(boards), self.count, size, size), dtype=np.uint8)
         records = stack_records(boards)
+        size = int(records["lines"][0])
+        out = np.empty((len(boards), self.count, size, size), dtype=np.uint8)
         self.fill(records, np.broadcast_to(np.asarray(ranks, dtype=np.int8), len(boards)).copy(), out)
         return out

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -315,16 +315,42 @@ class Board:
         return point
 
 
+class Boards(Sequence[Board]):
+    """Boards whose records lie in one array, [B], as kernels take them."""
+
+    def __init__(self, records: NDArray[Any]) -> None:
+        self.records = records
+
+    def __len__(self) -> int:
+        return self.records.size
+
+    @overload
+    def __getitem__(self, index: int) -> Board: ...
+    @overload
+    def __getitem__(self, index: slice) -> Boards: ...
+    def __getitem__(self, index: int | slice) -> Board | Boards:
+        if isinstance(index, slice):
+            return Boards(self.records[index])
+        index = range(len(self))[index]
+        return Board.wrap(self.records[index : index + 1])
+
+
 def stack_records(boards: Sequence[Board]) -> NDArray[Any]:
     """The records of boards in one array, [B], as kernels take them."""
+    return boards.records if isinstance(boards, Boards) else concatenate_records([board.record for board in boards])
+
+
+def concatenate_records(records: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays of records as one."""
     as_bytes = np.dtype((np.void, kernels.BOARD.itemsize))  # numpy would compare all fields of all records
-    return np.concatenate([board.record.view(as_bytes) for board in boards]).view(kernels.BOARD)
+    return np.concatenate([array.view(as_bytes) for array in records]).view(kernels.BOARD)
 
 
 def legal_moves_of(boards: Sequence[Board]) -> NDArray[np.bool_]:
     """Which moves are legal under simple ko on boards of one size, [B, n²+1]."""
-    legal = np.ones((len(boards), boards[0].size ** 2 + 1), dtype=np.bool_)
-    kernels.fill_legal_of_all(stack_records(boards), legal)
+    records = stack_records(boards)
+    legal = np.ones((records.size, int(records["lines"][0]) ** 2 + 1), dtype=np.bool_)
+    kernels.fill_legal_of_all(records, legal)
     return legal
 
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from katachi.core.cards import Hex, Metric, ModelCard, ModelError, ReadFile, Strict, Training, digest_file
-from katachi.core.contracts import Evaluation, Floats, Outcome
+from katachi.core.contracts import Evaluation, Floats, Ints, Outcome
 from katachi.core.evaluators import WrongBoardSize
 from katachi.core.models import WEIGHTS, format_tensors, parse_tensors, save_model
 from katachi.features.planes import HIGHEST_RANK
-from katachi.go.board import Board, legal_moves_of
+from katachi.go.board import Board, Boards, legal_moves_of, stack_records
 from katachi.go.points import BLACK, Symmetry
 from katachi.go.rules import DEFAULT_KOMI
 from katachi.policy.config import PolicyConfig
@@ -167,6 +167,7 @@ def _list(names: Mapping[str, object]) -> str:
 
 MAX_THREADS: Final = 256
 _ON_POINTS: Final = ("policy", "ownership")  # what turns with the board
+_LOWEST: Final = np.float32(-1e30)  # no logit is below
 
 
 def _read_grade(rank: object) -> object:
@@ -248,38 +249,38 @@ class PolicyEvaluator:
 
     def evaluate(self, boards: Sequence[Board]) -> Evaluation:
         """The policy over legal moves, and the value, averaged over what was asked."""
-        self._check_size(boards)
-        return self._conclude(
-            boards, list(self._ask(boards, ("policy", "value") if self.config.value else ("policy",)))
-        )
+        stacked = self._stack(boards)
+        return self._conclude(stacked, self._ask(stacked, ("policy", "value") if self.config.value else ("policy",)))
 
-    def _conclude(self, boards: Sequence[Board], said: Sequence[Sequence[Floats]]) -> Evaluation:
+    def _conclude(self, boards: Boards, said: Sequence[Sequence[Floats]]) -> Evaluation:
         """What follows from logits of the policy, and of the value if there is one, for every symmetry."""
-        legal = legal_moves_of(boards)[:, :-1]
-        colors = np.array([board.to_play for board in boards])
-        every, softmax = np.arange(len(boards)), np.where(colors == BLACK, 0, self.config.outputs - 1)
+        legal = legal_moves_of(boards)
+        colors = boards.records["to_play"]
         sharpness = np.float32(1 / self.options.temperature)
-        policies = [_softmax(logits[every, softmax] * sharpness, legal) for logits, *_ in said]
+        policies = [_softmax(self._of_movers(logits, colors) * sharpness, legal[:, :-1]) for logits, *_ in said]
         wins = [_logistic(value[0]) if value else np.full(len(boards), 0.5) for _, *value in said]
-        mover_wins = np.mean(wins, axis=0)
-        black_wins = np.where(colors == BLACK, mover_wins, 1 - mover_wins)
-        return Evaluation(black_wins.astype(np.float32), _with_pass(np.mean(policies, axis=0), legal))
+        return Evaluation(_of_black(_mean(wins), colors), _with_pass(_mean(policies), legal))
 
-    def _ask(self, boards: Sequence[Board], heads: Sequence[str]) -> Iterator[list[Floats]]:
+    def _of_movers(self, logits: Floats, colors: NDArray[np.int8]) -> Floats:
+        """The policy of those to move, where a network has one for each color."""
+        if self.config.outputs == 1:
+            return logits[:, 0]
+        return logits[np.arange(len(logits)), np.where(colors == BLACK, 0, 1)]
+
+    def _ask(self, boards: Boards, heads: Sequence[str]) -> list[Sequence[Floats]]:
         """What the heads say about boards, once for each symmetry asked; points are those of the boards."""
         planes = self._planes.encode(boards, self._dan)
         ranks = np.full(len(boards), self._code, dtype=np.int64)
-        komi = np.array([-self.options.komi * board.to_play for board in boards], dtype=np.float32)
+        komi = -np.float32(self.options.komi) * boards.records["to_play"]
+        said: list[Sequence[Floats]] = []
         for symmetry in Symmetry if self.options.symmetries else (Symmetry.IDENTITY,):
             seen = np.ascontiguousarray(symmetry.transform(planes))
             answers = self.network.run(name_inputs(self.config, seen, ranks, komi), heads)
             if not all(np.isfinite(answer).all() for answer in answers):
                 raise ModelError("the network answers with what is not a number")
-            came_from = symmetry.points(planes.shape[-1])
-            yield [
-                answer[..., came_from] if head in _ON_POINTS else answer
-                for head, answer in zip(heads, answers, strict=True)
-            ]
+            came_from = None if symmetry is Symmetry.IDENTITY else symmetry.points(planes.shape[-1])
+            said.append(answers if came_from is None else _reorder(answers, heads, came_from))
+        return said
 
     def _repr_html_(self) -> str:
         """What it is made of and how it is asked, for notebooks."""
@@ -289,12 +290,16 @@ class PolicyEvaluator:
         )
         return f"<p>A network that predicts moves</p><table>{rows}</table>"
 
-    def _check_size(self, boards: Sequence[Board]) -> None:
-        size = self.config.size
-        for board in boards:
-            if board.size != (size or boards[0].size):
-                wanted = f"{size}×{size} boards" if size else "boards of one size at a time"
-                raise WrongBoardSize(f"this network evaluates {wanted}, not {board.size}×{board.size}")
+    def _stack(self, boards: Sequence[Board]) -> Boards:
+        """Boards with their records in one array; raises WrongBoardSize."""
+        records = stack_records(boards)
+        lines = records["lines"]
+        if not (lines == (self.config.size or lines[0])).all():
+            size = self.config.size
+            wanted = f"{size}×{size} boards" if size else "boards of one size at a time"
+            (other, *_) = lines[lines != (size or lines[0])]
+            raise WrongBoardSize(f"this network evaluates {wanted}, not {other}×{other}")
+        return Boards(records)
 
 
 class PolicyOwnershipEvaluator(PolicyEvaluator):
@@ -302,11 +307,8 @@ class PolicyOwnershipEvaluator(PolicyEvaluator):
 
     def ownership(self, boards: Sequence[Board]) -> Floats:
         """Who will own each point, [B, n²] in [−1, 1]; +1 is Black's."""
-        self._check_size(boards)
-        colors = np.array([board.to_play for board in boards], dtype=np.float32)
-        movers = np.mean([answer for (answer,) in self._ask(boards, ("ownership",))], axis=0, dtype=np.float32)
-        black: Floats = np.clip(movers * colors[:, None], -1, 1)
-        return black
+        stacked = self._stack(boards)
+        return _owned_by_black([answer for (answer,) in self._ask(stacked, ("ownership",))], stacked)
 
 
 class PolicyOutcomeEvaluator(PolicyOwnershipEvaluator):
@@ -314,25 +316,46 @@ class PolicyOutcomeEvaluator(PolicyOwnershipEvaluator):
 
     def predict_outcome(self, boards: Sequence[Board]) -> Outcome:
         """Who wins, by how much, how sure that is, and who owns what."""
-        self._check_size(boards)
-        return self._foresee(boards, list(self._ask(boards, ("value", "score", "ownership"))))
+        stacked = self._stack(boards)
+        said = self._ask(stacked, ("value", "score", "ownership"))
+        wins = _mean([_logistic(value) for value, _, _ in said])
+        return self._foresee(stacked, _of_black(wins, stacked.records["to_play"]), said)
 
     def evaluate_outcomes(self, boards: Sequence[Board]) -> tuple[Evaluation, Outcome]:
         """Both, by asking once."""
-        self._check_size(boards)
-        said = list(self._ask(boards, ("policy", "value", "score", "ownership")))
-        return self._conclude(boards, [heads[:2] for heads in said]), self._foresee(
-            boards, [heads[1:] for heads in said]
-        )
+        stacked = self._stack(boards)
+        said = self._ask(stacked, ("policy", "value", "score", "ownership"))
+        evaluation = self._conclude(stacked, [heads[:2] for heads in said])
+        return evaluation, self._foresee(stacked, evaluation.black_wins, said)
 
-    def _foresee(self, boards: Sequence[Board], said: Sequence[Sequence[Floats]]) -> Outcome:
-        colors = np.array([board.to_play for board in boards], dtype=np.float32)
-        wins = np.mean([_logistic(value) for value, _, _ in said], axis=0)
-        lead, spread, doubt = np.mean([score for _, score, _ in said], axis=0).T
-        owners = np.mean([owners for _, _, owners in said], axis=0, dtype=np.float32)
-        black_wins = np.where(colors == BLACK, wins, 1 - wins).astype(np.float32)
-        black_lead = (lead * colors - self.options.komi).astype(np.float32)
-        return Outcome(black_wins, doubt, black_lead, spread, np.clip(owners * colors[:, None], -1, 1))
+    def _foresee(self, boards: Boards, black_wins: Floats, said: Sequence[Sequence[Floats]]) -> Outcome:
+        lead, spread, doubt = _mean([score for *_, score, _ in said]).T
+        black_lead = lead * boards.records["to_play"] - np.float32(self.options.komi)
+        return Outcome(black_wins, doubt, black_lead, spread, _owned_by_black([heads[-1] for heads in said], boards))
+
+
+def _reorder(answers: Sequence[Floats], heads: Sequence[str], came_from: Ints) -> list[Floats]:
+    """Answers about boards that were turned, for the boards as they were."""
+    return [
+        answer[..., came_from] if head in _ON_POINTS else answer for head, answer in zip(heads, answers, strict=True)
+    ]
+
+
+def _mean(arrays: Sequence[Floats]) -> Floats:
+    """The mean of arrays, which is the array itself where there is one."""
+    return arrays[0] if len(arrays) == 1 else np.mean(arrays, axis=0)
+
+
+def _of_black(movers: Floats, colors: NDArray[np.int8]) -> Floats:
+    """Shares of wins of the players to move as Black's."""
+    black: Floats = np.where(colors == BLACK, movers, 1 - movers).astype(np.float32)
+    return black
+
+
+def _owned_by_black(movers: Sequence[Floats], boards: Boards) -> Floats:
+    """Who owns each point, of answers about those of the players to move."""
+    black: Floats = np.clip(_mean(movers) * boards.records["to_play"][:, None], -1, 1)
+    return black
 
 
 def name_inputs(
@@ -382,16 +405,19 @@ def _arrays(config: PolicyConfig) -> tuple[dict[str, Shape], dict[str, Shape]]:
 
 def _softmax(logits: Floats, legal: NDArray[np.bool_]) -> Floats:
     """Probabilities of the legal points, [B, n²]; all 0 where there is none."""
-    highest = np.max(logits, axis=1, where=legal, initial=-np.inf, keepdims=True)
-    weights = np.exp(np.where(legal, logits - highest, -np.inf))
+    masked = np.where(legal, logits, -np.inf)
+    weights = np.exp(masked - masked.max(axis=1, initial=_LOWEST, keepdims=True))
     shares: Floats = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.float32(1))  # one is e⁰, if any
     return shares
 
 
 def _with_pass(shares: Floats, legal: NDArray[np.bool_]) -> Floats:
-    """The policy with the share of a pass at its end, [B, n²+1]."""
-    passing = 1 / (legal.sum(axis=1, keepdims=True) + 1)
-    return np.concatenate([shares * (1 - passing), passing], axis=1).astype(np.float32)
+    """The policy with the share of a pass at its end, [B, n²+1], as are the legal moves."""
+    policy = np.empty(legal.shape, dtype=np.float32)
+    passing = 1 / legal.sum(axis=1, keepdims=True)
+    policy[:, :-1] = shares * (1 - passing)
+    policy[:, -1:] = passing
+    return policy
 
 
 def _logistic(logits: Floats) -> Floats:

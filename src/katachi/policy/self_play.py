@@ -22,6 +22,7 @@ from katachi.core.contracts import Doubles, Evaluator, Ints, OutcomeEvaluator
 from katachi.core.evaluators import evaluate_outcomes
 from katachi.core.models import load_model, open_model
 from katachi.data.dataset import NO_LABEL, SearchedGame, encode_moves
+from katachi.go.board import Boards, concatenate_records
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE
 from katachi.go.rules import DEFAULT_KOMI, Rules
@@ -111,8 +112,8 @@ def play_side_by_side(
 def _answer(evaluator: Evaluator, questions: Sequence[_Question]) -> None:
     if not questions:
         return
-    boards = [board for question in questions for board in question.tree.boards(question.nodes)]
-    evaluation, outcome = evaluate_outcomes(evaluator, boards)
+    boards = [question.tree.boards(question.nodes).records for question in questions]
+    evaluation, outcome = evaluate_outcomes(evaluator, Boards(concatenate_records(boards)))
     first = 0
     for _, tree, nodes in questions:
         own = slice(first, first + nodes.size)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.contracts import Ban, Doubles, Evaluation, Floats, Ints, Outcome
-from katachi.go.board import Board
+from katachi.go.board import Board, Boards
 from katachi.go.game import Game, Play, Step
 from katachi.go.kernels import board as board_kernels
 from katachi.go.points import BLACK, PASS
@@ -240,36 +240,31 @@ class MctsTree:
     def put_back(self, sent: Ints) -> None:
         """Let nodes wait again that were sent in vain."""
         with self.lock:
-            self.nodes["state"][sent[self._are_sent(sent)]] = layout.WAITING
+            states = self.nodes["state"][sent]
+            self.nodes["state"][sent[(states == layout.SENT) | (states == layout.AWAITED)]] = layout.WAITING
 
-    def _are_sent(self, nodes: Ints) -> NDArray[np.bool_]:
-        states = self.nodes["state"][nodes]
-        sent: NDArray[np.bool_] = (states == layout.SENT) | (states == layout.AWAITED)
-        return sent
-
-    def boards(self, nodes: Ints) -> list[Board]:
+    def boards(self, nodes: Ints) -> Boards:
         """The boards of nodes."""
         records = board_kernels.new_boards(nodes.size, self.size)
         layout.restore_boards(nodes, self.nodes, self.stones, records)
-        return [Board.wrap(records[i : i + 1]) for i in range(nodes.size)]
+        return Boards(records)
 
     def set_priors(
         self, nodes: Ints, keys: NDArray[np.uint64], evaluation: Evaluation, outcome: Outcome | None = None
     ) -> Ints:
         """Replace the priors and values of nodes that were sent, statistics kept; returns those still there."""
+        if outcome is None:
+            leads, owners = np.zeros(nodes.size, dtype=np.float32), np.zeros((nodes.size, 0), dtype=np.float32)
+        else:
+            leads, owners = outcome.black_lead, outcome.ownership
+        arrays = (evaluation.policy, evaluation.black_wins, leads, owners)
+        said = (np.ascontiguousarray(array, dtype=np.float32) for array in arrays)
+        is_there = np.zeros(nodes.size, dtype=np.bool_)
         with self.lock:
-            there = self._are_sent(nodes) & (self.nodes["key"][nodes] == keys)
-            if outcome is None:
-                leads, owners = np.zeros(nodes.size, dtype=np.float32), np.zeros((nodes.size, 0), dtype=np.float32)
-            else:
-                leads, owners = outcome.black_lead, outcome.ownership
-            nodes = nodes[there]
-            arrays = (evaluation.policy, evaluation.black_wins, leads, owners)
-            said = (np.ascontiguousarray(array[there], dtype=np.float32) for array in arrays)
-            layout.put_evaluations(nodes, *said, self.nodes, self.edges, self.owners)
-            if self._favors_pass and self.root in nodes:
+            layout.put_evaluations(nodes, keys, *said, self.nodes, self.edges, self.owners, is_there)
+            if self._favors_pass and self.root in nodes[is_there]:
                 self.favor_pass()
-        return nodes
+        return nodes[is_there]
 
     @property
     def coverage(self) -> float:

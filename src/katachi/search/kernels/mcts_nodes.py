@@ -224,13 +224,18 @@ def restore_boards(numbers, nodes, stones, boards):
 
 
 @kernel
-def put_evaluations(numbers, policy, black_wins, black_lead, ownership, nodes, edges, owners):
+def put_evaluations(numbers, keys, policy, black_wins, black_lead, ownership, nodes, edges, owners, is_there):
     """Give nodes an evaluator's priors, over their candidates, and its values; statistics stay.
 
-    ``ownership`` may have no columns. The state of a node is written last: whoever sees it takes the value.
+    Only those that were sent and still have their key are there. ``ownership`` may have no columns. The state of a node
+    is written last: whoever sees it takes the value.
     """
     for i in range(numbers.size):
         node = numbers[i]
+        was_sent = nodes[node].state == SENT or nodes[node].state == AWAITED
+        is_there[i] = was_sent and nodes[node].key == keys[i]
+        if not is_there[i]:
+            continue
         total = np.float32(0)
         for p in range(policy.shape[1]):
             if edges[node, PRIOR, p] >= 0:
