@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
+import numpy as np
 import pytest
 
 from helpers.small_sets import make_small_set
-from katachi.core.contracts import Analysis, Ban, Decision, Limit
+from katachi.core.contracts import Analysis, Ban, Decision, Evaluation, Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, WHITE, parse_vertex
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError, Workers
 from katachi.papers.search import positions as suite
-from katachi.papers.search.positions import Positions, Suite, ask, compare, find_positions, format_position, read_suite
+from katachi.papers.search.positions import (
+    Positions,
+    Suite,
+    ask,
+    compare,
+    find_positions,
+    find_swings,
+    format_position,
+    read_suite,
+)
 from katachi.players.specs import load_player
 
 SIMULATIONS = 400
@@ -202,3 +212,25 @@ def test_positions_are_looked_for_in_recorded_games(make_scope, searcher, monkey
     assert found["games"] == 2
     assert 2 <= found["looked at"] <= 6
     assert f"games of `{data.name}`" in format_section(Positions(), results, scope.folder)
+
+
+def test_positions_are_looked_at_where_somebody_erred(monkeypatch):
+    """Black's third move gives away 0.3, and White's answer nothing: the positions before and after it have a swing."""
+    black_wins = np.array([0.5, 0.5, 0.5, 0.2, 0.22, 0.2], dtype=np.float32)
+    asked = []
+
+    class Network:
+        def evaluate(self, boards):
+            asked.append([int(np.count_nonzero(board.stones)) for board in boards])
+            return Evaluation(black_wins, np.zeros((len(boards), 82), dtype=np.float32))
+
+    monkeypatch.setattr(suite, "load_model", lambda name, options: Network())
+    moves = [parse_vertex(move, 9) for move in ("E5", "C3", "G7", "C7", "G3")]
+    swings = find_swings(moves, 9, {"model": "any", "precision": "int8"})
+    assert asked == [[0, 1, 2, 3, 4, 5]]
+    assert swings == pytest.approx([0, 0, 0.3, 0.3, 0.02], abs=1e-6)
+    monkeypatch.setattr(suite, "_RANDOM_PLIES", 1)
+    looked_at = suite._positions(9, 1, moves, {"evaluator": {"model": "any"}})
+    assert sorted(len(game.moves) for game in looked_at) == [2, 3]
+    without = suite._positions(9, 1, moves, {})
+    assert sorted(len(game.moves) for game in without) == [1, 2, 3, 4]

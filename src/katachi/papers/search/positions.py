@@ -15,6 +15,7 @@ from katachi.arena.match import Conditions, RandomOpenings, play_game
 from katachi.core.cards import CONFIDENCE, mean_interval
 from katachi.core.contracts import Ban, Decision, Doubles, Limit, Player, SelectivePlayer
 from katachi.core.disk import write_atomically
+from katachi.core.models import load_model
 from katachi.data.batches import area_komi
 from katachi.data.dataset import RESULTS, Dataset
 from katachi.go.game import Game
@@ -240,7 +241,8 @@ are kept {_CERTAIN} away from 0 and 1 for the log loss.
 
 # Positions with one clearly best move: how they are found, and how many of them a player solves.
 #
-# The positions come from games of a level against itself, which errs as people do, or from records. One is kept if two
+# The positions come from games of a level against itself, which errs as people do, or from records; those are looked at
+# where somebody has just erred, or is about to, as a network values the boards. One is kept if two
 # different analysts, after a long search each, agree on its best move; if both lose a good part of their win rate in a
 # second search without that move; and if the patterns of the playouts would not play it first. The suite is a
 # collection of game records, each of which ends with the answer:
@@ -252,6 +254,7 @@ SIZES: Final = (9, 19)
 LEAST_GAP: Final = 0.15  # in P(win), between the best move and a search without it
 _SCREENED_GAP: Final = 0.1  # the same by short searches, so that most positions are dismissed at once
 _SCREEN: Final = 20  # how much shorter that is
+_SWING: Final = 0.1  # in P(win) by the network, given away before or after a position that is looked at
 _MOST_POSITIONS: Final = 60  # of a game that are looked at
 _MOST_KEPT: Final = 2  # of a game
 _RANDOM_PLIES: Final = 4
@@ -315,7 +318,7 @@ def find_positions(
     first, second = (build_player(values, seed) for values in analysts)
     counts = dict.fromkeys(_DISMISSED, 0)
     kept: list[Json] = []
-    for game in _positions(size, seed, record):
+    for game in _positions(size, seed, record, analysts[0]):
         counts["looked at"] += 1
         short = ask(first, game, max(1, simulations[0] // _SCREEN))
         if short.gap < _SCREENED_GAP or short.move == PASS or short.move == first_by_patterns(game):
@@ -343,15 +346,36 @@ def _play(size: int, seed: int) -> list[int]:
     return [play.move for play in played.game.moves]
 
 
-def _positions(size: int, seed: int, record: list[int] | None) -> Iterator[Game]:
-    """Positions of a game, in any order, none after a pass."""
-    moves, rules = _play(size, seed) if record is None else record, Rules()
-    plies = [ply for ply in range(_RANDOM_PLIES, len(moves)) if moves[ply - 1] != PASS]
+def _positions(size: int, seed: int, record: list[int] | None, analyst: Json) -> Iterator[Game]:
+    """Positions of a game, in any order, none after a pass; where an analyst has a network, those with a swing."""
+    moves = _play(size, seed) if record is None else record
+    swings = find_swings(moves, size, analyst.get("evaluator"))
+    plies = [ply for ply in range(_RANDOM_PLIES, len(moves)) if moves[ply - 1] != PASS and swings[ply] >= _SWING]
     for ply in np.random.default_rng(seed).permutation(plies)[:_MOST_POSITIONS].tolist():
-        game = Game(size, rules)
-        for move in moves[:ply]:
-            game.play(move)
-        yield game
+        yield _after(moves[:ply], size)
+
+
+def _after(moves: Sequence[int], size: int) -> Game:
+    game = Game(size)
+    for move in moves:
+        game.play(move)
+    return game
+
+
+def find_swings(moves: Sequence[int], size: int, evaluator: Json | None) -> Doubles:
+    """What was given away by the move before each position or by the one after it, as P(win), [plies].
+
+    By the value of a network; infinity everywhere without one.
+    """
+    if evaluator is None:
+        return np.full(len(moves), np.inf)
+    options = {name: value for name, value in evaluator.items() if name != "model"}
+    boards = [_after(moves[:ply], size).board for ply in range(len(moves) + 1)]
+    black_wins = load_model(evaluator["model"], options).evaluate(boards).black_wins.astype(np.float64)
+    movers = np.array([board.to_play for board in boards])
+    given = movers[:-1] * (black_wins[:-1] - black_wins[1:])  # by each move
+    swings: Doubles = np.maximum(np.append(0, given[:-1]), given)
+    return swings
 
 
 class _Recorded(NamedTuple):
@@ -452,7 +476,8 @@ class Positions(Table):
             counts = (f"{found[what]:,}" for what in ("games", *_DISMISSED, "kept"))
             lines.append((f"{size}×{size}", " and ".join(found["analysts"]), *counts))
         return f"""
-Positions of {f"games of `{results['data']}`" if results["data"] else f"games of `{PLAYED_BY}` against itself"}. A
+Positions of {f"games of `{results['data']}`" if results["data"] else f"games of `{PLAYED_BY}` against itself"} in which
+the network of the first analyst says that the move before or after gave away {100 * _SWING:.0f} points of win rate. A
 short search finds a move that is worth {100 * _SCREENED_GAP:.0f} points of win rate and that the patterns do not put
 first; then two analysts must agree on it, at {results["simulations"]:,} simulations with a network and {_PLAIN} times
 as many without, and lose {100 * LEAST_GAP:.0f} points in a second search that may not play it. At most {_MOST_KEPT}
