@@ -500,7 +500,8 @@ def planned(results: Json, games: Mapping[Budget, int]) -> int | None:
     """How many runs or games a budget meant, or somebody asked for; None if results do not say what."""
     if "budget" not in results:
         return None
-    return int(results.get("asked") or games[Budget(results["budget"])])
+    asked: int | None = results.get("asked")
+    return asked or games.get(Budget(results["budget"]))
 
 
 def hours_of(table: Table, budget: Budget, results: Json | None) -> float | None:

@@ -40,7 +40,7 @@ from katachi.papers.documents import (
     share,
     table,
 )
-from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs, seed_of
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs, planned, seed_of
 from katachi.papers.tournaments import (
     Games,
     Pair,
@@ -608,7 +608,8 @@ class Tournament(Table):
             yield Row(f"{self.name}/{name}", what, None, rating, (low, high), n=n)
         for pair in (Pair(**pair) for pair in results["pairs"]):
             what = f"{pair.first} against {pair.second}: won, %"
-            yield Row.measured(f"{self.name}/{pair.first}/{pair.second}", what, None, pair.won)
+            games = planned(results, TOURNAMENT_GAMES)
+            yield Row.measured(f"{self.name}/{pair.first}/{pair.second}", what, None, pair.won, planned=games)
 
     def section(self, results: Json) -> str:
         """Ratings, and who won how much against whom."""

@@ -17,7 +17,7 @@ from katachi.core.contracts import Limit
 from katachi.core.models import open_model
 from katachi.features.planes import HIGHEST_RANK
 from katachi.papers.documents import Estimate, format_rounded, format_value, mean_of_many, table
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs, planned
 from katachi.papers.maddison2014.nets import (
     MAIN,
     Learned,
@@ -476,7 +476,8 @@ class Table3(LearnedTable):
     def _game_rows(self, results: Json) -> Iterator[Row]:
         for (first, second), pair in scores(results).items():
             what = f"given {first} against given {second}: won, %"
-            yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, None, pair.won)
+            games = planned(results, TABLE3_GAMES)
+            yield Row.measured(f"{self.name}/{first.replace(' ', '-')}/won", what, None, pair.won, planned=games)
 
     def section(self, results: Json) -> str:
         """The likelihoods by rank, the games, the paper's, and the differences."""
@@ -659,15 +660,21 @@ class Table5(Table):
     def rows(self, results: Json) -> list[Row]:
         """Games won against the network alone, and against the search alone; the paper's are on 19×19."""
         papers = _PAPER if results["size"] == SIZES[-1] else {}
-        return [self._row(*pair, papers) for pair in scores(results).items()]
+        return [self._row(*names, pair, papers, results) for names, pair in scores(results).items()]
 
-    def _row(self, names: tuple[str, str], pair: Pair, papers: Mapping[str, float]) -> Row:
-        first, second = names
+    def _row(self, first: str, second: str, pair: Pair, papers: Mapping[str, float], results: Json) -> Row:
         limit = first.removeprefix(_BOTH)
         paper = papers.get(limit) if second == ALONE else None
         opponent = "network" if second == ALONE else "search"
+        plan = {
+            budget: getattr(games, opponent)
+            for budget, plan in TABLE5_GAMES.items()
+            for other, games in plan.items()
+            if in_words(other) == limit
+        }
         what = f"{first} per move against the {opponent} alone: won, %"
-        return Row.measured(f"{self.name}/{self._slug(limit)}/{opponent}", what, paper, pair.won)
+        name = f"{self.name}/{self._slug(limit)}/{opponent}"
+        return Row.measured(name, what, paper, pair.won, planned=planned(results, plan))
 
     def section(self, results: Json) -> str:
         """How it was played, the scores, the paper's, and the differences."""

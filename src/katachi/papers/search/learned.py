@@ -35,7 +35,7 @@ from katachi.papers.documents import (
     table,
     with_errors,
 )
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, seed_of
+from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, planned, seed_of
 from katachi.papers.search.positions import choose_games, read_game
 from katachi.papers.tournaments import (
     Pair,
@@ -134,7 +134,8 @@ class NetworkParts(Table):
         """What every other won."""
         for (part, limit), pair in self._pairs(results).items():
             where = f"{self.name}/{list(PARTS).index(part)}/{list(LIMITS).index(limit)}"
-            yield Row.measured(where, f"{part}, at {limit}: won, %", None, pair.won)
+            games = planned(results, PART_GAMES)
+            yield Row.measured(where, f"{part}, at {limit}: won, %", None, pair.won, planned=games)
 
     def section(self, results: Json) -> str:
         """How it was played, and the scores."""

@@ -30,7 +30,19 @@ from katachi.papers.documents import (
     mean_of_many,
     table,
 )
-from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, Workers, do_runs, seed_of
+from katachi.papers.experiment import (
+    Budget,
+    ExperimentError,
+    Json,
+    Row,
+    Run,
+    Scope,
+    Table,
+    Workers,
+    do_runs,
+    planned,
+    seed_of,
+)
 from katachi.papers.tournaments import (
     Games,
     Pair,
@@ -372,7 +384,8 @@ class PlayoutMatches(Table):
         """What the search wins with each part turned."""
         for pair in (Pair(**values) for values in results["pairs"]):
             what = f"{results['signs'][pair.first]} {pair.first}, at equal time: won, %"
-            yield Row.measured(f"{self.name}/{pair.first}", what, None, pair.won)
+            games = planned(results, MATCH_GAMES)
+            yield Row.measured(f"{self.name}/{pair.first}", what, None, pair.won, planned=games)
 
     def section(self, results: Json) -> str:
         """How it was played, and the scores."""
