@@ -107,7 +107,7 @@ def test_what_both_find_is_kept(look):
         (Says("E5", 0.8, 0.75), CLEAR, "A1", [1, 0, 0]),
         (Says("E5", 0.8, 0.68), CLEAR, "A1", [1, 1, 0]),  # clear enough to look twice
         (CLEAR, Says("D4", 0.8, 0.5), "A1", [1, 1, 1]),  # the other disagrees
-        (CLEAR, Says("E5", 0.8, 0.7), "A1", [1, 1, 1]),  # or is not sure
+        (CLEAR, Says("E5", 0.8, 0.76), "A1", [1, 1, 1]),  # or is not sure
     ],
 )
 def test_what_is_dismissed(look, first, second, by_patterns, counts):

@@ -243,7 +243,7 @@ are kept {_CERTAIN} away from 0 and 1 for the log loss.
 #
 # The positions come from games of a level against itself, which errs as people do, or from records; those are looked at
 # where somebody has just erred, or is about to, as a network values the boards. One is kept if two
-# different analysts, after a long search each, agree on its best move; if both lose a good part of their win rate in a
+# different analysts, after a long search each, agree on its best move; if both lose a part of their win rate in a
 # second search without that move; and if the patterns of the playouts would not play it first. The suite is a
 # collection of game records, each of which ends with the answer:
 #
@@ -252,6 +252,7 @@ are kept {_CERTAIN} away from 0 and 1 for the log loss.
 SUITE: Final = Path(__file__).with_name("suite.sgf")
 SIZES: Final = (9, 19)
 LEAST_GAP: Final = 0.15  # in P(win), between the best move and a search without it
+PLAIN_GAP: Final = 0.05  # the same for the second analyst: by playouts, values are nearer to each other
 _SCREENED_GAP: Final = 0.1  # the same by short searches, so that most positions are dismissed at once
 _SCREEN: Final = 20  # how much shorter that is
 _SWING: Final = 0.1  # in P(win) by the network, given away before or after a position that is looked at
@@ -329,7 +330,7 @@ def find_positions(
             continue
         counts["clear"] += 1
         other = ask(second, game, simulations[1])
-        if other.move == found.move and other.gap >= LEAST_GAP:
+        if other.move == found.move and other.gap >= PLAIN_GAP:
             moves = [play.move for play in game.moves]
             kept.append({"moves": [*moves, found.move], "found": [found[1:], other[1:]]})
         if len(kept) == _MOST_KEPT:
@@ -480,8 +481,8 @@ Positions of {f"games of `{results['data']}`" if results["data"] else f"games of
 the network of the first analyst says that the move before or after gave away {100 * _SWING:.0f} points of win rate. A
 short search finds a move that is worth {100 * _SCREENED_GAP:.0f} points of win rate and that the patterns do not put
 first; then two analysts must agree on it, at {results["simulations"]:,} simulations with a network and {_PLAIN} times
-as many without, and lose {100 * LEAST_GAP:.0f} points in a second search that may not play it. At most {_MOST_KEPT}
-positions of a game are kept.
+as many without, and lose {100 * LEAST_GAP:.0f} and {100 * PLAIN_GAP:.0f} points in a second search that may not play
+it. At most {_MOST_KEPT} positions of a game are kept.
 
 {table(header, lines)}
 """
