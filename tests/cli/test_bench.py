@@ -9,8 +9,8 @@ import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
 from helpers.small_sets import make_small_set
-from katachi.bench import BENCHMARKS, networks, report, search
-from katachi.bench.report import Contestant, Row, measure
+from katachi import bench
+from katachi.bench import BENCHMARKS, Contestant, Row, measure, networks, search
 from katachi.core.registry import resolve
 from katachi.data.batches import Batches
 from katachi.policy.evaluator import save_policy
@@ -92,7 +92,7 @@ def test_without_compiler_or_source(monkeypatch, tmp_path):
     notes: list[str] = []
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert search.load_playouts_twin(tmp_path, notes) is None
-    monkeypatch.setattr(report, "find_source", lambda _: None)
+    monkeypatch.setattr(bench, "find_source", lambda _: None)
     assert search.load_playouts_twin(tmp_path, notes) is None
     assert notes == ["cpp is left out: there is no g++", "cpp is left out: its source is in the repository alone"]
 
