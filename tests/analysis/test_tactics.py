@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from katachi.analysis.explaining import find_tactics
+from katachi.analysis.tactics import find_tactics
 from katachi.go.board import Board
 from katachi.go.points import format_vertex, parse_vertex
 
@@ -24,11 +24,6 @@ CASES = {
         "C2",
         {"saves from atari": "C3"},
     ),
-    "leaves": (
-        ". . . . . / . . X . . / . X O X . / . . . . . / . . . . . White to play",
-        "A1",
-        {"leaves in atari": "C3"},
-    ),
     "puts itself in atari": (
         ". . . . . / . . . . . / . . . . . / . X . . . / . . X . . White to play",
         "B1",
@@ -37,7 +32,7 @@ CASES = {
     "a ko is no self-atari": (
         ". X O . / X . X O / . X O . / . . . . White to play",
         "B3",
-        {"captures": "C3", "catches in a ladder": "B4", "saves from atari": "C4"},
+        {"takes the ko": "C3", "catches": "B4", "saves from atari": "C4"},
     ),
     "a pass": (LADDER, "pass", {}),
     "nothing": (LADDER, "A1", {}),

@@ -40,6 +40,7 @@ from katachi.analysis.records import (
     parse_line,
 )
 from katachi.analysis.report import STYLE, annotate, content_of, draw_game, format_report, keep_original, strip
+from katachi.analysis.words import say
 from katachi.core.cards import Strict, provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import DirectoryLock, append, in_processes, temporary_path, write_atomically
@@ -546,7 +547,7 @@ class Outputs:
                 sections += [analysis.to_html()] if self.html else []
                 count += 1
             if self.html:
-                write_atomically(self.folder / REPORT, format_report("Games explained", sections))
+                write_atomically(self.folder / REPORT, format_report(say("page.title"), sections))
             if self.parquet:
                 write_parquet(self.folder / TABLE, read_lines(self.folder / LINES))
         return count
