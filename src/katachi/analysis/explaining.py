@@ -304,7 +304,8 @@ def find_region(gains: Ownership, size: int) -> tuple[str, float]:
     ('in the upper left', 3.0)
     """
     zones = np.zeros((3, 3))
-    thirds = 3 * np.arange(size) // size
+    lines, third = np.arange(size), -(-size // 3)  # rounded up, from either edge
+    thirds = 1 + (lines >= size - third).astype(int) - (lines < third)
     np.add.at(zones, (thirds[:, None], thirds[None, :]), gains.reshape(size, size))
     corners = {name: zones[zone] for zone, name in _CORNERS.items()}
     rows, columns = zones.sum(axis=1), zones.sum(axis=0)

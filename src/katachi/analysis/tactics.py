@@ -268,7 +268,8 @@ class NamedShape(NamedTuple):
 #   P, Q  two of theirs of chains that the move joined
 #   L  the opponent's last move                   M  their own before
 #   .  an empty point, before too                 x  one where the move took a stone
-#   #  off the board    +  on it; these may be off, too: ,  not theirs    ;  not the opponent's    :  no stone    ?  anything
+#   #  off the board                              +  on the board
+# These may be off the board, too:   ,  not theirs    ;  not the opponent's    :  no stone    ?  anything
 _DIAGRAMS: Final[Mapping[ShapeName, tuple[str, ...]]] = {
     ShapeName.EMPTY_TRIANGLE: ("**? *., ?,?",),
     ShapeName.DUMPLING: ("*** ***",),
