@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 LETTERS: Final = "ABCDEFGHJKLMNOPQRST"
-WORDS: Final = "no one two three four five six seven eight nine ten eleven twelve".split()
+WORDS: Final = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 MINE, THEIRS, NONE, OFF = "m", "o", ".", "#"
 Point = tuple[int, int]  # row from the top, column
 
@@ -166,9 +166,14 @@ def captures(move: Move, stones: Stones, _: Stones | None) -> bool:
 def double_atari(move: Move, stones: Stones, others: Stones | None) -> bool:
     chains = move.new_ataris()
     rest = [chain for chain in chains if not stones.is_all_of(chain)] or chains[1:]
-    return len(chains) > 1 and is_one_of(chains, stones) and others is not None and (
-        others.is_all_of({p for chain in rest for p in chain})
-        or any(others.is_all_of({p for c in chains if c != one for p in c}) for one in chains)
+    return (
+        len(chains) > 1
+        and is_one_of(chains, stones)
+        and others is not None
+        and (
+            others.is_all_of({p for chain in rest for p in chain})
+            or any(others.is_all_of({p for c in chains if c != one for p in c}) for one in chains)
+        )
     )
 
 
@@ -229,7 +234,9 @@ def leaves(move: Move, stones: Stones, _: Stones | None) -> bool:
 
 def self_atari(move: Move, stones: Stones | None, _: Stones | None) -> bool:
     chain = move.after.chain(move.point)
-    return len(move.after.liberties(move.point)) == 1 and (stones or Stones(frozenset({move.point}), 1)).is_all_of(chain)
+    return len(move.after.liberties(move.point)) == 1 and (stones or Stones(frozenset({move.point}), 1)).is_all_of(
+        chain
+    )
 
 
 def cuts(move: Move, stones: Stones, others: Stones | None) -> bool:
@@ -237,7 +244,11 @@ def cuts(move: Move, stones: Stones, others: Stones | None) -> bool:
     assert others is not None
     (a,), (b,) = stones.points, others.points
     after = move.after
-    if not {a, b} <= set(after.near(move.point)) or after.stones.get(a) == move.mine or after.stones.get(b) == move.mine:
+    if (
+        not {a, b} <= set(after.near(move.point))
+        or after.stones.get(a) == move.mine
+        or after.stones.get(b) == move.mine
+    ):
         return False
     group, grown = after.chain(a), True
     while grown:
@@ -382,7 +393,9 @@ def is_bamboo(view: View) -> bool:
 def is_double_hane(view: View) -> bool:
     """Their answer to our hane stands beside it, and the move is a hane around that answer."""
     last, own = view.move.last, view.move.own_last
-    return (last, own) == (view.point(1, 0), view.point(1, -1)) and view.now(0, -1) == NONE and view.now(2, -1) == THEIRS
+    return (
+        (last, own) == (view.point(1, 0), view.point(1, -1)) and view.now(0, -1) == NONE and view.now(2, -1) == THEIRS
+    )
 
 
 def is_peek(view: View) -> bool:
@@ -442,8 +455,9 @@ SHAPES: Final[dict[str, Callable[[View], bool]]] = {
     "makes an empty triangle": lambda view: any(sorted(s) == sorted("mmm.") for s in squares(view, 2, 2)),
     "makes a dumpling": lambda view: any(s == "m" * 6 for s in squares(view, 2, 3)),
     "makes a ponnuki": lambda view: is_surrounding(view, [(1, 0)]),
-    "makes a tortoise shell": lambda view: is_surrounding(view, [(1, 0), (2, 0)])
-    or is_surrounding(view, [(1, 0), (1, 1)]),
+    "makes a tortoise shell": lambda view: (
+        is_surrounding(view, [(1, 0), (2, 0)]) or is_surrounding(view, [(1, 0), (1, 1)])
+    ),
     "makes a tiger's mouth": is_tiger,
     "makes a bamboo joint": is_bamboo,
     "makes a table shape": is_table,
@@ -612,7 +626,9 @@ class Shares:
         return list(self._models[model, grade].evaluate(boards).policy)
 
 
-PEOPLE: Final = re.compile(r"Most (?P<often>often )?(?P<rank>\d+[dk]) players play (?P<moves>.+); (?P<played>this move .+)\.")
+PEOPLE: Final = re.compile(
+    r"Most (?P<often>often )?(?P<rank>\d+[dk]) players play (?P<moves>.+); (?P<played>this move .+)\."
+)
 TERRITORY: Final = re.compile(
     r"(?P<color>Black|White) gains about (?P<count>\d+) points(?: (?P<where>(?:in|at|on) the [a-z]+(?: left| right)?))?"
     r"(?: and (?P<loses>loses )?(?P<rest>\d+) elsewhere)?\."
@@ -694,7 +710,9 @@ def check_line(text: str, game: Game, turn: Any, ledger: Ledger, where: str, sha
         ledger.note("unreadable", False, where)
 
 
-def check_other(vertex: str, facts: str, position: Position | None, move: Move | None, ledger: Ledger, where: str) -> None:
+def check_other(
+    vertex: str, facts: str, position: Position | None, move: Move | None, ledger: Ledger, where: str
+) -> None:
     """What a move that was not played would do."""
     point = None if position is None or vertex == "pass" else parse_point(vertex, position.size)
     after = None if position is None or point is None else position.play(point)
@@ -747,7 +765,11 @@ def check_people(found: re.Match[str], game: Game, before: Any, made: Any, share
     policy = asked[found["rank"]][before["node"]]
 
     def share_of(vertex: str) -> float:
-        index = -1 if vertex == "pass" else sum(a * b for a, b in zip(parse_point(vertex, game.size), (game.size, 1), strict=True))
+        index = (
+            -1
+            if vertex == "pass"
+            else sum(a * b for a, b in zip(parse_point(vertex, game.size), (game.size, 1), strict=True))
+        )
         return float(100 * policy[index])
 
     said = re.findall(r"([A-T]\d+|pass) \((\d+) %\)", found["moves"])

@@ -211,13 +211,19 @@ def analyze_position(game: Game, judges: Judges) -> PositionAnalysis:
     return PositionAnalysis(game.copy(), record_turn(judges, last_turn(game), analysis), tuple(layers))
 
 
-def evaluate_turn(judges: Judges, turn: Turn, game_name: str = "") -> PositionRecord:
+def evaluate_turn(judges: Judges, turn: Turn, game_name: str = "", *, in_full: bool = True) -> PositionRecord:
     """A position as a record, with what can be said of its last move without looking at the turn before."""
-    return record_turn(judges, turn, judges.analyze(turn.game), game_name)
+    record = record_turn(judges, turn, judges.analyze(turn.game), game_name)
+    return record.model_copy(update={"in_full": in_full})
 
 
 def record_turn(judges: Judges, turn: Turn, analysis: Analysis, game_name: str = "") -> PositionRecord:
     """The same from an analysis that was made."""
+    explained = {"opinions": _opinions(judges, turn.game.board), "move": _explain_move(judges, turn)}
+    return _record(turn, analysis, game_name).model_copy(update=explained)
+
+
+def _record(turn: Turn, analysis: Analysis, game_name: str) -> PositionRecord:
     return PositionRecord(
         game=game_name,
         turn=turn.turn,
@@ -226,10 +232,18 @@ def record_turn(judges: Judges, turn: Turn, analysis: Analysis, game_name: str =
         black_wins=_round(analysis.black_wins),
         black_lead=_round(analysis.black_lead, 2),
         candidates=_candidates(turn.game, analysis),
-        opinions=_opinions(judges, turn.game.board),
         ownership=None if analysis.ownership is None else tuple(np.round(analysis.ownership, 2).tolist()),
-        move=_explain_move(judges, turn),
     )
+
+
+def glance_turn(turn: Turn, analysis: Analysis, game_name: str = "") -> PositionRecord:
+    """A position as a record of a first look: values, and what the last move did, without what takes long."""
+    move = None
+    if turn.play is not None and turn.before is not None:
+        color, point = turn.play
+        vertex = format_vertex(point, turn.game.size)
+        move = MoveRecord(number=turn.number, color=_color(color), move=vertex, **_facts(turn.before, point))
+    return _record(turn, analysis, game_name).model_copy(update={"is_first_look": True, "in_full": False, "move": move})
 
 
 def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRecord:
@@ -249,6 +263,7 @@ def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRe
         "loss_foreseen": _foresee_loss(previous, found, sign),
         "prior": None if found is None else found.prior,
         "is_most_probable": found is not None and found.prior is not None and found.prior >= max(priors),
+        "in_full": previous.in_full and position.in_full,
         "is_near_pass": "pass" in (move.move, previous.move and previous.move.move),
         "territory": _territory(previous, position, move.move),
         "best_tactics": previous.candidates[0].tactics if previous.candidates else (),

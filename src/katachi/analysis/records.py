@@ -123,6 +123,7 @@ class MoveRecord(Record):
     prior: Probability | None = None  # how likely it was held before looking ahead
     is_most_probable: bool = False  # whether no other move was held as likely
     is_near_pass: bool = False  # whether it is a pass, or comes after one
+    in_full: bool = True  # whether both positions, before and after it, were searched in full
     shapes: tuple[ShapesRecord, ...] = ()
     territory: TerritoryRecord | None = None
     people: tuple[PeopleRecord, ...] = ()
@@ -137,8 +138,8 @@ class MoveRecord(Record):
         """What can be claimed that a move lost of the chance to win.
 
         Nothing of a move that the search before found as good as any, or that was held likely by what knows how strong
-        players play, and nothing once somebody passed, when the game may be over: such a loss is more often an error of
-        the analysis.
+        players play, nothing once somebody passed, when the game may be over, and nothing unless both positions are
+        searched in full: such a loss is more often an error of the analysis.
         """
         return self._claim(self.loss)
 
@@ -151,8 +152,12 @@ class MoveRecord(Record):
         if loss is None:
             return None
         is_good = self.order == 0 or (self.loss_foreseen is not None and self.loss_foreseen <= 0)
-        is_usual = self.is_most_probable or (self.prior or 0) >= LIKELY
-        return min(0.0, loss) if is_good or is_usual or self.is_near_pass else loss
+        return loss if self.can_be_mistake and not is_good and self.in_full else min(0.0, loss)
+
+    @property
+    def can_be_mistake(self) -> bool:
+        """Whether it may be called a mistake at all: people play it seldom, and nobody has passed."""
+        return not (self.is_most_probable or (self.prior or 0) >= LIKELY or self.is_near_pass)
 
 
 class PositionRecord(Record):
@@ -168,6 +173,8 @@ class PositionRecord(Record):
     candidates: tuple[CandidateRecord, ...] = ()
     opinions: tuple[OpinionRecord, ...] = ()
     ownership: tuple[float, ...] | None = None  # row by row from the top, +1 is Black's
+    is_first_look: bool = False  # whether it is the network's value alone, to be searched later
+    in_full: bool = True  # whether the search was as long as any of the game
     move: MoveRecord | None = None
 
 

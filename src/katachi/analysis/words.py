@@ -296,6 +296,8 @@ def _list_points(points: Sequence[str]) -> str:
 def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
     """The lines about a whole game: who analysed it, what each side lost, and the biggest mistakes."""
     lines = [say("game.judges", judges=describe_judges(game))]
+    if any(position.is_first_look for position in positions):
+        return [*lines, say("game.first")]
     for color in ("black", "white"):
         losses = count_losses(positions, color)
         if losses.moves:
