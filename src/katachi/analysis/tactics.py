@@ -336,6 +336,8 @@ def find_shapes(board: Board, move: int) -> list[NamedShape]:
             found[name] = view.stones(cells)
     if played.liberty_count(move) == 1:  # it is taken: nothing was cut
         found.pop(ShapeName.CUT, None)
+    if played.ko_point is not None:  # the same stones, but it will be taken back
+        found.pop(ShapeName.PONNUKI, None)
     if ShapeName.CUT in found and all(len(played.chain(stone)) == 1 for stone in found[ShapeName.CUT]):
         found[ShapeName.CROSSCUT] = found[ShapeName.CUT]
     needless = {implied for name in found for implied in _IMPLIED.get(name, ())}
