@@ -638,7 +638,8 @@ LOSS: Final = re.compile(
     r"(?:; (?P<best>[A-T]\d+|pass) was better(?:: it (?P<facts>.+))?)?\."
 )
 VALUE: Final = re.compile(
-    r"Black wins (?P<wins>[\d.]+) %(?:, (?:(?P<leader>\w+) leads by (?P<lead>[\d.]+)|(?P<unclear>who leads is unclear)))?\."
+    r"Black wins (?P<wins>[\d.]+) %"
+    r"(?:, (?:(?P<leader>\w+) leads by (?P<lead>[\d.]+)|(?P<unclear>who leads is unclear)))?\."
 )
 ANSWER: Final = re.compile(r"(?P<color>\w+) answers at (?P<move>[A-T]\d+|pass): it (?P<facts>.+)\.")
 TO_PLAY: Final = re.compile(r"(?P<color>\w+) to play: (?P<moves>.+)\.")

@@ -207,9 +207,8 @@ class TerritoryLayer(LayerKind):
     style = "square"
 
     def of_analysis(self, game: Game, analysis: Analysis) -> Layer | None:  # noqa: ARG002
-        return (
-            None if analysis.ownership is None else ownership_layer(analysis.ownership, say("layer.territory_player"))
-        )
+        how = say("layer.territory_player")
+        return None if analysis.ownership is None else ownership_layer(analysis.ownership, how)
 
     def of_evaluator(self, game: Game, name: str, evaluator: Evaluator) -> Layer | None:
         if not isinstance(evaluator, OwnershipEvaluator):

@@ -84,9 +84,22 @@ def analyze(
         typer.echo(json.dumps({"games": games, "positions": turns, "out": str(out)}))
         return
     typer.echo(f"{_count(games, 'game')}, {_count(turns, 'position')}: written to {out}")
+    if games == 1:
+        typer.echo("\n".join(_summary(out)))
     common.name_next_step(
         f"open {out / 'report.html'} in a browser" if html else f"open a game in {out} with an SGF editor"
     )
+
+
+def _summary(out: Path) -> list[str]:
+    """What is said of the only game of an analysis."""
+    from katachi.analysis.batches import LINES, read_lines
+    from katachi.analysis.records import GameRecord, PositionRecord
+    from katachi.analysis.words import describe_game
+
+    lines = list(read_lines(out / LINES))
+    positions = [line for line in lines if isinstance(line, PositionRecord)]
+    return [text for line in lines if isinstance(line, GameRecord) for text in describe_game(line, positions)]
 
 
 def _count_turns(files: list[Path], settings: JudgeSettings) -> int:
