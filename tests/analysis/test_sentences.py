@@ -279,3 +279,7 @@ def test_what_was_better_and_the_answer_are_explained():
     move = link_turns(before, after).move
     assert describe_loss(move) == "Black D4 lost 30.0 %; C3 was better: it captures A1."
     assert describe_answer(move) == "White answers at B2: it cuts D4 from C5."
+    vain = (TacticRecord(what="leaves in atari", stones=("A1",)),)
+    silent = move.model_copy(update={"best_tactics": vain, "answer_tactics": vain})
+    assert describe_loss(silent) == "Black D4 lost 30.0 %; C3 was better."
+    assert describe_answer(silent) == ""

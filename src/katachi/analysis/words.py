@@ -128,6 +128,9 @@ _STONES_LISTED: Final = 3
 _FACTS_LISTED: Final = 2  # of a move that was not played
 _MOST: Final = 0.5  # of the players
 _MISTAKES_LISTED: Final = 10
+_NO_REASON: Final = frozenset(  # tactics that do not speak for a move
+    ("leaves in atari", "puts into atari itself", "runs in vain with", "tries in vain to save", "fills an eye")
+)
 _SAID_BY: Final = {"cut": "cuts", "solid connection": "connects"}  # shapes that tactics make needless to say
 
 # Positions
@@ -198,16 +201,22 @@ def describe_loss(move: MoveRecord) -> str:
     lost = say(f"loss.{what}", color=color, move=move.move, loss=100 * loss, points=points)
     if not move.best or move.best == move.move:
         return say("loss.alone", lost=lost)
-    facts = _list_facts(move.best_tactics[:_FACTS_LISTED])
+    facts = _list_reasons(move.best_tactics)
     return say("loss.because" if facts else "loss.better", lost=lost, best=move.best, facts=facts)
 
 
 def describe_answer(move: MoveRecord) -> str:
     """What the opponent's best answer to a mistake does; empty if that is nothing."""
-    if (move.sure_loss or 0.0) < LEAST_MISTAKE or move.answer is None or not move.answer_tactics:
+    facts = _list_reasons(move.answer_tactics)
+    if (move.sure_loss or 0.0) < LEAST_MISTAKE or move.answer is None or not facts:
         return ""
     color = say_color("white" if move.color == "black" else "black")
-    return say("loss.answer", color=color, move=move.answer, facts=_list_facts(move.answer_tactics[:_FACTS_LISTED]))
+    return say("loss.answer", color=color, move=move.answer, facts=facts)
+
+
+def _list_reasons(tactics: Sequence[TacticRecord]) -> str:
+    """What speaks for a move that was not played."""
+    return _list_facts([fact for fact in tactics if fact.what not in _NO_REASON][:_FACTS_LISTED])
 
 
 def describe_tactics(move: MoveRecord) -> str:
