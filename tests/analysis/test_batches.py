@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
+from threading import Event
 
 import pytest
 
@@ -15,13 +17,17 @@ from katachi.analysis.batches import (
     Journal,
     JudgeSettings,
     Outputs,
+    ReviewStep,
+    choose_depths,
     default_models,
     find_games,
     find_records,
     read_lines,
+    review_game,
 )
-from katachi.analysis.records import format_line
+from katachi.analysis.records import PositionRecord, find_mistakes, format_line
 from katachi.core.cards import ModelError
+from katachi.core.contracts import Limit
 from katachi.players.specs import SpecError
 from katachi.sgf import load_sgf, parse_sgf
 
@@ -194,3 +200,41 @@ def test_lines_of_the_journal_survive_a_power_cut(files, tmp_path, synced):
         assert RUN in synced[tmp_path / "run"]
         journal.write([game])
         assert synced[tmp_path / "run" / LINES] == format_line(game).encode()
+
+
+def test_a_review_looks_at_all_first_and_searches_in_full_where_values_fall():
+    settings = JudgeSettings(player="strong-9 search.threads=1", models=("policy-9",), simulations=16)
+
+    def review() -> tuple[list[ReviewStep], list[PositionRecord]]:
+        times = iter(range(1000))
+        with settings.judges(9, "", 0) as judges:
+            steps = list(review_game(nine, judges, clock=lambda: float(next(times))))
+        known = {position.turn: position for step in steps for position in step.changed}
+        return steps, [known[turn] for turn in sorted(known)]
+
+    nine = parse_sgf("(;SZ[9]KM[5.5];B[ee];W[ge];B[aa];W[cc];B[ec];W[ai];B[cg];W[gg])")[0]
+    steps, positions = review()
+    assert (steps[0].done, steps[0].total, steps[0].seconds_left, len(steps[0].changed)) == (0, 9, None, 9)
+    assert all(position.is_first_look and position.black_wins is not None for position in steps[0].changed)
+    assert not any(find_mistakes(step.changed) for step in steps[:1]), "nothing is claimed at a first look"
+    assert [step.done for step in steps] == list(range(10))
+    assert steps[-1].seconds_left == 0
+    left = [step.seconds_left for step in steps[1:]]
+    assert left == sorted(left, reverse=True)
+    assert not any(position.is_first_look for position in positions)
+    depths = [sum(candidate.visits for candidate in position.candidates) for position in positions]
+    assert {position.in_full for position in positions} == {True, False}
+    assert max(depth for depth, each in zip(depths, positions, strict=True) if not each.in_full) < max(depths)
+    assert all(before.in_full and each.in_full for before, each in pairwise(positions) if find_mistakes([each]))
+    assert review()[1] == positions, "the same seed"
+    stop = Event()
+    stop.set()
+    with settings.judges(9, "", 0) as judges:
+        assert len(list(review_game(nine, judges, stop))) == 1
+
+
+def test_depths_do_not_vary_where_nothing_says_how_long_a_search_is():
+    first = [PositionRecord(game="", turn=0, node=0, to_play="black", black_wins=0.5)]
+    assert choose_depths(first, Limit(simulations=80), 1) == [10]
+    assert choose_depths(first, Limit(seconds=1.0), 1) == [None]
+    assert choose_depths([], Limit(simulations=80), 3) == [None] * 3

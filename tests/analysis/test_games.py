@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from katachi.analysis.batches import analyze_game
-from katachi.analysis.explaining import analyze_position, link_turns, name_region
+from katachi.analysis.explaining import analyze_position, find_region, link_turns
 from katachi.analysis.records import (
     CandidateRecord,
     MoveRecord,
@@ -21,13 +21,8 @@ from katachi.analysis.records import (
     count_losses,
     find_mistakes,
 )
-from katachi.analysis.report import (
-    describe_game,
-    describe_models,
-    describe_move,
-    describe_position,
-    draw_graph,
-)
+from katachi.analysis.report import draw_graph
+from katachi.analysis.words import describe_game, describe_models, describe_move, describe_position
 from katachi.core.drawing import draw_layer
 from katachi.go.game import Game
 
@@ -64,7 +59,7 @@ def test_losses_are_those_of_the_player_who_moved():
     assert third.loss == -0.05
     assert [found.number for found in find_mistakes(game)] == [2, 1]
     assert [found.number for found in find_mistakes(game, 0.2)] == [2]
-    assert count_losses(game, "black") == (2, 1, 0.05)
+    assert count_losses(game, "black") == (2, 1, 0.05, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +123,7 @@ def test_a_whole_game(record, analysis, judges):
         assert found.opinions[0].evaluator == "shapes"
     moves = [found.move for found in analysis.positions[1:]]
     assert [move.move for move in moves] == ["C3", "B4", "B3", "C4", "D4", "D5", "A4", "pass", "B5", "pass"]
-    assert [(fact.what, fact.stones) for fact in moves[8].tactics] == [("catches in a ladder", ("B4", "C4"))]
+    assert [(fact.what, fact.stones) for fact in moves[8].tactics] == [("catches", ("B4", "C4"))]
     losses = [move.sure_loss for move in analysis.mistakes(least=0)]
     assert losses == sorted(losses, reverse=True)
 
@@ -149,23 +144,37 @@ def test_a_game_without_a_record(judges, shapes):
         ({"tactics": [("captures", ("C4",))]}, "Black C3 captures C4."),
         (
             {"tactics": [("puts in atari", tuple(f"A{n}" for n in range(1, 12)))]},
-            "Black C3 puts in atari 11 stones at A1.",
+            "Black C3 puts eleven stones at A1 in atari.",
         ),
         ({"named_shapes": [("empty triangle", ())]}, "Black C3 makes an empty triangle."),
         ({"named_shapes": [("hane at the head of two", ())]}, "Black C3 is a hane at the head of two."),
         (
             {"tactics": [("saves from atari", ("C4",))], "named_shapes": [("solid connection", ())]},
-            "Black C3 saves from atari C4; makes a solid connection.",
+            "Black C3 saves C4 from atari and makes a solid connection.",
         ),
         (
-            {"territory": (-11.7, (), ("S9", "T9"), "on the right")},
-            "White gains about 12 points, most of them on the right.",
+            {"tactics": [("cuts", ("C4",), ("D3",))], "named_shapes": [("cut", ()), ("peek", ())]},
+            "Black C3 cuts C4 from D3 and is a peek.",
         ),
-        ({"territory": (2.2, ("A1",), (), "")}, "Black gains about 2 points."),
-        ({"territory": (1.2, ("A1",), ("B1",), "")}, ""),
-        ({"territory": (4.0, (), (), "")}, ""),
+        ({"tactics": [("puts into atari itself", ("C3",))]}, "Black C3 puts itself in atari."),
+        ({"tactics": [("puts into atari itself", ("C3", "C2"))]}, "Black C3 puts itself in atari with C3 and C2."),
+        (
+            {"territory": (-11.7, (), ("S9", "T9"), "on the right", -11.2)},
+            "White gains about 11 points on the right.",
+        ),
+        (
+            {"territory": (-11.7, (), ("S9", "T9"), "on the right", -8.0)},
+            "White gains about 8 points on the right and 4 elsewhere.",
+        ),
+        (
+            {"territory": (11.7, ("S9",), (), "in the center", 15.0)},
+            "Black gains about 15 points in the center and loses 3 elsewhere.",
+        ),
+        ({"territory": (2.2, ("A1",), (), "", 0.0)}, "Black gains about 2 points."),
+        ({"territory": (1.2, ("A1",), ("B1",), "", 0.0)}, ""),
+        ({"territory": (4.0, (), (), "", 0.0)}, ""),
         ({"people": [(1, 0.9), (9, 0.62)]}, "Most 9d players play E7 (62 %); this move 3 %."),
-        ({"people": [(9, 0.4)]}, "9d players play E7 (40 %), D4 (20 %); this move 3 %."),
+        ({"people": [(9, 0.4)]}, "Most often 9d players play E7 (40 %), D4 (20 %); this move 3 %."),
         ({"people": [(None, 0.7)]}, "Most people play E7 (70 %); this move 3 %."),
         ({"people": []}, ""),
     ],
@@ -176,10 +185,15 @@ def test_what_is_said_of_a_move(facts, words):
         number=1,
         color="black",
         move="C3",
-        tactics=tuple(TacticRecord(what=what, stones=stones) for what, stones in facts.get("tactics", ())),
+        tactics=tuple(
+            TacticRecord(what=what, stones=stones, others=others[0] if others else ())
+            for what, stones, *others in facts.get("tactics", ())
+        ),
         named_shapes=tuple(NamedShapeRecord(name=name, stones=at) for name, at in facts.get("named_shapes", ())),
         territory=territory
-        and TerritoryRecord(black_gain=territory[0], to_black=territory[1], to_white=territory[2], where=territory[3]),
+        and TerritoryRecord(
+            **dict(zip(("black_gain", "to_black", "to_white", "where", "there"), territory, strict=True))
+        ),
         people=tuple(
             PeopleRecord(evaluator="net", rank=rank, likely=(("E7", share), ("D4", 0.2)), played=0.03)
             for rank, share in facts.get("people", ())
@@ -193,6 +207,7 @@ def test_what_is_said_of_a_move(facts, words):
     [
         ([0, 1, 9, 80], "in the upper left"),
         ([3, 4, 5], "at the top"),
+        ([4, 36], ""),
         ([0, 4, 8], "at the top"),
         ([26, 44, 62], "on the right"),
         ([40, 41], "in the center"),
@@ -202,15 +217,21 @@ def test_what_is_said_of_a_move(facts, words):
     ],
 )
 def test_regions_have_names(points, where):
-    assert name_region(points, 9) == where
+    gains = np.zeros(81)
+    gains[points] = 1.0
+    name, there = find_region(gains, 9)
+    assert name == where
+    assert there >= 0.6 * len(points) or not where
 
 
 def test_words(analysis):
     text = "\n".join(describe_game(analysis.game, analysis.positions))
-    assert text.startswith("Analysed by strong-13 search.threads=1 (20 simulations a position) with shapes.\nBlack: ")
+    assert text.startswith(
+        "Analysed by strong-13 search.threads=1 (up to 20 simulations a position) with shapes.\nBlack: "
+    )
     lines = describe_position(analysis.positions[9])
-    assert re.fullmatch(r"Black wins \d+\.\d %, (Black|White) leads by \d+\.\d\.", lines[0])
-    assert any(line.startswith("Black B5 catches in a ladder B4 C4; ") for line in lines)
+    assert re.fullmatch(r"Black wins \d+\.\d %, ((Black|White) leads by \d+\.\d|who leads is unclear)\.", lines[0])
+    assert any(line.startswith("Black B5 leaves B4 and C4 no way out") for line in lines)
     by_shapes = r"By its shapes shapes gave Black \d+ % before, \d+ % after \(log-odds: .*the turn [+-]\d+\.\d\d\)\."
     assert any(re.fullmatch(by_shapes, line) for line in describe_models(analysis.positions[9].move))
     assert lines[-1].startswith("White to play: ")

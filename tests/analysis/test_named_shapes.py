@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from katachi.analysis.explaining import ShapeName, find_shapes
+from katachi.analysis.tactics import ShapeName, find_shapes
 from katachi.go.board import Board
 from katachi.go.points import PASS, WHITE, Symmetry
 
@@ -33,6 +33,16 @@ DIAGRAMS: list[tuple[str, str]] = [
     ("diagonal move", ". . . . . / . . X . . / . X . 1 . / . . O . . / . . . . ."),
     ("bamboo joint", ". . . . . / . X 1 . . / . . . . . / . X X . . / . . . . ."),
     ("", ". . . . . / . X 1 . . / . . O . . / . X X . . / . . . . ."),
+    ("table shape", ". . . . . / . X 1 . . / . . . . . / . X . X . / . . . . ."),
+    ("table shape", ". . . . . / . X X . . / . . . . . / . X . 1 . / . . . . ."),
+    ("", ". . . . . / . X 1 . . / . . O . . / . X . X . / . . . . ."),
+    ("wedge", ". . . . . / . . . . . / . O 1 O . / . . . . . / . . . . ."),
+    ("", ". . . . . / . . O . . / . O 1 O . / . . . . . / . . . . ."),
+    ("stretch", ". . . . . / . . . . . / . X 1 . . / . O . . . / . . . . ."),
+    ("monkey jump", ". . . . . . / . . . . . . / . . . . . . / . . O O . . / . X . . . . / . . . . 1 ."),
+    ("large knight's move", ". . . . . . / . . . . . . / . . . . . . / . . . . . . / . X . . . . / . . . . 1 ."),
+    ("cap", nine("O", 6, 4, "1", 4, 4)),
+    ("", nine("O", 7, 4, "1", 5, 4)),
     ("hane at the head of two", ". . . . . . / . O O 1 . . / . X X . . . / . . . . . . / . . . . . . / . . . . . ."),
     ("hane at the head of three", ". . . . . . / . O O O 1 . / . X X X . . / . . . . . . / . . . . . . / . . . . . ."),
     ("hane", ". . . . . / . O 1 . . / . X . . . / . . . . . / . . . . ."),
@@ -50,6 +60,7 @@ DIAGRAMS: list[tuple[str, str]] = [
     ("shoulder hit", nine("O", 6, 2, "1", 5, 3)),
     ("shoulder hit", nine("O", 5, 2, "1", 4, 3)),
     ("", nine("O", 6, 4, "1", 7, 5)),
+    ("", nine("O", 7, 4, "1", 6, 5)),
     ("", nine("O", 4, 4, "1", 3, 5)),
     ("one-space jump", ". . . . . / . . . . . / . X . 1 . / . . . . . / . . . . ."),
     ("", ". . . . . / . . O . . / . X . 1 . / . . . . . / . . . . ."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from katachi.sgf import load_sgf, parse_sgf
@@ -25,12 +27,14 @@ def analyze(run_katachi):
 
 def test_a_game(analyze, tmp_path):
     ran = analyze("game.sgf")
-    assert (ran.code, ran.out) == (0, "1 game, 4 positions: written to analysis\n")
+    assert ran.code == 0
+    assert ran.out.startswith("1 game, 4 positions: written to analysis\nAnalysed by ")
+    assert re.search(r"\nBlack: \d mistakes? in 2 moves, .+ % and .+ points lost by a move on average\.\n", ran.out)
     assert ran.err == "katachi: next: open analysis/report.html in a browser\n"
     names = {path.name for path in (tmp_path / "analysis").iterdir()} - {".lock"}
     assert names == {"run.json", "analysis.jsonl", "game.sgf", "report.html"}
     (game,) = load_sgf("analysis/game.sgf")
-    assert "Analysed by strong-13 (4 simulations a position) with shapes-5." in game.root.text("C")
+    assert "Analysed by strong-13 (up to 4 simulations a position) with shapes-5." in game.root.text("C")
 
 
 def test_resume_and_refusal(analyze, tmp_path):

@@ -9,8 +9,8 @@ import pytest
 
 from helpers.networks import tiny_config, tiny_onnx
 from helpers.small_sets import make_small_set
-from katachi.bench import BENCHMARKS, networks, report, search
-from katachi.bench.report import Contestant, Row, measure
+from katachi import bench
+from katachi.bench import BENCHMARKS, Contestant, Row, measure, networks, search
 from katachi.core.registry import resolve
 from katachi.data.batches import Batches
 from katachi.policy.evaluator import save_policy
@@ -55,9 +55,9 @@ def test_planes_of_three_sets():
 
 def test_table(run_katachi, monkeypatch):
     rows = [Row("katachi", 9, 1, "playouts/s", 95_000.0), Row("cpp", 9, 1, "playouts/s", 100_000.0)]
-    targets = [report.Target("katachi / cpp", 9, 0.95, 0.9), report.Target("two threads / one", 9, 1.5, 1.8)]
+    targets = [bench.Target("katachi / cpp", 9, 0.95, 0.9), bench.Target("two threads / one", 9, 1.5, 1.8)]
     monkeypatch.setattr(
-        search, "run_playouts_bench", lambda **_: report.Report("playouts", rows, targets, ["something is left out"])
+        search, "run_playouts_bench", lambda **_: bench.Report("playouts", rows, targets, ["something is left out"])
     )
     ran = run_katachi("bench")
     lines = ran.out.splitlines()
@@ -84,7 +84,7 @@ def test_other_games_are_noticed(tmp_path):
 
         katachi_playouts_padded = katachi_playouts
 
-    with pytest.raises(report.BenchmarkError, match="9×9: katachi's playouts sum to"):
+    with pytest.raises(bench.BenchmarkError, match="9×9: katachi's playouts sum to"):
         search._check_same_games(Cheat(), 9)
 
 
@@ -92,14 +92,14 @@ def test_without_compiler_or_source(monkeypatch, tmp_path):
     notes: list[str] = []
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert search.load_playouts_twin(tmp_path, notes) is None
-    monkeypatch.setattr(report, "find_source", lambda _: None)
+    monkeypatch.setattr(bench, "find_source", lambda _: None)
     assert search.load_playouts_twin(tmp_path, notes) is None
     assert notes == ["cpp is left out: there is no g++", "cpp is left out: its source is in the repository alone"]
 
 
 def test_contestants_take_turns_and_the_best_round_counts(monkeypatch):
     clock = iter([0, 5, 0, 4, 0, 1, 0, 2, 0, 10, 0, 20])  # a: 5 s, 1 s, 10 s; b: 4 s, 2 s, 20 s
-    monkeypatch.setattr(report.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: next(clock))
     calls: list[tuple[str, int, int]] = []
     contestants = [
         Contestant(name, threads, lambda size, count, seed, name=name: calls.append((name, count, seed)), weight)

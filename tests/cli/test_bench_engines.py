@@ -8,11 +8,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from katachi.bench import engines
+from katachi.bench import BenchmarkError, Row, engines
 from katachi.bench import engines as clock
 from katachi.bench import engines as latency
 from katachi.bench import engines as memory
-from katachi.bench.report import BenchmarkError, Row
 
 
 class ScriptedEngine:

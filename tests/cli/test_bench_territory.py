@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import json
 
+from katachi import bench
+from katachi.bench import Row
 from katachi.bench import networks as territory
-from katachi.bench import report
-from katachi.bench.report import Row
 
 
 def test_territory(run_katachi, monkeypatch):
@@ -25,6 +25,6 @@ def test_the_target_is_the_ratio_to_torch():
 
 
 def test_without_its_source_torch_is_left_out(monkeypatch):
-    monkeypatch.setattr(report, "find_source", lambda _: None)
+    monkeypatch.setattr(bench, "find_source", lambda _: None)
     monkeypatch.setattr(territory, "SIZES", ())
     assert territory.run_territory().notes == ["torch is left out: its source is in the repository alone"]

@@ -11,7 +11,7 @@ from katachi.cli import data as data_label
 from katachi.cli.data import app
 from katachi.data.dataset import Dataset
 from katachi.gtp import EngineFailure
-from katachi.gtp.labels import Engines
+from katachi.gtp.client import Engines
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from katachi.data.dataset import AnswerSource as Source
 from katachi.data.importing import import_games
 from katachi.data.labeling import LabelSource, Marks, Playouts, copy_labels, count_labels, label_games
 from katachi.gtp import EngineFailure
-from katachi.gtp.labels import Engines
+from katachi.gtp.client import Engines
 
 ENGINE = """
 import os, sys, time

@@ -5,9 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
-from katachi.bench import report as twins
+from katachi import bench as twins
+from katachi.bench import Row
 from katachi.bench import shapes as td
-from katachi.bench.report import Row
 
 
 @pytest.mark.usefixtures("compiler")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from katachi.bench.report import import_twin
+from katachi.bench import import_twin
 from katachi.core.contracts import Floats
 from katachi.go.points import Symmetry
 from katachi.territory.inputs import PointInputs

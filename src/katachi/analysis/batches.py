@@ -14,21 +14,24 @@ process alone compares the turns and writes, in the order of the games.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import accumulate, islice
 from pathlib import Path
+from statistics import median
+from threading import Event
 from typing import Any, Final, NamedTuple, Self
 
 from pydantic import Field
 
-from katachi.analysis.explaining import evaluate_turn, link_turns
-from katachi.analysis.judges import Judges, count_turns, turns_of
+from katachi.analysis.explaining import evaluate_turn, glance_turn, link_turns
+from katachi.analysis.judges import Judges, Turn, count_turns, turns_of
 from katachi.analysis.records import (
     LEAST_MISTAKE,
     GameRecord,
@@ -40,6 +43,7 @@ from katachi.analysis.records import (
     parse_line,
 )
 from katachi.analysis.report import STYLE, annotate, content_of, draw_game, format_report, keep_original, strip
+from katachi.analysis.words import say
 from katachi.core.cards import Strict, provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
 from katachi.core.disk import DirectoryLock, append, in_processes, temporary_path, write_atomically
@@ -96,6 +100,91 @@ def analyze_game(game: Game | SgfGame, judges: Judges) -> GameAnalysis:
     return GameAnalysis(record, describe_game(record, judges), tuple(positions))
 
 
+# A review: a first look at the whole game, then a search of every position, long where it matters.
+#
+# A network values all positions of a game within seconds. Where its value falls by a move, the position before and the
+# one after are searched in full; all others by a fraction of that, so that the graph is even. What is searched how long
+# depends on the first look alone: neither the order nor an interruption changes a result.
+
+SHALLOW: Final = 8  # in how many parts a full search is divided where nothing happens
+LEAST_FALL: Final = 0.02  # of the chance to win, as the network sees it, more than by most moves of the game
+LEAST_POINTS_FALL: Final = 2.0
+_OVERHEAD: Final = 20  # simulations that would take as long as explaining a position
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewStep:
+    """What is new of a review: records that take the place of those of the same turn, and how far it is."""
+
+    changed: tuple[PositionRecord, ...]  # linked; all of them at first
+    done: int  # positions searched
+    total: int
+    seconds_left: float | None = None  # None until one is searched
+
+
+def review_game(
+    record: SgfGame, judges: Judges, stop: Event | None = None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[ReviewStep]:
+    """Review the main line of a record: every position has a value at once, then they are searched, suspicious first.
+
+    The first step has all positions, if a network can value them; each of the others the one that was searched and the
+    one after it. Ends early when ``stop`` is set. Raises SgfError and WrongBoardSize as ``analyze_game`` does.
+    """
+    turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(strip(record))]
+    positions: list[PositionRecord | None] = list(look_first(turns, judges)) or [None] * len(turns)
+    yield ReviewStep(tuple(each for each in positions if each), 0, len(turns))
+    depths = choose_depths([each for each in positions if each], judges.limit_in_force, len(turns))
+    order = sorted(range(len(turns)), key=lambda turn: (depths[turn] is not None, turn))
+    full = judges.limit_in_force.simulations or 1
+    costs = [(depth or full) + _OVERHEAD for depth in depths]
+    begun, paid = clock(), 0
+    for done, turn in enumerate(order, 1):
+        if stop is not None and stop.is_set():
+            return
+        limit = judges.limit if depths[turn] is None else Limit(simulations=depths[turn])
+        positions[turn] = evaluate_turn(replace(judges, limit=limit), turns[turn], in_full=depths[turn] is None)
+        changed = [_link(positions, each) for each in (turn, turn + 1) if each < len(turns) and positions[each]]
+        paid += costs[turn]
+        left = (clock() - begun) / paid * (sum(costs) - paid)
+        yield ReviewStep(tuple(each for each in changed if each), done, len(turns), left)
+
+
+def _link(positions: list[PositionRecord | None], turn: int) -> PositionRecord | None:
+    """Compare a position with the one before, if both are there."""
+    before, position = positions[turn - 1] if turn else None, positions[turn]
+    if before is not None and position is not None:
+        positions[turn] = link_turns(before, position)
+    return positions[turn]
+
+
+def look_first(turns: Sequence[Turn], judges: Judges, game_name: str = "") -> Iterator[PositionRecord]:
+    """All positions as a network values them without search, linked; nothing if no network can."""
+    found = judges.glance([turn.game for turn in turns]) or []
+    records = (glance_turn(turn, analysis, game_name) for turn, analysis in zip(turns, found, strict=bool(found)))
+    return accumulate(records, link_turns)
+
+
+def choose_depths(first: Sequence[PositionRecord], limit: Limit, turns: int) -> list[int | None]:
+    """How many simulations each position is worth, None if a full search; that is all if no number limits a search."""
+    if not first or limit.simulations is None or limit.seconds is not None:
+        return [None] * turns
+    fell = _find_falls([each.move for each in first])
+    matters = [here or after for here, after in zip(fell, [*fell[1:], False], strict=True)]
+    return [None if each else max(1, limit.simulations // SHALLOW) for each in matters]
+
+
+def _find_falls(moves: Sequence[MoveRecord | None]) -> list[bool]:
+    """Which moves may be mistakes. A network likes whoever is to move, so that half of all falls are its usual ones."""
+    losses = [(move.loss or 0.0, move.points_lost or 0.0) for move in moves if move is not None]
+    wins, points = (median(column) for column in zip(*losses, strict=True)) if losses else (0.0, 0.0)
+    return [
+        move is not None
+        and move.can_be_mistake
+        and ((move.loss or 0.0) - wins >= LEAST_FALL or (move.points_lost or 0.0) - points >= LEAST_POINTS_FALL)
+        for move in moves
+    ]
+
+
 def describe_game(record: SgfGame, judges: Judges, name: str = "", source: str = "", seed: int = 0) -> GameRecord:
     """The line about a game and who analyses it."""
     limit = judges.limit_in_force
@@ -144,6 +233,7 @@ class JudgeSettings(Strict):
     simulations: int | None = Field(default=None, ge=1)
     seconds: float | None = Field(default=None, gt=0)
     seed: int = 0
+    evenly: bool = False  # whether all positions are searched as long
 
     @property
     def player_name(self) -> str | None:
@@ -151,9 +241,10 @@ class JudgeSettings(Strict):
         return DEFAULT_PLAYER if self.player is None and not self.models else self.player
 
     @contextmanager
-    def judges(self, size: int, game: str, turn: int) -> Iterator[Judges]:
+    def judges(self, size: int, game: str, turn: int, simulations: int | None = None) -> Iterator[Judges]:
         """Who analyses one position, to be let go afterwards; ``game`` is the digest of its record.
 
+        Without ``simulations`` the position is searched in full.
         Raises SpecError or ModelError if one of them cannot be loaded.
         """
         name = self.player_name
@@ -162,7 +253,7 @@ class JudgeSettings(Strict):
         names = default_models(size) if is_default else self.models
         models = {Path(name).name: model for name in names if (model := _load_fitting(name, size)) is not None}
         try:
-            yield Judges(player, Limit(simulations=self.simulations, seconds=self.seconds), models)
+            yield Judges(player, Limit(simulations=simulations or self.simulations, seconds=self.seconds), models)
         finally:
             if isinstance(player, ClosingPlayer):
                 player.close()
@@ -317,6 +408,7 @@ def _drop_torn_line(path: Path) -> list[int]:
 TURNS: Final = 8  # in a batch: a kill loses no more of them for each process
 
 Watcher = Callable[[int], None]  # is called with how many more turns are done
+Shower = Callable[[GameAnalysis], None]  # is called with a first look at a game, soon
 
 
 class NamedRecord(NamedTuple):
@@ -344,6 +436,7 @@ class Batch:
     sgf: str
     first: int
     stop: int
+    depths: tuple[int | None, ...]  # simulations of each turn of the game
     begins: bool  # the game
     ends: bool
 
@@ -396,15 +489,21 @@ def _new_name(source: str, taken: Counter[str]) -> str:
 
 
 def analyze_files(
-    paths: Iterable[Path], settings: JudgeSettings, journal: Journal, *, jobs: int = 1, watch: Watcher | None = None
+    paths: Iterable[Path],
+    settings: JudgeSettings,
+    journal: Journal,
+    *,
+    jobs: int = 1,
+    watch: Watcher | None = None,
+    show: Shower | None = None,
 ) -> Iterator[GameAnalysis]:
     """Analyse all games that can be, or what is left of them; every game is yielded when it is complete.
 
-    ``watch`` gets the turns as they are done, those of an earlier run too. Raises AnalysisError if the journal is of
-    other games.
+    ``watch`` gets the turns as they are done, those of an earlier run too, and ``show`` a first look at each game.
+    Raises AnalysisError if the journal is of other games.
     """
     positions: list[PositionRecord] = []
-    plan = _plan(find_games(paths, settings), list(journal.kept))
+    plan = _plan(find_games(paths, settings), list(journal.kept), settings, show)
     calls = ((batch, settings) for batch in plan)
     for batch, found in in_processes(evaluate_batch, calls, jobs, in_order=True):
         if batch.begins:
@@ -420,7 +519,7 @@ def analyze_files(
             yield GameAnalysis(parse_sgf(batch.sgf)[0], batch.game, tuple(positions))
 
 
-def _plan(games: Iterable[FoundGame], kept: list[int]) -> Iterator[Batch]:
+def _plan(games: Iterable[FoundGame], kept: list[int], settings: JudgeSettings, show: Shower | None) -> Iterator[Batch]:
     """Batches for what is not kept; a game of which all is kept has an empty one. ``kept`` counts games' own lines."""
     for record, game, _ in games:
         if game is None:
@@ -428,17 +527,31 @@ def _plan(games: Iterable[FoundGame], kept: list[int]) -> Iterator[Batch]:
         first = kept.pop(0) - 1 if kept else 0
         sgf = format_sgf(record)
         starts = list(range(first, game.positions, TURNS)) or [first]
+        depths = _look_at(record, game, settings, show) if first < game.positions else ()
         for start in starts:
             stop = min(start + TURNS, game.positions)
-            yield Batch(game, sgf, start, stop, start == first, start == starts[-1])
+            yield Batch(game, sgf, start, stop, depths, start == first, start == starts[-1])
+
+
+def _look_at(record: SgfGame, game: GameRecord, settings: JudgeSettings, show: Shower | None) -> tuple[int | None, ...]:
+    """Look at a game, show that, and say how long each of its positions is to be searched."""
+    if settings.evenly:
+        return (None,) * game.positions
+    turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(record)]
+    with settings.judges(record.size, game.sha256, 0) as judges:
+        first = tuple(look_first(turns, judges, game.game))
+        if first and show is not None:
+            show(GameAnalysis(record, game, first))
+        return tuple(choose_depths(first, judges.limit_in_force, game.positions))
 
 
 def evaluate_batch(batch: Batch, settings: JudgeSettings) -> tuple[Batch, list[PositionRecord]]:
     """The batch, and the records of its turns."""
     positions = []
     for turn in islice(turns_of(parse_sgf(batch.sgf)[0]), batch.first, batch.stop):
-        with settings.judges(batch.game.size, batch.game.sha256, turn.turn) as judges:
-            positions.append(evaluate_turn(judges, turn, batch.game.game))
+        depth = batch.depths[turn.turn]
+        with settings.judges(batch.game.size, batch.game.sha256, turn.turn, depth) as judges:
+            positions.append(evaluate_turn(judges, turn, batch.game.game, in_full=depth is None))
     return batch, positions
 
 
@@ -541,12 +654,19 @@ class Outputs:
         sections: list[str] = []
         count = 0
         with Journal(self.folder, settings, resume=resume) as journal:
-            for analysis in analyze_files(files, settings, journal, jobs=jobs, watch=watch):
+            found = analyze_files(files, settings, journal, jobs=jobs, watch=watch, show=self._show)
+            for analysis in found:
                 save_sgf(self.folder / f"{analysis.game.game}.sgf", analysis.annotated())
                 sections += [analysis.to_html()] if self.html else []
                 count += 1
             if self.html:
-                write_atomically(self.folder / REPORT, format_report("Games explained", sections))
+                write_atomically(self.folder / REPORT, format_report(say("page.title"), sections))
             if self.parquet:
                 write_parquet(self.folder / TABLE, read_lines(self.folder / LINES))
         return count
+
+    def _show(self, first: GameAnalysis) -> None:
+        """Write a first look at a game, until it is searched; the page as long as no game is complete."""
+        save_sgf(self.folder / f"{first.game.game}.sgf", first.annotated())
+        if self.html and not (self.folder / REPORT).exists():
+            write_atomically(self.folder / REPORT, format_report(say("page.title"), [first.to_html()]))

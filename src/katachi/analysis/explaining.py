@@ -1,32 +1,16 @@
 """From analyses to records: what is said of a position, and of the move that led to it.
 
-A move is explained by its tactics, by shapes that have names, by the territory that changed hands, and by the features
-of a linear evaluator.
-
->>> from katachi.go.points import parse_vertex
->>> board = Board.parse('''
-... . . . . . .
-... . . X . . .
-... . X O . . .
-... . X . . . .
-... . . . . . .
-... . . . . . .''')
->>> [(fact.tactic.value, fact.stones) for fact in find_tactics(board, parse_vertex("D4", 6))]
-[('catches in a ladder', (14,))]
->>> [shape.name.value for shape in find_shapes(board, parse_vertex("A3", 6))]
-['empty triangle']
+A move is explained by its tactics and by shapes that have names (``analysis/tactics.py``), by the territory that
+changed hands, and by the features of a linear evaluator.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
-from functools import cache
 from html import escape
 from math import fsum, isqrt
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,282 +31,22 @@ from katachi.analysis.records import (
     TerritoryRecord,
     Whose,
 )
-from katachi.analysis.report import describe_models, describe_position
-from katachi.core.contracts import Analysis, Candidate, FeatureSet, LinearEvaluator, PlacedFeatures, RankedEvaluator
+from katachi.analysis.tactics import find_shapes, find_tactics
+from katachi.analysis.words import describe_models, describe_position
+from katachi.core.contracts import (
+    Analysis,
+    Candidate,
+    Doubles,
+    FeatureSet,
+    LinearEvaluator,
+    PlacedFeatures,
+    RankedEvaluator,
+)
 from katachi.core.drawing import Layer, draw_layer
 from katachi.core.evaluators import after
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_vertex
-from katachi.go.reading import is_ladder_capture, read_ladder
-
-# Tactics
-
-
-class Tactic(Enum):
-    """What can be said of a move."""
-
-    CAPTURES = "captures"
-    ATARI = "puts in atari"
-    LADDER = "catches in a ladder"
-    SAVES = "saves from atari"
-    RUNS_IN_VAIN = "runs in vain with"
-    SELF_ATARI = "puts into atari itself"
-    LEAVES = "leaves in atari"
-
-
-class TacticalFact(NamedTuple):
-    """A tactic and the stones that it is about."""
-
-    tactic: Tactic
-    stones: tuple[int, ...]
-
-
-def find_tactics(board: Board, move: int) -> list[TacticalFact]:
-    """What a move of the player to move does at once; raises IllegalMove if simple ko or suicide forbids it."""
-    played = after(board, move)
-    taken = tuple(np.flatnonzero((board.stones != EMPTY) & (played.stones == EMPTY)).tolist())
-    facts = [TacticalFact(Tactic.CAPTURES, taken)] if taken else []
-    return [*facts, *_threats(board, played), *_rescues(board, played, move), *_self_atari(board, played, move)]
-
-
-def _chains_in_atari(board: Board, color: int) -> list[tuple[int, ...]]:
-    chains = (tuple(chain) for chain in board.chains())
-    return [chain for chain in chains if board[chain[0]] == color and board.liberty_count(chain[0]) == 1]
-
-
-def _threats(board: Board, played: Board) -> list[TacticalFact]:
-    """The opponent's chains that are in atari now and were not."""
-    return [
-        TacticalFact(
-            Tactic.LADDER if read_ladder(played, stones[0], attacker_first=False).captured else Tactic.ATARI, stones
-        )
-        for stones in _chains_in_atari(played, -board.to_play)
-        if board.liberty_count(stones[0]) > 1
-    ]
-
-
-def _rescues(board: Board, played: Board, move: int) -> list[TacticalFact]:
-    """What becomes of our chains that were in atari."""
-    facts = []
-    for chain in _chains_in_atari(board, board.to_play):
-        is_lost = is_ladder_capture(played, chain[0])
-        runs = move in played.chain(chain[0])
-        tactic = Tactic.SAVES if not is_lost else Tactic.RUNS_IN_VAIN if runs else Tactic.LEAVES
-        facts.append(TacticalFact(tactic, chain))
-    return facts
-
-
-def _self_atari(board: Board, played: Board, move: int) -> list[TacticalFact]:
-    """Our chain that the move puts into atari; one that was in atari runs in vain, and a ko is not a mistake."""
-    if move == PASS or played.liberty_count(move) > 1 or played.ko_point is not None:
-        return []
-    chain = tuple(played.chain(move))
-    ran = any(board[stone] != EMPTY and board.liberty_count(stone) == 1 for stone in chain)
-    return [] if ran else [TacticalFact(Tactic.SELF_ATARI, chain)]
-
-
-# Shapes that players have names for, found around a move by small diagrams.
-
-
-class ShapeName(Enum):
-    """What a shape is called."""
-
-    EMPTY_TRIANGLE = "empty triangle"
-    DUMPLING = "dumpling"
-    PONNUKI = "ponnuki"
-    TORTOISE_SHELL = "tortoise shell"
-    TIGERS_MOUTH = "tiger's mouth"
-    BAMBOO_JOINT = "bamboo joint"
-    HEAD_OF_THREE = "hane at the head of three"
-    HEAD_OF_TWO = "hane at the head of two"
-    DOUBLE_HANE = "double hane"
-    HANE = "hane"
-    CROSSCUT = "crosscut"
-    CUT = "cut"
-    SOLID_CONNECTION = "solid connection"
-    PEEK = "peek"
-    SHOULDER_HIT = "shoulder hit"
-    ATTACHMENT = "attachment"
-    DIAGONAL_MOVE = "diagonal move"
-    ONE_SPACE_JUMP = "one-space jump"
-    KNIGHTS_MOVE = "knight's move"
-    TWO_SPACE_JUMP = "two-space jump"
-    LARGE_KNIGHTS_MOVE = "large knight's move"
-
-
-class NamedShape(NamedTuple):
-    """A shape that a move made, and the stones that it consists of."""
-
-    name: ShapeName
-    stones: tuple[int, ...]
-
-
-# In a diagram, for the player who moved:
-#   *  a stone of theirs that may be the move     X  one that was there before
-#   O  a stone of the opponent's                  A, B  two of different chains
-#   P, Q  two of theirs of chains that the move joined
-#   L  the opponent's last move                   M  their own before
-#   .  an empty point, before too                 x  one where the move took a stone
-#   #  off the board; these may be, too: ,  not theirs    ;  not the opponent's    :  no stone    ?  anything
-_DIAGRAMS: Final[Mapping[ShapeName, tuple[str, ...]]] = {
-    ShapeName.EMPTY_TRIANGLE: ("**? *., ?,?",),
-    ShapeName.DUMPLING: ("*** ***",),
-    ShapeName.PONNUKI: (",*, *x* ,*,",),
-    ShapeName.TORTOISE_SHELL: (",**, *xx* ,**,",),
-    ShapeName.TIGERS_MOUTH: (",*? *.* ?.?",),
-    ShapeName.BAMBOO_JOINT: ("** .. **",),
-    ShapeName.HEAD_OF_THREE: ("????,? ;OOO*, ?XXX.?",),
-    ShapeName.HEAD_OF_TWO: ("???,? ;OO*, ?XX.?",),
-    ShapeName.DOUBLE_HANE: ("??,? ?.*, ?ML? XO??",),
-    ShapeName.HANE: ("?,? O*, X.?",),
-    ShapeName.CUT: ("A* XB",),
-    ShapeName.SOLID_CONNECTION: ("P* OQ",),
-    ShapeName.PEEK: ("?*? A.B ?;?",),
-    ShapeName.SHOULDER_HIT: ("?::: ?.*: ,O.: ?,?? ???? ####", "?::: ?.*: ,O.: ?,?? ???? ???? ####"),
-    ShapeName.ATTACHMENT: (",:, O*: ,:,",),
-    ShapeName.ONE_SPACE_JUMP: ("?;,? X.*, ?;,?",),
-    ShapeName.TWO_SPACE_JUMP: ("?;;,? X..*, ?;;,?",),
-    ShapeName.KNIGHTS_MOVE: ("X.,? ..*, ??,?",),
-    ShapeName.LARGE_KNIGHTS_MOVE: ("X..,? ?..*, ???,?",),
-    ShapeName.DIAGONAL_MOVE: ("X.? .*, ?,?",),
-}
-# What a name makes needless to say: that a hane at the head of two is a hane, or that a cut is made by a hane.
-_IMPLIED: Final[Mapping[ShapeName, frozenset[ShapeName]]] = {
-    ShapeName.HEAD_OF_THREE: frozenset({ShapeName.HANE}),
-    ShapeName.HEAD_OF_TWO: frozenset({ShapeName.HANE}),
-    ShapeName.DOUBLE_HANE: frozenset({ShapeName.HANE}),
-    ShapeName.CROSSCUT: frozenset({ShapeName.HANE, ShapeName.CUT}),
-    ShapeName.CUT: frozenset({ShapeName.HANE}),
-    ShapeName.TORTOISE_SHELL: frozenset({ShapeName.PONNUKI}),
-    ShapeName.DUMPLING: frozenset({ShapeName.EMPTY_TRIANGLE}),
-}
-_WAYS_TO_MOVE: Final = (  # the nearest is said of a move that nothing else is said of
-    ShapeName.DIAGONAL_MOVE,
-    ShapeName.ONE_SPACE_JUMP,
-    ShapeName.KNIGHTS_MOVE,
-    ShapeName.TWO_SPACE_JUMP,
-    ShapeName.LARGE_KNIGHTS_MOVE,
-)
-_SMALLEST_WITH_SIDES: Final = 9  # on a smaller board the fourth line belongs to no side
-_MARGIN: Final = 7  # of a board's frame, wider than any diagram
-_OFF: Final = 9
-
-Cells = tuple[tuple[int, int, str], ...]  # rows and columns from the move, and what is there
-
-
-def find_shapes(board: Board, move: int) -> list[NamedShape]:
-    """The named shapes that a move makes, each once; raises IllegalMove if simple ko or suicide forbids the move."""
-    played = after(board, move)
-    if move == PASS:
-        return []
-    view = _View(board, played, move)
-    found: dict[ShapeName, tuple[int, ...]] = {}
-    for name, cells in _all_cells():
-        if name is ShapeName.SHOULDER_HIT and board.size < _SMALLEST_WITH_SIDES:
-            continue
-        if name not in found and view.has(cells):
-            found[name] = view.stones(cells)
-    if ShapeName.CUT in found and played.liberty_count(move) == 1:  # it is taken: nothing was cut
-        del found[ShapeName.CUT]
-    if ShapeName.CUT in found and all(len(played.chain(stone)) == 1 for stone in found[ShapeName.CUT]):
-        found[ShapeName.CROSSCUT] = found[ShapeName.CUT]
-    needless = {implied for name in found for implied in _IMPLIED.get(name, ())}
-    names = [name for name in ShapeName if name in found and name not in needless]
-    named = [name for name in names if name not in _WAYS_TO_MOVE] or names[:1]
-    return [NamedShape(name, found[name]) for name in named]
-
-
-class _View:
-    """A board before and after a move as its player sees it: own stones are 1, the opponent's −1."""
-
-    def __init__(self, board: Board, played: Board, move: int) -> None:
-        self._boards = (board, played)
-        self._last = board.recent_points[:2]
-        self._size = board.size
-        self._row, self._column = divmod(move, board.size)
-        self._before, self._now = (self._frame(each, board.to_play) for each in (board, played))
-
-    def _frame(self, board: Board, color: int) -> list[list[int]]:
-        stones = board.stones.reshape(self._size, self._size) * color
-        rows: list[list[int]] = np.pad(stones, _MARGIN, constant_values=_OFF).tolist()
-        return rows
-
-    def has(self, cells: Cells) -> bool:
-        """Whether all points are what a diagram says, and its chains apart."""
-        marked: dict[str, int] = {}
-        for down, right, symbol in cells:
-            row, column = self._row + down + _MARGIN, self._column + right + _MARGIN
-            if self._now[row][column] not in _NOW[symbol]:
-                return False
-            if symbol in _BEFORE and self._before[row][column] not in _BEFORE[symbol]:
-                return False
-            if symbol in "ABPQLM":
-                marked[symbol] = (self._row + down) * self._size + self._column + right
-        if any(marked.get(symbol, move) != move for symbol, move in zip("LM", self._last, strict=True)):
-            return False
-        return self._apart(marked, "AB", 1) and self._apart(marked, "PQ", 0)
-
-    def _apart(self, marked: Mapping[str, int], pair: str, when: int) -> bool:
-        """Whether two stones, if a diagram marks them, belong to different chains before (0) or after (1) the move."""
-        first, second = (marked.get(symbol) for symbol in pair)
-        return first is None or second is None or second not in self._boards[when].chain(first)
-
-    def stones(self, cells: Cells) -> tuple[int, ...]:
-        """The stones of a diagram, on the board."""
-        points = (
-            (self._row + down) * self._size + self._column + right for down, right, mark in cells if mark in _STONES
-        )
-        return tuple(sorted(points))
-
-
-_STONES: Final = "*XOABPQLM"
-_OWN, _OTHER = frozenset({1}), frozenset({-1})
-_NONE, _NO_STONE = frozenset({EMPTY}), frozenset({EMPTY, _OFF})
-# What may stand on a point of a diagram after the move; and before, where that matters
-_NOW: Final[Mapping[str, frozenset[int]]] = {
-    **dict.fromkeys("*XPQM", _OWN),
-    **dict.fromkeys("OABL", _OTHER),
-    **dict.fromkeys(".x", _NONE),
-    ",": _NO_STONE | _OTHER,
-    ";": _NO_STONE | _OWN,
-    ":": _NO_STONE,
-    "#": frozenset({_OFF}),
-}
-_BEFORE: Final[Mapping[str, frozenset[int]]] = {**dict.fromkeys("XPQM", _OWN), ".": _NONE, "x": _OTHER}
-
-
-@cache
-def _all_cells() -> tuple[tuple[ShapeName, Cells], ...]:
-    """Every diagram in all of its symmetries, with each stone that may be the move in the middle."""
-    return tuple((name, cells) for name, diagrams in _DIAGRAMS.items() for each in diagrams for cells in _turn(each))
-
-
-def _turn(diagram: str) -> Iterator[Cells]:
-    rows = diagram.split()
-    cells = [(row, column, mark) for row, line in enumerate(rows) for column, mark in enumerate(line) if mark != "?"]
-    seen: set[frozenset[tuple[int, int, str]]] = set()
-    for first_row, first_column, mark in cells:
-        if mark != "*":
-            continue
-        for turn in _SYMMETRIES:
-            turned = [(*turn(row - first_row, column - first_column), mark) for row, column, mark in cells]
-            if frozenset(turned) not in seen:
-                seen.add(frozenset(turned))
-                yield tuple(sorted(turned, key=lambda cell: (abs(cell[0]) + abs(cell[1]), cell)))  # what is near first
-
-
-_SYMMETRIES: Final[tuple[Callable[[int, int], tuple[int, int]], ...]] = (
-    lambda row, column: (row, column),
-    lambda row, column: (row, -column),
-    lambda row, column: (-row, column),
-    lambda row, column: (-row, -column),
-    lambda row, column: (column, row),
-    lambda row, column: (column, -row),
-    lambda row, column: (-column, row),
-    lambda row, column: (-column, -row),
-)
-
+from katachi.go.points import BLACK, PASS, WHITE, format_vertex
 
 # Which territory a move moved: the points that became more Black's or more White's, and by how much together.
 
@@ -336,6 +60,7 @@ class TerritoryChange:
     """What became of the points: ``black_gain`` is their sum, all of them counted."""
 
     black_gain: float
+    by_point: Doubles  # [n²]
     to_black: tuple[int, ...]  # points that moved far, the farthest first
     to_white: tuple[int, ...]
 
@@ -347,6 +72,7 @@ def compare_ownership(before: Ownership, now: Ownership) -> TerritoryChange:
     moved = [point for point in order if abs(change[point]) >= MOVED]
     return TerritoryChange(
         float(change.sum()),
+        change,
         tuple(point for point in moved if change[point] > 0),
         tuple(point for point in moved if change[point] < 0),
     )
@@ -359,6 +85,7 @@ def compare_ownership(before: Ownership, now: Ownership) -> TerritoryChange:
 # or disappeared, all of them seen by the mover. Together they are the change of the mover's logit, exactly. Where a
 # feature is and whose stones it consists of is known of ``PlacedFeatures`` alone.
 
+SHAPES_LISTED: Final = 8
 _WHOSE: Final[dict[frozenset[int], Whose]] = {
     frozenset(): "nobody's",
     frozenset((BLACK,)): "ours",
@@ -374,7 +101,7 @@ class FeatureChange:
     index: int
     before: float
     after: float
-    places: tuple[tuple[int, ...], ...]  # the points where it came, or if nowhere, where it went; if that is known
+    places: tuple[tuple[int, ...], ...]  # where it came, or if nowhere, where it went, of those that are listed
 
     @property
     def change(self) -> float:
@@ -402,10 +129,10 @@ def explain_change(evaluator: LinearEvaluator, board: Board, move: int) -> Shape
     logit_before = -fsum(_added(evaluator, board).values())  # it is the opponent who had just moved
     before, now = _added(evaluator, passed), _added(evaluator, played)
     changed = [index for index in before.keys() | now.keys() if before.get(index, 0.0) != now.get(index, 0.0)]
-    places = _find_places(evaluator.features, changed, passed, played)
-    changes = [FeatureChange(i, before.get(i, 0.0), now.get(i, 0.0), places.get(i, ())) for i in changed]
-    changes.sort(key=lambda change: (-abs(change.change), change.index))
-    return ShapeChanges(logit_before, fsum(now.values()), fsum(before.values()) - logit_before, tuple(changes))
+    changed.sort(key=lambda i: (-abs(now.get(i, 0.0) - before.get(i, 0.0)), i))
+    places = _find_places(evaluator.features, changed[:SHAPES_LISTED], passed, played)
+    changes = tuple(FeatureChange(i, before.get(i, 0.0), now.get(i, 0.0), places.get(i, ())) for i in changed)
+    return ShapeChanges(logit_before, fsum(now.values()), fsum(before.values()) - logit_before, changes)
 
 
 def _added(evaluator: LinearEvaluator, board: Board) -> dict[int, float]:
@@ -438,14 +165,15 @@ def whose(features: FeatureSet, index: int) -> Whose:
 def sum_by_side(features: FeatureSet, changes: ShapeChanges) -> dict[Whose, float]:
     """What the shapes of each side changed together; without the turn."""
     parts: dict[Whose, list[float]] = {}
+    stones_of = features.stones_of if isinstance(features, PlacedFeatures) else lambda _: None
     for change in changes.changes:
-        parts.setdefault(whose(features, change.index), []).append(change.change)
+        stones = stones_of(change.index)
+        parts.setdefault("unknown" if stones is None else _WHOSE[stones], []).append(change.change)
     return {side: fsum(values) for side, values in parts.items()}
 
 
 # Positions
 
-SHAPES_LISTED: Final = 8
 CANDIDATES_LISTED: Final = 10
 VARIATION_LISTED: Final = 12  # moves
 _DIGITS: Final = 4
@@ -483,14 +211,19 @@ def analyze_position(game: Game, judges: Judges) -> PositionAnalysis:
     return PositionAnalysis(game.copy(), record_turn(judges, last_turn(game), analysis), tuple(layers))
 
 
-def evaluate_turn(judges: Judges, turn: Turn, game_name: str = "") -> PositionRecord:
+def evaluate_turn(judges: Judges, turn: Turn, game_name: str = "", *, in_full: bool = True) -> PositionRecord:
     """A position as a record, with what can be said of its last move without looking at the turn before."""
-    return record_turn(judges, turn, judges.analyze(turn.game), game_name)
+    record = record_turn(judges, turn, judges.analyze(turn.game), game_name)
+    return record.model_copy(update={"in_full": in_full})
 
 
 def record_turn(judges: Judges, turn: Turn, analysis: Analysis, game_name: str = "") -> PositionRecord:
     """The same from an analysis that was made."""
-    size = turn.game.size
+    explained = {"opinions": _opinions(judges, turn.game.board), "move": _explain_move(judges, turn)}
+    return _record(turn, analysis, game_name).model_copy(update=explained)
+
+
+def _record(turn: Turn, analysis: Analysis, game_name: str) -> PositionRecord:
     return PositionRecord(
         game=game_name,
         turn=turn.turn,
@@ -498,11 +231,19 @@ def record_turn(judges: Judges, turn: Turn, analysis: Analysis, game_name: str =
         to_play=_color(turn.game.to_play),
         black_wins=_round(analysis.black_wins),
         black_lead=_round(analysis.black_lead, 2),
-        candidates=tuple(_candidate(candidate, size) for candidate in analysis.candidates[:CANDIDATES_LISTED]),
-        opinions=_opinions(judges, turn.game.board),
+        candidates=_candidates(turn.game, analysis),
         ownership=None if analysis.ownership is None else tuple(np.round(analysis.ownership, 2).tolist()),
-        move=_explain_move(judges, turn),
     )
+
+
+def glance_turn(turn: Turn, analysis: Analysis, game_name: str = "") -> PositionRecord:
+    """A position as a record of a first look: values, and what the last move did, without what takes long."""
+    move = None
+    if turn.play is not None and turn.before is not None:
+        color, point = turn.play
+        vertex = format_vertex(point, turn.game.size)
+        move = MoveRecord(number=turn.number, color=_color(color), move=vertex, **_facts(turn.before, point))
+    return _record(turn, analysis, game_name).model_copy(update={"is_first_look": True, "in_full": False, "move": move})
 
 
 def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRecord:
@@ -522,8 +263,12 @@ def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRe
         "loss_foreseen": _foresee_loss(previous, found, sign),
         "prior": None if found is None else found.prior,
         "is_most_probable": found is not None and found.prior is not None and found.prior >= max(priors),
+        "in_full": previous.in_full and position.in_full,
         "is_near_pass": "pass" in (move.move, previous.move and previous.move.move),
         "territory": _territory(previous, position, move.move),
+        "best_tactics": previous.candidates[0].tactics if previous.candidates else (),
+        "answer": position.candidates[0].move if position.candidates else None,
+        "answer_tactics": position.candidates[0].tactics if position.candidates else (),
     }
     return position.model_copy(update={"move": move.model_copy(update=changes)})
 
@@ -545,48 +290,74 @@ def _territory(previous: PositionRecord, position: PositionRecord, played: str) 
         return None
     size = isqrt(len(position.ownership))
     change = compare_ownership(np.array(previous.ownership), np.array(position.ownership))
+    where, there = find_region(np.sign(change.black_gain) * change.by_point, size)
     return TerritoryRecord(
         black_gain=round(change.black_gain, 2),
         to_black=tuple(vertex for vertex in _vertices(change.to_black, size) if vertex != played),
         to_white=tuple(vertex for vertex in _vertices(change.to_white, size) if vertex != played),
-        where=name_region(change.to_black if change.black_gain > 0 else change.to_white, size),
+        where=where,
+        there=round(float(np.sign(change.black_gain)) * there, 2),
     )
 
 
-_MOST_POINTS: Final = 0.6  # the share of points that makes a region theirs
-_ZONES: Final = {  # thirds of the board, from the top and from the left
+_MOST_POINTS: Final = 0.6  # of what was gained, that makes a region the place of it
+_CORNERS: Final = {  # of thirds of the board, from the top and from the left
     (0, 0): "in the upper left",
-    (0, 1): "at the top",
     (0, 2): "in the upper right",
-    (1, 0): "on the left",
     (1, 1): "in the center",
-    (1, 2): "on the right",
     (2, 0): "in the lower left",
-    (2, 1): "at the bottom",
     (2, 2): "in the lower right",
 }
 
 
-def name_region(points: Sequence[int], size: int) -> str:
-    """Where most of some points lie, in words: a corner, a side, the center, or half of the board; empty if nowhere.
+def find_region(gains: Ownership, size: int) -> tuple[str, float]:
+    """Where most of a gain lies, [n²], and how much: a corner, the center, or a side with its corners; else nowhere.
 
-    >>> name_region([0, 1, 9], 9), name_region([36, 44], 9), name_region([], 9)
-    ('in the upper left', '', '')
+    >>> gains = np.zeros(81)
+    >>> gains[[0, 1, 9, 80]] = 1.0, 1.0, 1.0, -0.5
+    >>> find_region(gains, 9)
+    ('in the upper left', 3.0)
     """
-    if not points:
-        return ""
-    zones = [(3 * (point // size) // size, 3 * (point % size) // size) for point in points]
-    zone, count = Counter(zones).most_common(1)[0]
-    if count >= _MOST_POINTS * len(points):
-        return _ZONES[zone]
-    for axis, names in enumerate((("at the top", "at the bottom"), ("on the left", "on the right"))):
-        for third, name in zip((0, 2), names, strict=True):
-            if sum(each[axis] == third for each in zones) >= _MOST_POINTS * len(points):
-                return name
-    return ""
+    zones = np.zeros((3, 3))
+    lines, third = np.arange(size), -(-size // 3)  # rounded up, from either edge
+    thirds = 1 + (lines >= size - third).astype(int) - (lines < third)
+    np.add.at(zones, (thirds[:, None], thirds[None, :]), gains.reshape(size, size))
+    corners = {name: zones[zone] for zone, name in _CORNERS.items()}
+    rows, columns = zones.sum(axis=1), zones.sum(axis=0)
+    sides = {"at the top": rows[0], "at the bottom": rows[2], "on the left": columns[0], "on the right": columns[2]}
+    for places in (corners, sides):
+        name = max(places, key=lambda each: float(places[each]))
+        if places[name] > 0 and places[name] >= _MOST_POINTS * gains.sum():
+            return name, float(places[name])
+    return "", 0.0
 
 
 # A position
+
+
+def _candidates(game: Game, analysis: Analysis) -> tuple[CandidateRecord, ...]:
+    """What was considered, and what the best of it would do."""
+    found = [_candidate(candidate, game.size) for candidate in analysis.candidates[:CANDIDATES_LISTED]]
+    if found and game.board.is_legal(analysis.candidates[0].move):
+        found[0] = found[0].model_copy(update=_facts(game.board, analysis.candidates[0].move))
+    return tuple(found)
+
+
+def _facts(board: Board, move: int) -> dict[str, Any]:
+    """What a move does at once, and the shapes that it makes, as records have it."""
+    size = board.size
+    return {
+        "tactics": tuple(
+            TacticRecord(
+                what=fact.tactic.value, stones=_vertices(fact.stones, size), others=_vertices(fact.others, size)
+            )
+            for fact in find_tactics(board, move)
+        ),
+        "named_shapes": tuple(
+            NamedShapeRecord(name=shape.name.value, stones=_vertices(shape.stones, size))
+            for shape in find_shapes(board, move)
+        ),
+    }
 
 
 def _candidate(candidate: Candidate, size: int) -> CandidateRecord:
@@ -615,7 +386,6 @@ def _explain_move(judges: Judges, turn: Turn) -> MoveRecord | None:
     color, move = turn.play
     board, size = turn.before, turn.before.size
     evaluators = judges.all_evaluators
-    tactics = find_tactics(board, move)
     return MoveRecord(
         number=turn.number,
         color=_color(color),
@@ -631,11 +401,7 @@ def _explain_move(judges: Judges, turn: Turn) -> MoveRecord | None:
             if isinstance(evaluator, RankedEvaluator)
             for people in explain_people(name, evaluator, board, move)
         ),
-        tactics=tuple(TacticRecord(what=fact.tactic.value, stones=_vertices(fact.stones, size)) for fact in tactics),
-        named_shapes=tuple(
-            NamedShapeRecord(name=shape.name.value, stones=_vertices(shape.stones, size))
-            for shape in find_shapes(board, move)
-        ),
+        **_facts(board, move),
     )
 
 

@@ -6,7 +6,7 @@ there is none, the evaluators are asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Final, NamedTuple
@@ -76,6 +76,26 @@ class Judges:
             analysis = _complete(analysis, evaluator, game)
         return analysis
 
+    def glance(self, games: Sequence[Game]) -> list[Analysis] | None:
+        """What a network says of all positions of one game at once, without search; None if no evaluator can."""
+        evaluators = self.all_evaluators
+        own = None if self.player is None else find_evaluator(self.player)
+        known = [each for each in (own, *evaluators.values()) if isinstance(each, OutcomeEvaluator) and has_value(each)]
+        if not known or not games:
+            return None
+        network = at_komi_of(known[0], games[0])
+        assert isinstance(network, OutcomeEvaluator)
+        evaluation, outcome = network.evaluate_outcomes([game.board for game in games])
+        return [
+            Analysis(
+                tuple(Candidate(move, None, float(policy[move])) for move in _most_probable(game, policy)),
+                float(outcome.black_wins[index]),
+                float(outcome.black_lead[index]),
+                outcome.ownership[index],
+            )
+            for index, (game, policy) in enumerate(zip(games, evaluation.policy, strict=True))
+        ]
+
     @property
     def limit_in_force(self) -> Limit:
         """When the player stops: the limit given, or else its own."""
@@ -94,11 +114,16 @@ def analyze_by(evaluator: Evaluator, game: Game) -> Analysis:
     """What an evaluator says of a position without looking ahead: the most probable moves, and what they are worth."""
     evaluator = at_komi_of(evaluator, game)
     black_wins, policies = evaluator.evaluate([game.board])
-    policy = np.where(game.legal_moves(), policies[0], 0)
-    moves = sorted(moves_of(policy > 0), key=lambda move: -policy[move])[:CANDIDATES] or [PASS]
+    policy = policies[0]
+    moves = _most_probable(game, policy)
     sweep = evaluator.evaluate_afterstates(game.board) if isinstance(evaluator, AfterstateEvaluator) else None
     candidates = [Candidate(move, None if sweep is None else float(sweep[move]), float(policy[move])) for move in moves]
     return Analysis(tuple(candidates), float(black_wins[0]) if has_value(evaluator) else None)
+
+
+def _most_probable(game: Game, policy: Floats) -> list[int]:
+    legal = np.where(game.legal_moves(), policy, 0)
+    return sorted(moves_of(legal > 0), key=lambda move: -legal[move])[:CANDIDATES] or [PASS]
 
 
 def _complete(analysis: Analysis, evaluator: Evaluator, game: Game) -> Analysis:

@@ -15,6 +15,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from katachi.analysis.words import say, say_color
 from katachi.core.contracts import (
     AfterstateEvaluator,
     Analysis,
@@ -29,7 +30,7 @@ from katachi.core.contracts import (
 from katachi.core.drawing import OWNERSHIP_LEGEND, Layer, Style, ownership_layer
 from katachi.features.influence import ChenInfluence, map_influence
 from katachi.go.game import Game
-from katachi.go.points import BLACK, EMPTY, PASS, format_color
+from katachi.go.points import BLACK, EMPTY, PASS
 from katachi.go.scoring import estimate_status
 
 _LEAST_SHARE: Final = 0.5  # percent: what is less likely is left out
@@ -108,9 +109,9 @@ class WinLayer(LayerKind):
     """How often the player to move wins after each move."""
 
     name = "wins"
-    title = "Win probability of each move"
-    button = "Win probability"
-    legend = "How often {how}."
+    title = say("layer.wins")
+    button = say("layer.wins_button")
+    legend = say("layer.wins_legend", how="{how}")
     unit = "%"
     style = "disc"
 
@@ -119,21 +120,22 @@ class WinLayer(LayerKind):
         most = max((candidate.visits for candidate in analysis.candidates), default=0)
         seen = [candidate for candidate in analysis.candidates if candidate.visits >= _LEAST_VISITED * most]
         wins = _by_move(game, replace(analysis, candidates=tuple(seen)), lambda candidate: candidate.black_wins)
-        return self._make(game, 100 * wins, "as far as the player looked ahead")
+        return self._make(game, 100 * wins, say("layer.looked_ahead"))
 
     def of_evaluator(self, game: Game, name: str, evaluator: Evaluator) -> Layer | None:
         """After each legal move, of an evaluator that values all of them at once."""
         if not isinstance(evaluator, AfterstateEvaluator):
             return None
         sweep = evaluator.evaluate_afterstates(game.board)[:-1]
-        return self._make(game, 100 * np.where(game.legal_moves()[:-1], sweep, np.nan), f"{name} without looking ahead")
+        return self._make(game, 100 * np.where(game.legal_moves()[:-1], sweep, np.nan), say("layer.no_look", name=name))
 
     def _make(self, game: Game, black: Doubles, how: str) -> Layer | None:
         wins = black if game.to_play == BLACK else 100 - black
         if np.isnan(wins).all():
             return None
         low, high = float(np.nanmin(wins)), float(np.nanmax(wins))
-        how = f"{format_color(game.to_play)} wins after a move there, {how}"
+        color = say_color("black" if game.to_play == BLACK else "white")
+        how = say("layer.wins_after", color=color, how=how)
         return self._numbers(wins, low if low < high else low - 1, high, how)
 
 
@@ -141,9 +143,8 @@ class PolicyLayer(LayerKind):
     """How likely each move is; who predicts people is asked first, because that is what one wants to see."""
 
     name = "policy"
-    title = "Move probability"
-    button = "Move probability"
-    legend = "How likely {how}."
+    title = button = say("layer.policy")
+    legend = say("layer.policy_legend", how="{how}")
     unit = "%"
     style = "disc"
     by_rank = True
@@ -156,14 +157,13 @@ class PolicyLayer(LayerKind):
     def of_analysis(self, game: Game, analysis: Analysis) -> Layer | None:
         """How likely the player found each move before it looked ahead."""
         shares = _by_move(game, analysis, lambda candidate: candidate.prior)
-        return self._make(100 * shares, "a move there is good, before looking ahead")
+        return self._make(100 * shares, say("layer.policy_prior"))
 
     def of_evaluator(self, game: Game, name: str, evaluator: Evaluator) -> Layer | None:
         """By an evaluator's policy."""
         shares = evaluator.evaluate([game.board]).policy[0, :-1].astype(np.float64)
-        people = isinstance(evaluator, RankedEvaluator)
-        what = "people play there" if people else "a move there is good, without looking ahead"
-        return self._make(100 * np.where(game.legal_moves()[:-1], shares, np.nan), f"{what}, by {name}")
+        what = "layer.policy_people" if isinstance(evaluator, RankedEvaluator) else "layer.policy_good"
+        return self._make(100 * np.where(game.legal_moves()[:-1], shares, np.nan), say(what, name=name))
 
     def _make(self, shares: Doubles, how: str) -> Layer | None:
         shares = np.where(shares >= _LEAST_SHARE, shares, np.nan)
@@ -174,10 +174,10 @@ class VisitLayer(LayerKind):
     """How often a search looked at each move."""
 
     name = "visits"
-    title = "Search visits"
-    button = "Visits"
-    legend = "How often the search looked at a move there; it looks most at what it likes."
-    unit = "visits"
+    title = say("layer.visits")
+    button = say("layer.visits_button")
+    legend = say("layer.visits_legend")
+    unit = say("layer.visits_unit")
     style = "disc"
 
     def of_analysis(self, game: Game, analysis: Analysis) -> Layer | None:
@@ -202,30 +202,29 @@ class TerritoryLayer(LayerKind):
     """Whose each point will be: by an analysis, by an evaluator that knows, or by playouts."""
 
     name = "territory"
-    title = "Territory"
-    button = "Territory"
+    title = button = say("layer.territory")
     legend = OWNERSHIP_LEGEND
     style = "square"
 
     def of_analysis(self, game: Game, analysis: Analysis) -> Layer | None:  # noqa: ARG002
-        return None if analysis.ownership is None else ownership_layer(analysis.ownership, "as the player expects it")
+        how = say("layer.territory_player")
+        return None if analysis.ownership is None else ownership_layer(analysis.ownership, how)
 
     def of_evaluator(self, game: Game, name: str, evaluator: Evaluator) -> Layer | None:
         if not isinstance(evaluator, OwnershipEvaluator):
             return None
-        return ownership_layer(evaluator.ownership([game.board])[0], f"by {name}")
+        return ownership_layer(evaluator.ownership([game.board])[0], say("layer.territory_model", name=name))
 
     def of_game(self, game: Game) -> Layer:
-        return ownership_layer(estimate_status(game.board, _PLAYOUTS).ownership, "by playouts")
+        return ownership_layer(estimate_status(game.board, _PLAYOUTS).ownership, say("layer.territory_playouts"))
 
 
 class InfluenceLayer(LayerKind):
     """How far the stones reach, where no stone is."""
 
     name = "influence"
-    title = "Influence"
-    button = "Influence"
-    legend = "How far the stones reach: above 0 is Black's, below is White's."
+    title = button = say("layer.influence")
+    legend = say("layer.influence_legend")
 
     def of_game(self, game: Game) -> Layer:
         black, white = map_influence(game.board, ChenInfluence())
@@ -236,9 +235,9 @@ class ShapeLayer(LayerKind):
     """What the shapes at each point add to the log-odds of Black, of an evaluator that is a sum of shapes."""
 
     name = "shapes"
-    title = "Shapes that fired"
-    button = "Shapes"
-    legend = "What the shapes around each point add to the log-odds of Black, by {how}."
+    title = say("layer.shapes")
+    button = say("layer.shapes_button")
+    legend = say("layer.shapes_legend", how="{how}")
 
     def of_evaluator(self, game: Game, name: str, evaluator: Evaluator) -> Layer | None:
         if not (isinstance(evaluator, LinearEvaluator) and isinstance(evaluator.features, PlacedFeatures)):

@@ -31,8 +31,23 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+class TacticRecord(Record):
+    """What a move did at once."""
+
+    what: str
+    stones: tuple[Vertex, ...]
+    others: tuple[Vertex, ...] = ()  # of a second chain: what was cut off, or put in double atari
+
+
+class NamedShapeRecord(Record):
+    """A shape that has a name, which a move made."""
+
+    name: str
+    stones: tuple[Vertex, ...]
+
+
 class CandidateRecord(Record):
-    """A move that was considered; the variation begins with it."""
+    """A move that was considered; the variation begins with it. What the best one does is listed."""
 
     move: Vertex
     black_wins: Probability | None = None
@@ -40,6 +55,8 @@ class CandidateRecord(Record):
     prior: Probability | None = None
     visits: int = Field(default=0, ge=0)
     variation: tuple[Vertex, ...] = ()
+    tactics: tuple[TacticRecord, ...] = ()
+    named_shapes: tuple[NamedShapeRecord, ...] = ()
 
 
 class OpinionRecord(Record):
@@ -77,7 +94,8 @@ class TerritoryRecord(Record):
     black_gain: float
     to_black: tuple[Vertex, ...]
     to_white: tuple[Vertex, ...]
-    where: str = ""  # most of those that went to who gained, if they lie together
+    where: str = ""  # where most of the gain lies, if it lies together
+    there: float = 0.0  # what Black gained in that part of the board
 
 
 class PeopleRecord(Record):
@@ -87,20 +105,6 @@ class PeopleRecord(Record):
     rank: int | None
     likely: tuple[tuple[Vertex, Probability], ...]
     played: Probability
-
-
-class TacticRecord(Record):
-    """What a move did at once."""
-
-    what: str
-    stones: tuple[Vertex, ...]
-
-
-class NamedShapeRecord(Record):
-    """A shape that has a name, which a move made."""
-
-    name: str
-    stones: tuple[Vertex, ...]
 
 
 class MoveRecord(Record):
@@ -119,26 +123,41 @@ class MoveRecord(Record):
     prior: Probability | None = None  # how likely it was held before looking ahead
     is_most_probable: bool = False  # whether no other move was held as likely
     is_near_pass: bool = False  # whether it is a pass, or comes after one
+    in_full: bool = True  # whether both positions, before and after it, were searched in full
     shapes: tuple[ShapesRecord, ...] = ()
     territory: TerritoryRecord | None = None
     people: tuple[PeopleRecord, ...] = ()
     tactics: tuple[TacticRecord, ...] = ()
     named_shapes: tuple[NamedShapeRecord, ...] = ()
+    best_tactics: tuple[TacticRecord, ...] = ()  # what the best candidate would have done
+    answer: Vertex | None = None  # the best candidate after it, and what that does
+    answer_tactics: tuple[TacticRecord, ...] = ()
 
     @property
     def sure_loss(self) -> float | None:
         """What can be claimed that a move lost of the chance to win.
 
         Nothing of a move that the search before found as good as any, or that was held likely by what knows how strong
-        players play, and nothing once somebody passed, when the game may be over: such a loss is more often an error of
-        the analysis.
+        players play, nothing once somebody passed, when the game may be over, and nothing unless both positions are
+        searched in full: such a loss is more often an error of the analysis.
         """
-        if self.loss is None:
+        return self._claim(self.loss)
+
+    @property
+    def sure_points(self) -> float | None:
+        """The same in points."""
+        return self._claim(self.points_lost)
+
+    def _claim(self, loss: float | None) -> float | None:
+        if loss is None:
             return None
         is_good = self.order == 0 or (self.loss_foreseen is not None and self.loss_foreseen <= 0)
-        if is_good or self.is_most_probable or (self.prior or 0) >= LIKELY or self.is_near_pass:
-            return min(0.0, self.loss)
-        return self.loss
+        return loss if self.can_be_mistake and not is_good and self.in_full else min(0.0, loss)
+
+    @property
+    def can_be_mistake(self) -> bool:
+        """Whether it may be called a mistake at all: people play it seldom, and nobody has passed."""
+        return not (self.is_most_probable or (self.prior or 0) >= LIKELY or self.is_near_pass)
 
 
 class PositionRecord(Record):
@@ -154,6 +173,8 @@ class PositionRecord(Record):
     candidates: tuple[CandidateRecord, ...] = ()
     opinions: tuple[OpinionRecord, ...] = ()
     ownership: tuple[float, ...] | None = None  # row by row from the top, +1 is Black's
+    is_first_look: bool = False  # whether it is the network's value alone, to be searched later
+    in_full: bool = True  # whether the search was as long as any of the game
     move: MoveRecord | None = None
 
 
@@ -215,6 +236,7 @@ class Losses(NamedTuple):
     moves: int
     mistakes: int
     mean: float
+    points: float | None = None  # lost by a move on average, if leads are known
 
 
 def moves_of_game(positions: Iterable[PositionRecord]) -> list[MoveRecord]:
@@ -231,7 +253,12 @@ def find_mistakes(positions: Iterable[PositionRecord], least: float = LEAST_MIST
 
 def count_losses(positions: Iterable[PositionRecord], color: Color) -> Losses:
     """What a side surely lost; a move that was better than expected lost nothing."""
-    claims = [move.sure_loss for move in moves_of_game(positions) if move.color == color]
-    losses = [max(0.0, loss) for loss in claims if loss is not None]
+    moves = [move for move in moves_of_game(positions) if move.color == color]
+    losses = [max(0.0, loss) for move in moves if (loss := move.sure_loss) is not None]
     mistakes = sum(loss >= LEAST_MISTAKE for loss in losses)
-    return Losses(len(losses), mistakes, sum(losses) / len(losses) if losses else 0.0)
+    points = [max(0.0, lost) for move in moves if (lost := move.sure_points) is not None]
+    return Losses(len(losses), mistakes, _mean(losses) or 0.0, _mean(points))
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,4 +1,4 @@
-"""An analysis for people: in words, inside a game record, and as one page with graphs and boards.
+"""An analysis for people: inside a game record, and as one page with graphs and boards; words.py has the sentences.
 
 The page works without a network and without scripts, in light and dark and on paper; all text is escaped.
 """
@@ -11,7 +11,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import cycle
-from math import exp
 from typing import Final
 
 import numpy as np
@@ -23,183 +22,28 @@ from katachi.analysis.records import (
     CandidateRecord,
     GameRecord,
     MoveRecord,
-    PeopleRecord,
     PositionRecord,
-    ShapesRecord,
-    TerritoryRecord,
-    count_losses,
     find_mistakes,
 )
+from katachi.analysis.words import (
+    MOVES_LISTED,
+    describe_candidate,
+    describe_game,
+    describe_loss,
+    describe_move,
+    say,
+    say_color,
+)
+from katachi.analysis.words import describe_models as describe_models
+from katachi.analysis.words import describe_position as describe_position
+from katachi.analysis.words import describe_value as describe_value
 from katachi.core.drawing import frame_page
 from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg
 from katachi.go.points import BLACK, PASS, WHITE, format_sgf_point, parse_vertex
 from katachi.sgf import Node, SgfGame, parse_sgf
-from katachi.sgf.record import format_grade
 from katachi.sgf.repairs import DEFAULT_LIMITS
 from katachi.sgf.tree import escape as escape_sgf
-
-# In words: a few lines for each position, as comments, pages and the terminal show them.
-
-MOVES_LISTED: Final = 3
-_SHAPES_LISTED: Final = 4
-_POINTS_LISTED: Final = 8
-_STONES_LISTED: Final = 3
-_LEAST_GAIN: Final = 1.5  # points: less is within the error
-_MOST: Final = 0.5  # of the players
-_MISTAKES_LISTED: Final = 10
-# of the named shapes, those that stones have; the others are ways to move
-_MADE: Final = frozenset(
-    ("empty triangle", "dumpling", "ponnuki", "tortoise shell", "tiger's mouth", "bamboo joint", "solid connection")
-)
-
-
-def describe_position(position: PositionRecord) -> list[str]:
-    """The lines about a position and the move that led to it, in players' words."""
-    lines = [describe_value(position.black_wins, position.black_lead)]
-    if position.move is not None:
-        lines += describe_move(position.move)
-    if position.candidates:
-        moves = ", ".join(describe_candidate(candidate, position) for candidate in position.candidates[:MOVES_LISTED])
-        lines.append(f"{position.to_play.capitalize()} to play: {moves}.")
-    return [line for line in lines if line]
-
-
-def describe_models(move: MoveRecord | None) -> list[str]:
-    """How the models see a move, shape by shape: arithmetic, for who asks."""
-    if move is None:
-        return []
-    return [line for shapes in move.shapes for line in describe_shapes(shapes, move.color.capitalize())]
-
-
-def describe_value(black_wins: float | None, black_lead: float | None) -> str:
-    """``Black wins 53.2 %, White leads by 1.5.``, as far as it is known."""
-    parts = [] if black_wins is None else [f"Black wins {black_wins:.1%}".replace("%", " %")]
-    if black_lead is not None:
-        leader = "Black" if black_lead >= 0 else "White"
-        parts.append(f"{leader} leads by {abs(black_lead):.1f}")
-    return ", ".join(parts) + "." if parts else ""
-
-
-def describe_candidate(candidate: CandidateRecord, position: PositionRecord) -> str:
-    """``D4 (57 %, 120 visits)``; the chance is that of the player to move."""
-    notes = []
-    if candidate.black_wins is not None:
-        wins = candidate.black_wins if position.to_play == "black" else 1 - candidate.black_wins
-        notes.append(f"{100 * wins:.0f} %")
-    if candidate.visits > 1:
-        notes.append(f"{candidate.visits} visits")
-    elif candidate.prior is not None and candidate.black_wins is None:
-        notes.append(f"{100 * candidate.prior:.0f} % likely")
-    return candidate.move + (f" ({', '.join(notes)})" if notes else "")
-
-
-def describe_move(move: MoveRecord) -> list[str]:
-    """The lines about a move: what it lost, did, changed, and what people would have played."""
-    lines = [describe_loss(move), describe_tactics(move)]
-    if move.territory is not None:
-        lines.append(describe_territory(move.territory))
-    lines.append(describe_people(move.people))
-    return [line for line in lines if line]
-
-
-def describe_loss(move: MoveRecord) -> str:
-    """What a move surely lost, and what was better; empty if that is not a mistake."""
-    loss = move.sure_loss
-    if loss is None or loss < LEAST_MISTAKE:
-        return ""
-    points = f" and {move.points_lost:.1f} points" if move.points_lost and move.points_lost > 0 else ""
-    better = f"; {move.best} was better" if move.best and move.best != move.move else ""
-    return f"{move.color.capitalize()} {move.move} lost {100 * loss:.1f} %{points}{better}."
-
-
-def describe_tactics(move: MoveRecord) -> str:
-    """What a move did at once, and the shapes that it made or was, in one sentence; empty if there is nothing."""
-    facts = [f"{fact.what} {_stones(fact.stones)}" for fact in move.tactics]
-    for shape in move.named_shapes:
-        article = "an" if shape.name[0] in "aeiou" else "a"
-        facts.append(f"{'makes' if shape.name in _MADE else 'is'} {article} {shape.name}")
-    return f"{move.color.capitalize()} {move.move} {'; '.join(facts)}." if facts else ""
-
-
-def describe_shapes(shapes: ShapesRecord, mover: str) -> list[str]:
-    """What the shapes on the board gave the mover before and after, and the largest parts; ``ours`` are the mover's."""
-    sides = [f"{side} {value:+.2f}" for side, value in shapes.sides.items() if abs(value) >= 0.005]
-    parts = ", ".join([*sorted(sides), f"the turn {shapes.turn:+.2f}"])
-    chances = " before, ".join(
-        f"{100 / (1 + exp(-logit)):.0f} %" for logit in (shapes.logit_before, shapes.logit_after)
-    )
-    lines = [f"By its shapes {shapes.evaluator} gave {mover} {chances} after (log-odds: {parts})."]
-    for shape in shapes.shapes[:_SHAPES_LISTED]:
-        words = shape.shape.splitlines()[0].removeprefix("LI ").removeprefix("LD ").replace("x", "×", 1)
-        where = f" at {_points(shape.places[0])}" if len(shape.places) == 1 else ""
-        lines.append(f"  {shape.after - shape.before:+.3f} by {words}{where}")
-    return lines
-
-
-def describe_territory(territory: TerritoryRecord) -> str:
-    """Who gained about how many points, and where; empty if no single point moved far, or too little in all."""
-    gain = territory.black_gain
-    if not (territory.to_black or territory.to_white) or abs(gain) < _LEAST_GAIN:
-        return ""
-    moved = territory.to_black if gain > 0 else territory.to_white
-    where = f", most of them {territory.where}" if moved and territory.where else ""
-    return f"{'Black' if gain > 0 else 'White'} gains about {abs(gain):.0f} points{where}."
-
-
-def describe_people(people: Sequence[PeopleRecord]) -> str:
-    """What players of the highest rank that a network knows would have played, and how many the move that was."""
-    best = max((one for one in people if one.likely), key=lambda one: one.rank or 0, default=None)
-    if best is None:
-        return ""
-    who = "people" if best.rank is None else f"{format_grade(best.rank)} players"
-    (first, share), *others = best.likely
-    if share >= _MOST:
-        said = f"Most {who} play {first} ({100 * share:.0f} %)"
-    else:
-        moves = ", ".join(f"{move} ({100 * each:.0f} %)" for move, each in ((first, share), *others))
-        said = f"{who[0].upper()}{who[1:]} play {moves}"
-    return f"{said}; this move {_rarely(best.played)}."
-
-
-def _rarely(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.01 else "hardly any"
-
-
-def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
-    """The lines about a whole game: who analysed it, what each side lost, and the biggest mistakes."""
-    lines = [f"Analysed by {describe_judges(game)}."]
-    for color in ("black", "white"):
-        losses = count_losses(positions, color)
-        if losses.moves:
-            lines.append(
-                f"{color.capitalize()}: {losses.mistakes} mistakes in {losses.moves} moves, "
-                f"{100 * losses.mean:.1f} % lost by a move on average."
-            )
-    mistakes = find_mistakes(positions)[:_MISTAKES_LISTED]
-    if mistakes:
-        lines.append(f"Moves that lost at least {LEAST_MISTAKE:.0%}, the biggest first:".replace("%", " %"))
-        lines += [f"  {move.number}: {describe_loss(move)}" for move in mistakes]
-    return lines
-
-
-def describe_judges(game: GameRecord) -> str:
-    """Who analysed a game, and for how long."""
-    limits = [f"{game.simulations} simulations"] if game.simulations else []
-    limits += [f"{game.seconds:g} s"] if game.seconds else []
-    player = f"{game.player} ({' or '.join(limits)} a position)" if game.player and limits else game.player
-    return " with ".join(filter(None, (player, ", ".join(game.evaluators)))) or "nobody"
-
-
-def _stones(points: Sequence[str]) -> str:
-    """Few stones by their points, many by their number and one of them."""
-    return " ".join(points) if len(points) <= _STONES_LISTED else f"{len(points)} stones at {points[0]}"
-
-
-def _points(points: Sequence[str]) -> str:
-    more = len(points) - _POINTS_LISTED
-    return " ".join(points[:_POINTS_LISTED]) + (f" and {more} more" if more > 0 else "")
-
 
 # An analysis inside a record: comments, labels, marks, variations and win rates that other programs show.
 #
@@ -347,7 +191,10 @@ def _add_variation(node: Node, position: PositionRecord, following: PositionReco
     for color, vertex in zip(colors, best.variation, strict=False):
         last = last.add_child({color: [_sgf_point(vertex, size)]})
     first = node.children[-1]
-    first.properties |= {MARK: [_OWN_NODE], "C": [escape_sgf(f"katachi: {describe_candidate(best, position)}")]}
+    first.properties |= {
+        MARK: [_OWN_NODE],
+        "C": [escape_sgf(say("comment.variation", candidate=describe_candidate(best, position)))],
+    }
 
 
 # Comments
@@ -391,8 +238,9 @@ def draw_graph(positions: Sequence[PositionRecord]) -> str:
     """The chances of a game, turn by turn; a turn without one leaves a gap, and hovering shows the numbers."""
     step = _WIDTH / max(1, len(positions) - 1)
     wins = [None if p.black_wins is None else _HEIGHT * (1 - p.black_wins) for p in positions]
+    title = escape(say("page.graph"))
     parts = [
-        f'<svg class="graph" viewBox="0 -4 {_WIDTH:g} {_HEIGHT + 8:g}" role="img" aria-label="Win rate of Black">',
+        f'<svg class="graph" viewBox="0 -4 {_WIDTH:g} {_HEIGHT + 8:g}" role="img" aria-label="{title}">',
         f'<path class="middle" d="M0 {_HEIGHT / 2:g}H{_WIDTH:g}"/>',
         f'<path class="lead" d="{_line(_leads(positions), step)}"/>',
         f'<path class="wins" d="{_line(wins, step)}"/>',
@@ -422,10 +270,11 @@ def _line(heights: Sequence[float | None], step: float) -> str:
 
 def _hover(position: PositionRecord, x: float, step: float) -> str:
     move = position.move
-    first = "" if move is None else f"{move.number}. {move.color.capitalize()} {move.move}. "
-    text = (
-        first + describe_value(position.black_wins, position.black_lead) + (" " + describe_loss(move) if move else "")
-    )
+    parts = [describe_value(position.black_wins, position.black_lead)]
+    if move is not None:
+        parts.insert(0, say("move.hover", number=move.number, color=say_color(move.color), move=move.move))
+        parts.append(describe_loss(move))
+    text = " ".join(filter(None, parts))
     return (
         f'<rect class="hover" x="{x - step / 2:.1f}" y="0" width="{step:.1f}" height="{_HEIGHT:g}">'
         f"<title>{escape(text)}</title></rect>"
@@ -480,14 +329,14 @@ def draw_game(record: SgfGame, game: GameRecord, positions: Sequence[PositionRec
     lines = "\n".join(describe_game(game, positions))
     return (
         f'<section class="katachi">\n<h2>{escape(_title(game))}</h2>\n{draw_graph(positions)}\n'
-        f'<p class="soft">Black’s chance to win (line) and lead (dashed); dots are mistakes.</p>\n'
+        f'<p class="soft">{escape(say("page.legend"))}</p>\n'
         f'<pre>{escape(lines)}</pre>\n<div class="mistakes">{"".join(figures)}</div>\n</section>'
     )
 
 
 def _title(game: GameRecord) -> str:
     sides = [" ".join(filter(None, side)) for side in ((game.black, game.black_rank), (game.white, game.white_rank))]
-    players = " – ".join(side or color for side, color in zip(sides, ("Black", "White"), strict=True))
+    players = " – ".join(side or color for side, color in zip(sides, map(say_color, ("black", "white")), strict=True))
     return ", ".join(filter(None, (game.game, players, f"{game.size}×{game.size}", game.result)))
 
 
@@ -496,9 +345,14 @@ def _draw_mistake(move: MoveRecord, board: Board) -> str:
     labels = {_point(move.best, board): "A", _point(move.move, board): "1"}
     labels.pop(PASS, None)
     shades = {point: _SHADES[label] for point, label in labels.items()}
-    text = "\n".join([f"Move {move.number}: {move.color} {move.move}.", *describe_move(move)])
+    title = say("move.title", number=move.number, color=say_color(move.color), move=move.move)
+    text = "\n".join([title, *describe_move(move)])
     models = "\n".join(describe_models(move))
-    more = f"<details><summary>How the model sees it</summary><pre>{escape(models)}</pre></details>" if models else ""
+    more = (
+        f"<details><summary>{escape(say('page.models'))}</summary><pre>{escape(models)}</pre></details>"
+        if models
+        else ""
+    )
     picture = draw_svg(board.diagram, labels=labels, shades=shades)
     return f"<figure>{picture}<figcaption><pre>{escape(text)}</pre>{more}</figcaption></figure>"
 

@@ -16,7 +16,7 @@ from typing import IO, Final
 
 import numpy as np
 
-from katachi.bench.report import BenchmarkError, Report, Row, Target
+from katachi.bench import BenchmarkError, Report, Row, Target
 from katachi.core.disk import usable_cores
 
 SIZE: Final = 9

@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, import_twin, measure
+from katachi.bench import BenchmarkError, Contestant, Report, Row, Target, import_twin, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.cards import CONFIDENCE, ModelError
 from katachi.core.contracts import Doubles, Floats

@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
+from katachi.bench import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.bench.shapes import random_positions
 from katachi.core.contracts import Limit
 from katachi.core.models import load_model

@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from katachi.bench import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.bench.kernels.shapes import sweep_boards, value_afterstates
-from katachi.bench.report import BenchmarkError, Contestant, Report, Row, Target, load_twin, measure
 from katachi.core.contracts import Floats
 from katachi.core.evaluators import after, moves_of
 from katachi.crbm.config import CrbmConfig

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 from urllib.request import HTTPCookieProcessor, build_opener
 
-from katachi.bench.report import BenchmarkError, Report, Row
+from katachi.bench import BenchmarkError, Report, Row
 from katachi.core.training import METRICS
 from katachi.players.specs import bundled_players
 

@@ -23,7 +23,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from katachi.bench.report import BenchmarkError, Report, Row, Target
+from katachi.bench import BenchmarkError, Report, Row, Target
 
 PEOPLE: Final = 20
 WANTED: Final = 0.1  # seconds, at the 95th centile

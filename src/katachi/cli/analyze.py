@@ -33,6 +33,7 @@ def analyze(
     ),
     simulations: common.Simulations = None,
     seconds: common.Seconds = None,
+    evenly: Annotated[bool, typer.Option("--evenly", help="Search all positions as long, quiet ones too.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume what is in the folder.")] = False,
     strip: Annotated[bool, typer.Option("--strip", help="Only take analyses out of the files.")] = False,
     html: Annotated[bool, typer.Option(help="Write all games as one page.")] = True,
@@ -48,6 +49,9 @@ def analyze(
     and report.html with graphs and the biggest mistakes. Without a player and a model, level-10 looks ahead by
     200 simulations, and the model of local shapes for the size of the board explains. Analyses that a file carries
     already are replaced.
+
+    First a network values the whole game, within seconds; that is written at once, to be replaced. Then every position
+    is searched: in full where the value falls by a move, by an eighth of that elsewhere, unless --evenly.
 
     --resume continues an interrupted analysis, to the same result; only with --seconds do the numbers differ each time.
 
@@ -66,7 +70,7 @@ def analyze(
         return
     common.check_programs(allow_commands, player)
     settings = JudgeSettings(
-        player=player, models=tuple(model or ()), simulations=simulations, seconds=seconds, seed=seed
+        player=player, models=tuple(model or ()), simulations=simulations, seconds=seconds, seed=seed, evenly=evenly
     )
     outputs = Outputs(out, html=html, parquet=parquet)
     turns = _count_turns(files, settings)
@@ -80,9 +84,22 @@ def analyze(
         typer.echo(json.dumps({"games": games, "positions": turns, "out": str(out)}))
         return
     typer.echo(f"{_count(games, 'game')}, {_count(turns, 'position')}: written to {out}")
+    if games == 1:
+        typer.echo("\n".join(_summary(out)))
     common.name_next_step(
         f"open {out / 'report.html'} in a browser" if html else f"open a game in {out} with an SGF editor"
     )
+
+
+def _summary(out: Path) -> list[str]:
+    """What is said of the only game of an analysis."""
+    from katachi.analysis.batches import LINES, read_lines
+    from katachi.analysis.records import GameRecord, PositionRecord
+    from katachi.analysis.words import describe_game
+
+    lines = list(read_lines(out / LINES))
+    positions = [line for line in lines if isinstance(line, PositionRecord)]
+    return [text for line in lines if isinstance(line, GameRecord) for text in describe_game(line, positions)]
 
 
 def _count_turns(files: list[Path], settings: JudgeSettings) -> int:

@@ -194,7 +194,7 @@ def _sources(
     """Those who are asked; GNU Go may be missing as long as nobody named it."""
     from katachi.data.labeling import Marks, Playouts
     from katachi.gtp import EngineFailure
-    from katachi.gtp.labels import DEFAULT_ENGINE, Engines
+    from katachi.gtp.client import DEFAULT_ENGINE, Engines
 
     engines = Engines(engine or DEFAULT_ENGINE, seconds)
     everybody: tuple[LabelSource, ...] = (Marks(), engines, Playouts(playouts))

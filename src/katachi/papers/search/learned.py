@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from katachi.analysis.batches import DEFAULT_PLAYER, JudgeSettings
+from katachi.analysis.batches import DEFAULT_PLAYER, JudgeSettings, choose_depths, look_first
 from katachi.analysis.explaining import evaluate_turn, link_turns
 from katachi.analysis.judges import turns_of
 from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes, moves_of_game
@@ -333,7 +334,15 @@ REVIEWED: Final = {Budget.SMOKE: 1, Budget.HOUR: 20, Budget.FULL: 50}  # of each
 REVIEW_SIMULATIONS: Final = {Budget.SMOKE: 8, Budget.HOUR: 200, Budget.FULL: 200}
 LONGER: Final = 20  # times as many simulations
 TOP: Final = 5  # claims of a game that are looked at again
-_GRADES: Final = ((-100, -14, "below 15k"), (-14, 1, "15k to 1k"), (1, 5, "1d to 4d"), (5, 100, "5d and above"))
+_GRADES: Final = (
+    (-100, -19, "below 20k"),
+    (-19, -14, "20k to 16k"),
+    (-14, 1, "15k to 1k"),
+    (1, 5, "1d to 4d"),
+    (5, 7, "5d and 6d"),
+    (7, 9, "7d and 8d"),
+    (9, 100, "9d and above"),
+)
 _WANTED: Final = {"most probable": "≤ 2", "again": "≥ 80", "holds": "≥ 85"}
 _TITLES: Final = {
     "most probable": "the network’s own first choice",
@@ -356,21 +365,25 @@ def review_game(number: int, simulations: int, seed: int, *, data: Path) -> Json
     """What two reviews of a game claim, how much of it a longer search holds, and who played."""
     dataset = Dataset.open(data)
     record = SgfGame(game_to_tree(read_game(dataset, number)))
-    first, second = (list(accumulate(_look(record, simulations, seed + n), link_turns)) for n in range(2))
+    start = time.process_time()
+    first, second = (list(accumulate(_review(record, simulations, seed + n), link_turns)) for n in range(2))
+    seconds = (time.process_time() - start) / 2
     turns = {position.move.number: position.turn for position in first if position.move is not None}
     claimed = {name: claims(first) for name, claims in CRITERIA.items()}
-    asked = {turns[move.number] - back for moves in claimed.values() for move in moves[:TOP] for back in (0, 1)}
+    asked = {turns[move.number] - back for move in claimed["claimed"][:TOP] for back in (0, 1)}
     longer = {found.turn: found for found in _look(record, LONGER * simulations, seed + 2, asked)}
+    held = [_holds(move, longer, turns[move.number]) for move in claimed["claimed"][:TOP]]
     again = {name: {move.number for move in claims(second)} for name, claims in CRITERIA.items()}
     rows = dataset.games[number]
     return {
+        "seconds": round(seconds, 1),
         "criteria": {
             name: {
                 "claims": len(moves),
                 "most probable": sum(move.is_most_probable for move in moves),
                 "top": len(moves[:TOP]),
                 "again": sum(move.number in again[name] for move in moves[:TOP]),
-                "holds": sum(_holds(move, longer, turns[move.number]) for move in moves[:TOP]),
+                **({"holds": sum(held)} if name == "claimed" else {}),
             }
             for name, moves in claimed.items()
         },
@@ -385,12 +398,22 @@ def review_game(number: int, simulations: int, seed: int, *, data: Path) -> Json
     }
 
 
-def _look(record: SgfGame, simulations: int, seed: int, turns: Iterable[int] | None = None) -> Iterator[PositionRecord]:
-    """The positions of a game, or some of them, as one review sees them."""
+def _review(record: SgfGame, simulations: int, seed: int) -> Iterator[PositionRecord]:
+    """The positions of a game as ``katachi analyze`` sees them."""
     settings = JudgeSettings(simulations=simulations, seed=seed)
-    wanted = None if turns is None else set(turns)
+    turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(record)]
+    with settings.judges(record.size, "", 0) as judges:
+        depths = choose_depths(list(look_first(turns, judges)), judges.limit_in_force, len(turns))
+    for turn, depth in zip(turns, depths, strict=True):
+        with settings.judges(record.size, "", turn.turn, depth) as judges:
+            yield evaluate_turn(judges, turn, in_full=depth is None)
+
+
+def _look(record: SgfGame, simulations: int, seed: int, wanted: set[int]) -> Iterator[PositionRecord]:
+    """Some positions of a game, searched in full."""
+    settings = JudgeSettings(simulations=simulations, seed=seed)
     for turn in turns_of(record):
-        if wanted is None or turn.turn in wanted:
+        if turn.turn in wanted:
             with settings.judges(record.size, "", turn.turn) as judges:
                 yield evaluate_turn(judges, turn)
 
@@ -443,7 +466,8 @@ class Review(Table):
 Test games of people, reviewed as `katachi analyze` does, twice with different seeds. Of the {TOP} biggest mistakes of a
 game it is asked whether the second review calls them so too, and whether a search {LONGER} times as long finds at least
 half of the least mistake ({LEAST_MISTAKE:.0%} of the chance to win) lost. *Plain difference* takes every move for a
-mistake after which the win rate is that much lower. Shares are of moves; intervals take them for independent.
+mistake after which the win rate is that much lower. Shares are of moves; intervals take them for independent. The last
+column is processor time for one review of a game.
 
 {self._claims(sets)}
 
@@ -460,8 +484,10 @@ Mistakes for 100 moves, by the rank of who moved; intervals are over players:
                 shares = (_share(found["games"], criterion, measure) for measure in _TITLES)
                 cells = (NOTHING if each is None else format_rounded(each) for each in shares)
                 where = f"{name}, {found['size']}×{found['size']}"
-                lines.append((where, criterion, str(len(found["games"])), f"{mean:.1f}", *cells))
-        return table(("games", "mistakes by", "n", "a game", *(f"{title}, %" for title in _TITLES.values())), lines)
+                seconds = f"{np.mean([game['seconds'] for game in found['games']]):.0f}"
+                lines.append((where, criterion, str(len(found["games"])), f"{mean:.1f}", *cells, seconds))
+        titles = (f"{title}, %" for title in _TITLES.values())
+        return table(("games", "mistakes by", "n", "a game", *titles, "s"), lines)
 
     def _ranks(self, sets: Json) -> str:
         lines = []
@@ -480,4 +506,4 @@ def _share(games: Sequence[Json], criterion: str, measure: str) -> Estimate | No
     """Of all claims, or of the biggest that were looked at again; None if there are none."""
     counts = [game["criteria"][criterion] for game in games]
     total = sum(count["claims" if measure == "most probable" else "top"] for count in counts)
-    return share(sum(count[measure] for count in counts), total) if total else None
+    return share(sum(count[measure] for count in counts), total) if total and measure in counts[0] else None
