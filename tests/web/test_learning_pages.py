@@ -7,7 +7,8 @@ from threading import Event
 
 import pytest
 
-from katachi.web.sessions import LessonJob, draw_learned, model_names
+from katachi.web.learning_pages import draw_learned, model_names
+from katachi.web.sessions import LessonJob
 from katachi.web.table import TableError
 from katachi.web.widgets import Curve, find_run, list_runs, read_curves
 

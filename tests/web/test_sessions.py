@@ -18,8 +18,7 @@ from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
 from katachi.web import sessions
 from katachi.web.engines import DecideJob, EngineError, EnginePool, EngineStopped, Position, Progress, ReviewJob
-from katachi.web.sessions import App, Session
-from katachi.web.store import GameStore
+from katachi.web.sessions import App, GameStore, Session
 from katachi.web.table import Opponent, Phase, Seats, TableError, TableSettings, list_opponents
 
 ANNA, BOB = "a" * 32, "b" * 32

@@ -11,7 +11,7 @@ import pytest
 
 from katachi.go.points import BLACK
 from katachi.sgf import Limits, files, parse_sgf
-from katachi.web.store import MAX_UPLOAD, MOST_GAMES, MOST_TABLES, GameStore, format_table, read_upload
+from katachi.web.sessions import MAX_UPLOAD, MOST_GAMES, MOST_TABLES, GameStore, format_table, read_upload
 from katachi.web.table import Table, TableError, TableSettings
 
 ANNA, BOB = "a" * 32, "b" * 32

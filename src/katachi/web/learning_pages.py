@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from nicegui import ui
 from starlette.requests import Request
 
-from katachi.core.drawing import Figure
+from katachi.core.drawing import DrawRequest, Figure, Section, draw_model
+from katachi.core.models import describe_card, open_model, pretrained_models
 from katachi.core.training import Choice
 from katachi.go.diagrams import draw_svg
 from katachi.web import texts, widgets
-from katachi.web.sessions import PUPIL, App, describe_model, draw_learned, find_lesson, model_names
+from katachi.web.sessions import PUPIL, App, find_lesson
 from katachi.web.table import Seats, TableError, TableSettings
 
 _MOST_MARKERS: Final = 10  # of a slider
@@ -112,7 +114,44 @@ class LessonView:
         self._lesson.watchers.remove(self.refresh)
 
 
-# The pages of the bundled models: a list of them, and for each what it learned.
+# The pages of the bundled models: a list of them, and for each what it learned, and how.
+
+_USUAL_SIZE: Final = 9  # of the empty board for a model of all sizes
+
+
+class Learned(NamedTuple):
+    """All that a page shows of a model; ``card`` is words and values."""
+
+    lead: str
+    card: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+
+
+def model_names() -> list[str]:
+    """The models that come with katachi."""
+    return [path.name for path in pretrained_models()]
+
+
+def describe_model(name: str) -> str:
+    """What a model is, in a line."""
+    return describe_card(open_model(_find(name)).card)[0][1]
+
+
+def _find(name: str) -> Path:
+    for path in pretrained_models():
+        if path.name == name:
+            return path
+    raise TableError(texts.NO_MODEL)
+
+
+@lru_cache(maxsize=16)
+def draw_learned(name: str) -> Learned:
+    """Draw what a model has learned; raises TableError if there is none of that name. It takes a second or two."""
+    saved = open_model(_find(name))
+    drawing = draw_model(saved, DrawRequest(name, board_size=_USUAL_SIZE))
+    curves = widgets.read_curves(saved.path)
+    learning = (Section(texts.CURVES, (Figure(widgets.draw_chart(curves)),)),) if curves else ()
+    return Learned(drawing.lead, tuple(describe_card(saved.card)), drawing.sections + learning)
 
 
 def build_models_page(request: Request) -> None:

@@ -41,9 +41,8 @@ from katachi.web.security import (
     QuietLog,
     show_plainly,
 )
-from katachi.web.sessions import App
+from katachi.web.sessions import App, GameStore
 from katachi.web.start_page import build_start_page
-from katachi.web.store import GameStore
 from katachi.web.table import TableError, check_settings, list_opponents
 from katachi.web.widgets import show_error, user_of
 

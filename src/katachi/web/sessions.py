@@ -7,66 +7,204 @@ engines, writing to disk by a thread; both report to the loop when they are thro
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import re
+import secrets
+import shutil
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Final, NamedTuple
 
 from katachi.core.contracts import Analysis, Decision, Limit
-from katachi.core.drawing import DrawRequest, Figure, Section, draw_model
-from katachi.core.models import describe_card, open_model, pretrained_models
+from katachi.core.disk import write_atomically
 from katachi.core.registry import find, references
 from katachi.core.training import Choices, Lesson, LessonProgress, list_pupils
 from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
-from katachi.sgf import SgfGame
+from katachi.sgf import FoundGame, Limits, SgfError, SgfGame, format_sgf, iter_sgf, load_sgf
 from katachi.web import texts
 from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, PrepareJob, Progress, Reporter, Review
-from katachi.web.store import GameStore, format_table
+from katachi.web.security import show_plainly
 from katachi.web.table import Opponent, Phase, Table, TableError, TableSettings, check_settings
-from katachi.web.widgets import draw_chart, read_curves
 
-# What a bundled model has learned, and how it learned it
+# The store: the tables of every user on disk, so that they outlive the server.
+#
+# DATA/token                             what lets one in, readable by its owner alone
+# DATA/visitors/USER/choices.json        what this user has chosen for games and boards
+# DATA/visitors/USER/TABLE/record.sgf    the game with all its variations
+# DATA/visitors/USER/TABLE/table.json    settings, how far it is, clocks
+# DATA/visitors/USER/TABLE/review.json   its review as far as it is
+# DATA/visitors/USER/pupil/              the player that this user teaches
+#
+# Names come from us, never from a file or a user: what does not look like one of ours is not there.
 
-_USUAL_SIZE: Final = 9  # of the empty board for a model of all sizes
-
-
-class Learned(NamedTuple):
-    """All that a page shows of a model; ``card`` is words and values."""
-
-    lead: str
-    card: tuple[tuple[str, str], ...]
-    sections: tuple[Section, ...]
-
-
-def model_names() -> list[str]:
-    """The models that come with katachi."""
-    return [path.name for path in pretrained_models()]
-
-
-def describe_model(name: str) -> str:
-    """What a model is, in a line."""
-    return describe_card(open_model(_find(name)).card)[0][1]
+_RECORD: Final = "record.sgf"
+_STATE: Final = "table.json"
+_TOKEN: Final = "token"
+_NAME: Final = re.compile(r"[0-9a-f]{16}([0-9a-f]{16})?")
+MOST_TABLES: Final = 200  # of one user
 
 
-def _find(name: str) -> Path:
-    for path in pretrained_models():
-        if path.name == name:
-            return path
-    raise TableError(texts.NO_MODEL)
+class ListedTable(NamedTuple):
+    """A table in the list of a user's."""
+
+    name: str
+    black: str
+    white: str
+    size: int
+    moves: int
+    result: str
+    changed: float  # seconds since the epoch
 
 
-@lru_cache(maxsize=16)
-def draw_learned(name: str) -> Learned:
-    """Draw what a model has learned; raises TableError if there is none of that name. It takes a second or two."""
-    saved = open_model(_find(name))
-    drawing = draw_model(saved, DrawRequest(name, board_size=_USUAL_SIZE))
-    curves = read_curves(saved.path)
-    learning = (Section(texts.CURVES, (Figure(draw_chart(curves)),)),) if curves else ()
-    return Learned(drawing.lead, tuple(describe_card(saved.card)), drawing.sections + learning)
+class SavedTable(NamedTuple):
+    """The content of both files."""
+
+    record: str
+    state: str
+
+
+class GameStore:
+    """Tables on disk, by user and name."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        (folder / "visitors").mkdir(parents=True, exist_ok=True)
+
+    def token(self) -> str:
+        """The token of this store. It stays the same, so that an open page finds its server again."""
+        path = self._folder / _TOKEN
+        if path.is_file() and len(token := path.read_text(encoding="ascii").strip()) >= 32:
+            return token
+        token = secrets.token_urlsafe(32)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(token)
+        return token
+
+    def new_name(self) -> str:
+        return secrets.token_hex(8)
+
+    def save(self, user: str, name: str, content: SavedTable) -> None:
+        """Write both files; each is seen whole or as it was."""
+        folder = self._path(user, name)
+        if not folder.exists() and len(self._names(user)) >= MOST_TABLES:
+            raise TableError(texts.TOO_MANY_TABLES.format(most=MOST_TABLES))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / _RECORD, content.record)
+        write_atomically(folder / _STATE, content.state)
+
+    def load(self, user: str, name: str) -> Table:
+        """A table; raises TableError if there is none that can be read."""
+        folder = self._path(user, name)
+        try:
+            state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+            return Table.restore(state, load_sgf(folder / _RECORD)[0])
+        except FileNotFoundError:
+            raise TableError(texts.NO_TABLE) from None
+        except (OSError, SgfError, ValueError, KeyError, TypeError) as error:
+            raise TableError(texts.DAMAGED_TABLE.format(reason=error)) from None
+
+    def delete(self, user: str, name: str) -> None:
+        shutil.rmtree(self._path(user, name), ignore_errors=True)
+
+    def list_tables(self, user: str) -> list[ListedTable]:
+        """The tables of a user, the last changed first; what cannot be read is left out."""
+        found = [self._describe(user, name) for name in self._names(user)]
+        return sorted((one for one in found if one is not None), key=lambda one: -one.changed)
+
+    def _describe(self, user: str, name: str) -> ListedTable | None:
+        path = self._path(user, name) / _RECORD
+        try:
+            record = load_sgf(path)[0]
+            moves = sum(not {"B", "W"}.isdisjoint(node.properties) for node in record.main_line())
+            result = str(record.result or "")
+            return ListedTable(name, record.black, record.white, record.size, moves, result, path.stat().st_mtime)
+        except (OSError, SgfError, IndexError):
+            return None
+
+    def pupil_folder(self, user: str) -> Path:
+        """Where what a user teaches is kept; it need not be there."""
+        return self._user_folder(user) / "pupil"
+
+    def _names(self, user: str) -> list[str]:
+        folder = self._user_folder(user)
+        return [path.name for path in folder.iterdir() if _NAME.fullmatch(path.name)] if folder.is_dir() else []
+
+    def _path(self, user: str, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise TableError(texts.NO_TABLE)
+        return self._user_folder(user) / name
+
+    def _user_folder(self, user: str) -> Path:
+        if not _NAME.fullmatch(user):
+            raise TableError(texts.NO_TABLE)
+        return self._folder / "visitors" / user
+
+
+def format_table(table: Table) -> SavedTable:
+    """A table as what is kept of it."""
+    return SavedTable(format_sgf(table.opened.record), json.dumps(table.state(), indent=1) + "\n")
+
+
+# Records that users upload: read under the limits of the SGF layer, archives too, from a file that is gone after.
+
+MAX_UPLOAD: Final = 16 << 20  # bytes
+MOST_GAMES: Final = 100  # of a collection to choose from
+_LIMITS: Final = Limits(size=MAX_UPLOAD, nodes=100_000, depth=20_000, entries=1_000)
+_UPLOAD_NAME: Final = "record"  # whatever the user calls it
+
+
+class Upload(NamedTuple):
+    """The games of a file that can be opened here, and whether something of it was left out."""
+
+    games: list[SgfGame]
+    is_cut: bool
+
+
+def read_upload(content: bytes, limits: Limits = _LIMITS) -> Upload:
+    """Read what a user has sent; raises TableError with the reason if there is no game in it.
+
+    Games are read one after the other until there are many, or many nodes in all: memory is bounded by that, and not
+    by what a file of 16 MB can hold.
+    """
+    if len(content) > limits.size:
+        raise TableError(texts.TOO_LARGE)
+    with TemporaryDirectory(prefix="katachi-") as folder:
+        path = Path(folder) / _UPLOAD_NAME
+        path.write_bytes(content)
+        games: list[SgfGame] = []
+        nodes = 0
+        reason: SgfError | None = None
+        for number, found in enumerate(iter_sgf([path], limits)):
+            if number >= MOST_GAMES or nodes > limits.nodes:
+                return Upload(_check_any(games, reason, path), is_cut=True)
+            try:
+                games.append(_check_playable(found))
+                nodes += sum(1 for _ in games[-1].root.walk())
+            except SgfError as error:
+                reason = reason or error
+        return Upload(_check_any(games, reason, path), is_cut=bool(games) and reason is not None)
+
+
+def _check_playable(found: FoundGame) -> SgfGame:
+    """A game that can be replayed, with the repairs that this takes; raises SgfError if there is none."""
+    if found.game is None:
+        raise found.error or SgfError(texts.NO_GAME)
+    found.game.replay()
+    return found.game
+
+
+def _check_any(games: list[SgfGame], reason: SgfError | None, path: Path) -> list[SgfGame]:
+    """The games, if there are any; else raises TableError with the reason, in which names are ours or shown plainly."""
+    if not games:
+        said = str(reason or texts.NO_GAME).removeprefix(f"{path}: ").replace(str(path), _UPLOAD_NAME)
+        raise TableError(texts.UNREADABLE.format(reason=show_plainly(said)))
+    return games
 
 
 # Lessons of all users: one pupil each, taught one after the other by a worker of their own

@@ -14,8 +14,7 @@ from katachi.go.rules import NAMED_RULES
 from katachi.players.specs import default_player
 from katachi.sgf import SgfGame
 from katachi.web import texts
-from katachi.web.sessions import App
-from katachi.web.store import MAX_UPLOAD, MOST_GAMES, ListedTable, Upload, read_upload
+from katachi.web.sessions import MAX_UPLOAD, MOST_GAMES, App, ListedTable, Upload, read_upload
 from katachi.web.table import DEFAULT_RULES, SIZES, Opponent, Seats, TableError, TableSettings, check_settings
 from katachi.web.widgets import enter_game, icon_button, main_button, number, page_frame, quiet_button, select, user_of
 
