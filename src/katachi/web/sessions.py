@@ -7,11 +7,14 @@ engines, writing to disk by a thread; both report to the loop when they are thro
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
 import json
 import os
 import re
 import secrets
 import shutil
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,15 +23,19 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Final, NamedTuple
 
+from katachi.analysis.records import LEAST_BLUNDER, PositionRecord
+from katachi.core.cards import Strict
 from katachi.core.contracts import Analysis, Decision, Limit
 from katachi.core.disk import write_atomically
 from katachi.core.registry import find, references
-from katachi.core.training import Choices, Lesson, LessonProgress, list_pupils
+from katachi.core.training import Choices as LessonChoices
+from katachi.core.training import Lesson, LessonProgress, list_pupils
 from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
-from katachi.sgf import FoundGame, Limits, SgfError, SgfGame, format_sgf, iter_sgf, load_sgf
+from katachi.sgf import FoundGame, Limits, Node, SgfError, SgfGame, format_sgf, game_to_tree, iter_sgf, load_sgf
 from katachi.web import texts
-from katachi.web.engines import DecideJob, EngineError, EnginePool, Position, PrepareJob, Progress, Reporter, Review
+from katachi.web.engines import CheckJob, DecideJob, EngineError, EnginePool, Position, PrepareJob, Progress, Reporter
+from katachi.web.review import Reviewing
 from katachi.web.security import show_plainly
 from katachi.web.table import Opponent, Phase, Table, TableError, TableSettings, check_settings
 
@@ -45,6 +52,9 @@ from katachi.web.table import Opponent, Phase, Table, TableError, TableSettings,
 
 _RECORD: Final = "record.sgf"
 _STATE: Final = "table.json"
+_REVIEW: Final = "review.json"
+_REVIEW_PART: Final = "review-part.json"
+_CHOICES: Final = "choices.json"
 _TOKEN: Final = "token"
 _NAME: Final = re.compile(r"[0-9a-f]{16}([0-9a-f]{16})?")
 MOST_TABLES: Final = 200  # of one user
@@ -67,6 +77,16 @@ class SavedTable(NamedTuple):
 
     record: str
     state: str
+
+
+class Choices(Strict):
+    """What a user has chosen: the settings of the next game, and how boards look and sound."""
+
+    settings: TableSettings | None = None
+    coordinates: bool = True
+    sound: bool = True
+    motion: bool = True
+    teach: bool = False
 
 
 class GameStore:
@@ -108,6 +128,43 @@ class GameStore:
             raise TableError(texts.NO_TABLE) from None
         except (OSError, SgfError, ValueError, KeyError, TypeError) as error:
             raise TableError(texts.DAMAGED_TABLE.format(reason=error)) from None
+
+    def save_review(self, user: str, name: str, text: str, is_done: bool) -> None:
+        """Write a review; one that is not done is resumed when the server starts again."""
+        folder = self._path(user, name)
+        write_atomically(folder / (_REVIEW if is_done else _REVIEW_PART), text)
+        if is_done:
+            (folder / _REVIEW_PART).unlink(missing_ok=True)
+
+    def load_review(self, user: str, name: str) -> str | None:
+        """The review of a table, None if there is none; the one that is being made comes before one that is done."""
+        for file in (_REVIEW_PART, _REVIEW):
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                return (self._path(user, name) / file).read_text(encoding="utf-8")
+        return None
+
+    def delete_review(self, user: str, name: str) -> None:
+        for file in (_REVIEW_PART, _REVIEW):
+            (self._path(user, name) / file).unlink(missing_ok=True)
+
+    def unfinished_reviews(self) -> list[tuple[str, str]]:
+        """The users and names of all tables whose review was interrupted."""
+        found = (self._folder / "visitors").glob(f"*/*/{_REVIEW_PART}")
+        names = [(path.parent.parent.name, path.parent.name) for path in found]
+        return [(user, name) for user, name in names if _NAME.fullmatch(user) and _NAME.fullmatch(name)]
+
+    def save_choices(self, user: str, choices: Choices) -> None:
+        """Remember what a user has chosen."""
+        folder = self._user_folder(user)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / _CHOICES, choices.model_dump_json(indent=1) + "\n")
+
+    def load_choices(self, user: str) -> Choices:
+        """What a user chose last, or what is usual."""
+        try:
+            return Choices.model_validate_json((self._user_folder(user) / _CHOICES).read_bytes())
+        except (OSError, ValueError):
+            return Choices()
 
     def delete(self, user: str, name: str) -> None:
         shutil.rmtree(self._path(user, name), ignore_errors=True)
@@ -156,6 +213,7 @@ def format_table(table: Table) -> SavedTable:
 MAX_UPLOAD: Final = 16 << 20  # bytes
 MOST_GAMES: Final = 100  # of a collection to choose from
 _LIMITS: Final = Limits(size=MAX_UPLOAD, nodes=100_000, depth=20_000, entries=1_000)
+_MOST_SHARED: Final = 6_000  # letters of an address
 _UPLOAD_NAME: Final = "record"  # whatever the user calls it
 
 
@@ -164,6 +222,36 @@ class Upload(NamedTuple):
 
     games: list[SgfGame]
     is_cut: bool
+
+
+def share_path(record: SgfGame) -> str:
+    """An address that opens a record, which it holds itself; a long one loses its variations and comments."""
+    text = format_sgf(record).encode()
+    if len(packed := _pack(text)) > _MOST_SHARED:
+        line = game_to_tree(record.replay(until=list(record.main_line())[-1]))
+        packed = _pack(format_sgf(SgfGame(line)).encode())
+    return f"/open?record={packed}"
+
+
+def read_shared(packed: str) -> SgfGame:
+    """The record of such an address; raises TableError if there is none."""
+    try:
+        unpacker = zlib.decompressobj()
+        content = unpacker.decompress(base64.urlsafe_b64decode(packed), MAX_UPLOAD)
+    except (ValueError, zlib.error):
+        raise TableError(texts.UNREADABLE.format(reason=texts.NO_GAME)) from None
+    return read_upload(content).games[0]
+
+
+def _pack(text: bytes) -> str:
+    return base64.urlsafe_b64encode(zlib.compress(text, 9)).decode()
+
+
+def file_name(record: SgfGame, ending: str) -> str:
+    """What a game is called as a file: ``2026-11-18-you-level-3-B+2.5.sgf``."""
+    parts = (record.root.text("DT")[:10], record.black, record.white, str(record.result or ""))
+    name = "-".join(re.sub(r"[^A-Za-z0-9+.-]+", "-", part).strip("-.")[:40] for part in parts if part)
+    return f"{re.sub('-+', '-', name).strip('-') or 'katachi'}.{ending}"
 
 
 def read_upload(content: bytes, limits: Limits = _LIMITS) -> Upload:
@@ -223,7 +311,7 @@ def find_lesson(subject: str = SUBJECT) -> Lesson:
 class LessonJob:
     """Teach a pupil in a folder; reports LessonProgress whenever one looks at it."""
 
-    choices: Choices
+    choices: LessonChoices
     folder: Path
     subject: str = SUBJECT
 
@@ -264,7 +352,7 @@ class Lessons:
     def of(self, user: str) -> Teaching:
         return self._lessons.setdefault(user, Teaching())
 
-    def begin(self, user: str, choices: Choices) -> None:
+    def begin(self, user: str, choices: LessonChoices) -> None:
         """Teach a new pupil; the one before is forgotten."""
         self.stop(user)
         lesson = self.of(user)
@@ -300,6 +388,7 @@ class Lessons:
 
 # Sessions
 
+_TEACHER: Final = "level-10"
 MOST_OPEN: Final = 200  # sessions that are kept in memory though nobody watches
 
 
@@ -316,7 +405,8 @@ class Session:
     application: App
     notice: str = ""
     analysis: Analysis | None = None
-    review: Review | None = None
+    held: tuple[PositionRecord, PositionRecord] | None = None  # before and after a move that is called a blunder
+    teaches: bool = False
     is_deleted: bool = False
     watchers: list[Callable[[], None]] = field(default_factory=list)
     progress: Progress | None = None
@@ -325,6 +415,10 @@ class Session:
     _saving: asyncio.Task[None] | None = None
     _flag: asyncio.Task[None] | None = None
     _unsaved: bool = False
+    _checked: Node | None = None
+
+    def __post_init__(self) -> None:
+        self.reviewing = Reviewing(self)
 
     @property
     def is_thinking(self) -> bool:
@@ -348,6 +442,7 @@ class Session:
             action(self.table)
         finally:
             self.analysis = None
+            self.held = None
             self.notice = ""
             self.proceed()
 
@@ -373,8 +468,8 @@ class Session:
             self._save_soon()
         self._prepare()
         self._run_clock()
-        if self.table.is_players_turn and not self.is_thinking:
-            self._thinking = asyncio.create_task(self._think())
+        if self.table.is_players_turn and not self.is_thinking and self.held is None:
+            self._thinking = asyncio.create_task(self._check() if self._must_check() else self._think())
         if self.table.phase is Phase.COUNTING and not self.table.is_estimated and not self.is_thinking:
             self._thinking = asyncio.create_task(self._estimate())
         self.notify()
@@ -458,6 +553,33 @@ class Session:
             return
         self.proceed()
 
+    # Teaching
+
+    def _must_check(self) -> bool:
+        """Whether a person's move is to be looked at before it is answered."""
+        is_new = self.table.opened.node is not self._checked and bool(self.table.opened.game.moves)
+        return self.teaches and is_new and not self.table.clock.is_used
+
+    async def _check(self) -> None:
+        """Look at the move that was just played: if it is a blunder, wait until its player has decided about it."""
+        node, opponent = self.table.opened.node, self.application.teacher(self.table.opened.size)
+        self._checked = node
+        try:
+            if opponent is not None:
+                job = CheckJob(opponent.spec, Position.of(self.table.opened.game))
+                before, after = await self.application.engines.run(job, user=self.user)
+                is_blunder = after.move is not None and (after.move.sure_loss or 0.0) >= LEAST_BLUNDER
+                self.held = (before, after) if is_blunder else None
+        except EngineError as error:
+            self.notice = texts.PLAYER_FAILED.format(player=_TEACHER, reason=error)
+        self._thinking = None
+        self.proceed(is_changed=False)
+
+    def keep_move(self) -> None:
+        """Let a blunder stand: it is answered."""
+        self.held = None
+        self.proceed(is_changed=False)
+
     async def _estimate(self) -> None:
         """Estimate which stones are dead; the kernel holds no lock, so a thread will do."""
         status = await asyncio.to_thread(estimate_status, self.table.opened.game.board.copy())
@@ -526,6 +648,7 @@ class Session:
     async def close(self) -> None:
         """Stop what is happening, and wait until everything is on disk."""
         self.stop_thinking()
+        self.reviewing.close()
         if self._preparing is not None:
             self._preparing.cancel()
         if self._flag is not None:
@@ -548,6 +671,17 @@ class App:
     def find_opponent(self, user: str, player: str) -> Opponent | None:
         """A player by its name: the user's own pupil, or one of those that everybody may play."""
         return self.lessons.opponent(user) if player == PUPIL else self.opponents.get(player)
+
+    def teacher(self, size: int) -> Opponent | None:
+        """Who looks at a pupil's moves."""
+        opponent = self.opponents.get(_TEACHER)
+        return opponent if opponent is not None and opponent.plays(size) else None
+
+    def resume_reviews(self) -> None:
+        """Continue the reviews that an end of the server has interrupted."""
+        for user, name in self.store.unfinished_reviews():
+            with contextlib.suppress(TableError):
+                self.find(user, name).reviewing.resume()
 
     def begin(self, user: str, settings: TableSettings) -> Session:
         """Start a game; raises TableError if its player cannot play it."""
@@ -581,6 +715,7 @@ class App:
         if session is not None:
             session.stop_thinking()
             session.is_deleted = True  # what is just being written goes, too
+            session.reviewing.close()
         self.store.delete(user, name)
 
     def _add(self, session: Session) -> Session:
@@ -589,7 +724,7 @@ class App:
         for key, other in list(self._sessions.items()):
             if len(self._sessions) <= MOST_OPEN:
                 break
-            if not other.watchers and not other.is_saving:
+            if not (other.watchers or other.is_saving or other.reviewing.is_running):
                 other.stop_thinking()
                 del self._sessions[key]
         return session

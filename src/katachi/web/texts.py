@@ -20,6 +20,8 @@ SUICIDE: Final = "That stone would have no liberties."
 NO_LIBERTIES: Final = "These stones cannot stand like that: a chain would have no liberties."
 NOTHING_TO_UNDO: Final = "There is nothing to take back here."
 COUNT_FIRST: Final = "The board is being counted: accept the count, or play on."
+NOTHING_TO_REDO: Final = "There is nothing that was undone here."
+NOT_FINISHED: Final = "This game is not over."
 NO_COUNT: Final = "The board is not being counted."
 NOT_YOUR_TURN: Final = "It is not your turn."
 NO_TABLE: Final = "There is no such game of yours."
@@ -83,7 +85,34 @@ DELETE: Final = "Delete this game"
 # The page of a table
 PASS: Final = "Pass"
 UNDO: Final = "Undo"
+REDO: Final = "Redo"
+HINT: Final = "Hint"
+HINT_IS: Final = "{move} looks best."
+ESTIMATE: Final = "Estimate"
+ESTIMATE_IS: Final = "{said} Black owns about {black} points, White {white} and {komi} komi."
+ABOUT_EVEN: Final = "About even."
+AHEAD: Final = "{color} is ahead by about {lead}."
 RESIGN: Final = "Resign"
+REOPEN: Final = "Play on from here"
+ASK_RESIGN: Final = "Resign this game?"
+ASK_REOPEN: Final = "Play on from here? The game has no result then until it ends again."
+ASK_NEW_RESULT: Final = "This record says {result}. Put the count in its place?"
+ASK_DELETE_BRANCH: Final = "Delete this move and everything that follows it?"
+ASK_DELETE: Final = "Delete this game? It cannot be brought back."
+CANCEL: Final = "Cancel"
+SOUND: Final = "Sound"
+MOTION: Final = "Animation"
+TEACH_MODE: Final = "Teach me"
+TEACH_MODE_MORE: Final = "Stops at a blunder, shows what was better, and lets you take it back"
+BLUNDER: Final = "Wait: that looks like a blunder."
+WHAT_NOW: Final = "Take it back, or play on?"
+TAKE_BACK: Final = "Take it back"
+KEEP_MOVE: Final = "Play on"
+PASSED: Final = "{color} passes. {what}"
+GAME_OVER: Final = "The game is over"
+REVIEW_NOW: Final = "Review now"
+REMATCH: Final = "Rematch"
+TALLY: Final = {"stones": "stones", "territory": "territory", "prisoners": "prisoners", "komi": "komi"}
 COUNT: Final = "Count"
 ACCEPT: Final = "Accept the count"
 PLAY_ON: Final = "Play on"
@@ -117,7 +146,11 @@ KEY_LIST: Final = {
     "Shift ← ↑ → ↓": "Move a cursor over the board",
     "Enter": "Play where the cursor is",
     "P": "Pass",
-    "U": "Undo",
+    "U R": "Undo, redo",
+    "H": "Hint",
+    "T": "Estimate the territory",
+    "M B": "To the next mistake of a review, to the one before",
+    "Esc": "Leave a variation of the review",
     "N": "Move numbers",
     "E": "Edit",
 }
@@ -126,6 +159,11 @@ SPOKEN: Final = "{size} board, move {number}: {color} {vertex}"
 
 # The record
 SAVE_SGF: Final = "Save as SGF"
+SAVE_PICTURE: Final = "Save as picture"
+COPY_LINK: Final = "Copy a link"
+LINK_COPIED: Final = "The link is copied: it holds the whole game."
+KOMI_OF: Final = "komi {komi}"
+HANDICAP_OF: Final = "{count} handicap stones"
 MOVES_NAV: Final = "moves"
 WAYS: Final = {"first": "To the beginning", "back": "Back", "forward": "On", "last": "To the end"}
 REPAIRS: Final = "This file needed {count} repairs"
@@ -152,18 +190,42 @@ WHITE_TO_PLAY: Final = "White to play"
 COMMENT: Final = "Comment"
 
 # Layers and review
-LAYERS: Final = "Layers"
+LAYERS: Final = "Show on the board"
 ANALYST: Final = "Analysed by"
 RANK: Final = "What {rank} players would play"
 LOOKING: Final = "Looking …"
 NOTHING_TO_SHOW: Final = "Nothing to show here: whoever analyses has no opinion of that kind."
 REVIEW: Final = "Review the game"
-REVIEWED: Final = "{done} of {all} positions"
+REVIEW_AGAIN: Final = "Review again"
+REVIEW_TITLE: Final = "Review"
+STOP_REVIEW: Final = "Stop the review"
+FIRST_LOOK: Final = "A first look: {done} of {all} positions"
+SECOND_LOOK: Final = "A closer look: {done} of {all} positions"
+TIME_LEFT: Final = ", about {time} left"
+SECONDS_LEFT: Final = "{count} s"
+MINUTES_LEFT: Final = "{count} min"
+NEXT_MISTAKE: Final = "Next mistake"
+MISTAKE_BEFORE: Final = "The mistake before"
+NO_MISTAKES: Final = "No sure mistake was found."
+NO_REVIEW: Final = "Review the game first."
+NO_MISTAKE: Final = "{color} {move} is not a sure mistake."
+NOT_YET: Final = "Nothing can be said of this move yet: it had a first look only."
+OFF_THE_GAME: Final = "This is a variation; the review is of the game."
+GO_TO_A_MISTAKE: Final = "Go to a mistake: press M, or choose one below."
+MISTAKE: Final = "{number} {move}"
+PLAYED: Final = "Played: {move}"
+BETTER: Final = "Better: {move}"
+STEP_BACK: Final = "A step back"
+STEP_ON: Final = "A step on"
+POINT: Final = "{amount} point"
+POINTS: Final = "{amount} points"
+PERCENT: Final = "{amount} %"
+GIVES_AWAY: Final = "gives away {what}"
+AS_GOOD_AS_ANY: Final = "as good as any"
+NUMBERS_BEHIND: Final = "Numbers"
 SAVE_ANALYZED: Final = "Save as SGF with the review"
-MISTAKE: Final = "{number}. {color} {move} lost {loss} %"
-BETTER: Final = "; {best} was better"
-HOW_THE_MODEL_SEES_IT: Final = "How the model sees it"
-GRAPH: Final = "Win rate of Black, move by move"
+GRAPH: Final = "Win rate of Black and score, move by move"
+GRAPH_LEGEND: Final = ("Black’s win rate", "score")
 
 # Models
 MODELS_PAGE: Final = "Models"

@@ -206,6 +206,18 @@ def quiet_button(text: str, on_click: OnClick, icon: str | None = None) -> ui.bu
     return ui.button(text, on_click=on_click, icon=icon, color=None).props("unelevated no-caps").classes("k-quiet")
 
 
+def heading(text: str, level: int, classes: str = "k-sub") -> ui.label:
+    """A heading, as readers who see none find it too."""
+    return ui.label(text).classes(classes).props(f"role=heading aria-level={level}")
+
+
+@contextmanager
+def section(name: str, classes: str) -> Iterator[ui.element]:
+    """A part of a page with a name."""
+    with ui.element("section").classes(classes).props(f'aria-label="{name}"') as made:
+        yield made
+
+
 def icon_button(icon: str, name: str, on_click: OnClick) -> ui.button:
     """A button that shows a picture; its name is for readers who see none, and for who points at it."""
     button = ui.button(icon=icon, on_click=on_click, color=None).props(f'flat round dense aria-label="{name}"')
@@ -230,6 +242,16 @@ def enter_game(begin: Callable[[], Session]) -> None:
         ui.notify(str(error), type="warning")
     else:
         ui.navigate.to(f"/game/{session.name}")
+
+
+def ask(question: str, yes: str, action: OnClick) -> None:
+    """Do something that takes something away, if the user says so once more."""
+    with ui.dialog() as dialog, ui.element("div").classes("k-card k-stack"):
+        ui.label(question).classes("k-plain")
+        with ui.element("div").classes("k-bar"):
+            main_button(yes, lambda: (dialog.close(), action()))
+            quiet_button(texts.CANCEL, dialog.close)
+    dialog.open()
 
 
 def mark_chosen(button: ui.button, is_chosen: bool) -> None:
