@@ -96,7 +96,7 @@ export default {
   props: {
     size: Number, stones: String, last: Number, ghost: String, labels: Object, marks: Object, under: Array,
     over: Array, ghosts: Object, dead: Array, stars: Array, notes: Object, coordinates: Boolean, sound: Boolean,
-    motion: Boolean, description: String,
+    motion: Boolean, description: String, keys: Boolean,
   },
   data: () => ({ hover: null, pending: null, cursor: null, fresh: [], letters: LETTERS }),
   computed: {
@@ -206,6 +206,8 @@ export default {
     },
     onKey(event) {
       if (event.ctrlKey || event.altKey || event.metaKey) return;
+      const isCursor = event.shiftKey || event.key === "Enter" || event.key === "Escape";
+      if (!this.keys && !isCursor) return; // where there is no record, the arrows scroll the page
       if (event.target.closest("input, textarea, [role=listbox], [role=dialog], [role=slider], [contenteditable]")) return;
       if (event.shiftKey && STEPS[event.key]) {
         const [dx, dy] = STEPS[event.key], n = this.size, from = this.cursor ?? Math.floor((n * n) / 2);

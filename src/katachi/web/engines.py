@@ -285,7 +285,7 @@ class _ReviewWork:
         self, player: Player, name: str, record: SgfGame, known: list[Reviewed], report: Reporter, stop: Event
     ) -> None:
         self._player = player
-        self._explainers = find_explainers(player, name, record.size)
+        self._name = name
         self._turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(record)]
         self._found = known
         self._report, self._stop = report, stop
@@ -304,7 +304,8 @@ class _ReviewWork:
 
     def look(self, turns: list[int], simulations: int) -> None:
         """Analyse turns with so many simulations, unless they are."""
-        judges = Judges(self._player, Limit(simulations=simulations), self._explainers)
+        explainers = find_explainers(self._player, self._name, self._turns[0].game.size)
+        judges = Judges(self._player, Limit(simulations=simulations), explainers)
         waiting = [turn for turn in turns if self._found[turn].simulations < simulations]
         for left, turn in zip(range(len(waiting), 0, -1), waiting, strict=True):
             if self._stop.is_set():

@@ -515,7 +515,7 @@ class LayerPanel:
             is_waiting = self._seen is None and bool(self._asked)
             self._legend.set_text(self._notice or (texts.LOOKING if is_waiting else texts.NOTHING_TO_SHOW))
             return
-        self._legend.set_text("\n".join(filter(None, (self.estimate, layer.legend))))
+        self._legend.set_text(layer.legend)
         self._bar.style(f"background: {gradient_of(layer)}")
         form = "{:+.2f} {}" if layer.is_diverging else "{:,.0f} {}"
         self._low.set_text(form.format(layer.low, layer.unit))
@@ -802,8 +802,9 @@ class GameView:
             picture = picture if self._review.continuation else self._layers.draw_over(picture)
         self._board.show(picture)
         self._status.set_text(describe_status(session))
-        self._said.set_text(self._layers.hint)
-        self._said.set_visibility(bool(self._layers.hint))
+        said = self._layers.hint or self._layers.estimate
+        self._said.set_text(said)
+        self._said.set_visibility(bool(said))
         self._show_preparing()
         self._notice.set_visibility(bool(session.notice))
         self._notice_text.set_text(session.notice)

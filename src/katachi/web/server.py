@@ -43,7 +43,7 @@ from katachi.web.security import (
     show_plainly,
 )
 from katachi.web.sessions import App, GameStore, file_name, read_shared
-from katachi.web.start_page import build_start_page
+from katachi.web.start_page import build_games_page, build_start_page
 from katachi.web.table import TableError, check_settings, list_opponents
 from katachi.web.widgets import show_error, user_of
 
@@ -185,6 +185,10 @@ def _add_pages(application: App) -> None:
     @ui.page("/", response_timeout=_SECONDS_TO_BUILD)
     async def start(request: Request) -> None:
         await build_start_page(application, request)
+
+    @ui.page("/games", response_timeout=_SECONDS_TO_BUILD)
+    async def games(request: Request) -> None:
+        await build_games_page(application, request)
 
     @ui.page("/game/{name}")
     def game(request: Request, name: str) -> None:

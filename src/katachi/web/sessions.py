@@ -70,6 +70,8 @@ class ListedTable(NamedTuple):
     moves: int
     result: str
     changed: float  # seconds since the epoch
+    stones: tuple[int, ...]  # at the end
+    is_reviewed: bool
 
 
 class SavedTable(NamedTuple):
@@ -180,7 +182,10 @@ class GameStore:
             record = load_sgf(path)[0]
             moves = sum(not {"B", "W"}.isdisjoint(node.properties) for node in record.main_line())
             result = str(record.result or "")
-            return ListedTable(name, record.black, record.white, record.size, moves, result, path.stat().st_mtime)
+            stones = tuple(record.replay(until=list(record.main_line())[-1]).board.stones.tolist())
+            is_reviewed = (path.parent / _REVIEW).exists()
+            names = (name, record.black, record.white)
+            return ListedTable(*names, record.size, moves, result, path.stat().st_mtime, stones, is_reviewed)
         except (OSError, SgfError, IndexError):
             return None
 

@@ -106,8 +106,9 @@ class Picture:
 class BoardElement(Element, component="board.js"):
     """A board that shows pictures. ``on_point`` is called with points, ``on_command`` with one of COMMANDS."""
 
-    def __init__(self, on_point: Callable[[int], None], on_command: Callable[[str], None]) -> None:
+    def __init__(self, on_point: Callable[[int], None], on_command: Callable[[str], None] | None = None) -> None:
         super().__init__()
+        self._props["keys"] = on_command is not None
         self._points = 0
         self._on_point = on_point
         self._on_command = on_command
@@ -129,7 +130,7 @@ class BoardElement(Element, component="board.js"):
             self._on_point(event.args)
 
     def _take_command(self, event: GenericEventArguments) -> None:
-        if event.args in COMMANDS:
+        if event.args in COMMANDS and self._on_command is not None:
             self._on_command(event.args)
 
 

@@ -189,6 +189,24 @@ def _draw_curve(curve: Curve, furthest: float, bottom: int, number: int) -> str:
     )
 
 
+_STONES: Final = {1: "#17171a", -1: "#f4f2ec"}
+
+
+def draw_thumbnail(stones: Sequence[int], size: int) -> str:
+    """A small board: wood, lines and stones."""
+    lines = "".join(f"M0 {10 * i}h{10 * (size - 1)}M{10 * i} 0v{10 * (size - 1)}" for i in range(size))
+    discs = "".join(
+        f'<circle cx="{10 * (point % size)}" cy="{10 * (point // size)}" r="4.8" fill="{_STONES[color]}"/>'
+        for point, color in enumerate(stones)
+        if color
+    )
+    full = 10 * size + 2
+    return (
+        f'<svg viewBox="-6 -6 {full} {full}" aria-hidden="true"><rect x="-6" y="-6" width="{full}" height="{full}" '
+        f'rx="3" fill="#e3ba74"/><path d="{lines}" stroke="#5d4415" stroke-width=".7" opacity=".7"/>{discs}</svg>'
+    )
+
+
 # Widgets
 
 FIELD: Final = "outlined dense options-dense"  # the props of a field
@@ -221,7 +239,9 @@ def section(name: str, classes: str) -> Iterator[ui.element]:
 def icon_button(icon: str, name: str, on_click: OnClick) -> ui.button:
     """A button that shows a picture; its name is for readers who see none, and for who points at it."""
     button = ui.button(icon=icon, on_click=on_click, color=None).props(f'flat round dense aria-label="{name}"')
-    return button.classes("k-icon").tooltip(name)
+    with button.classes("k-icon"):
+        ui.tooltip(name).props('anchor="top middle" self="bottom middle"')  # what is below is read meanwhile
+    return button
 
 
 def select(options: Any, value: Any, label: str) -> ui.select:
@@ -266,6 +286,7 @@ _THEMES: Final = {"light": False, "dark": True}
 _STYLE: Final = (resources.files("katachi.web") / "katachi.css").read_text(encoding="utf-8")
 _PAGES: Final = {
     "/": texts.PLAY_PAGE,
+    "/games": texts.GAMES_PAGE,
     "/models": texts.MODELS_PAGE,
     "/runs": texts.RUNS_PAGE,
     "/learn": texts.LEARN_PAGE,
