@@ -395,7 +395,8 @@ class LayerPanel:
                 self._high = ui.label()
         with ui.element("div").classes("k-stack") as self._ranks:
             self._rank_text = ui.label().classes("k-soft k-small")
-            self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK).props("snap label")
+            self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK)
+            self._rank.props(f'snap label aria-label="{texts.RANK_SLIDER}"')
             self._rank.on_value_change(self._refresh_all)
 
     def _switch(self, kind: LayerKind) -> None:
@@ -650,7 +651,7 @@ class GameView:
         self._look = Look(self._choices.coordinates, sound=self._choices.sound, motion=self._choices.motion)
         session.teaches = self._choices.teach
         self._record_panel = RecordPanel(session, self._do)
-        with ui.element("main").classes("k-table"):
+        with ui.element("div").classes("k-table"):
             with ui.element("div").classes("k-board"):
                 heading(_title(session.table.opened.record), 1, "kb-spoken")
                 self._board = BoardElement(self._click, self._command)

@@ -141,6 +141,9 @@ class Reviewing:
         self._session = session
         self._task: asyncio.Task[None] | None = None
         self._saved = 0.0
+        self._writing = asyncio.Lock()
+        self._saves: set[asyncio.Task[None]] = set()
+        self._is_saved = False  # to the end
         self.notice = ""
         self.review: Review | None = None
         text = session.application.store.load_review(session.user, session.name)
@@ -166,6 +169,7 @@ class Reviewing:
 
     def _start(self, opponent: Opponent) -> None:
         self.notice = ""
+        self._is_saved = False
         self._task = asyncio.create_task(self._run(opponent))
         self._session.notify()
 
@@ -179,8 +183,8 @@ class Reviewing:
             review.game = await self._session.application.engines.run(job, self._take)
         except EngineError as error:
             self.notice = texts.PLAYER_FAILED.format(player=opponent.name, reason=error)
-        self._task = None
         await self._save(is_done=True)
+        self._task = None
         self._session.notify()
 
     def _take(self, progress: ReviewProgress) -> None:
@@ -189,23 +193,31 @@ class Reviewing:
         self.review.take(progress.turns)
         self.review.seconds_left = progress.seconds_left
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SAVES:
-            asyncio.get_running_loop().create_task(self._save(is_done=False))
+            self._keep(is_done=False)
         self._session.notify()
 
+    def _keep(self, *, is_done: bool) -> None:
+        task = asyncio.create_task(self._save(is_done=is_done))
+        self._saves.add(task)
+        task.add_done_callback(self._saves.discard)
+
     async def _save(self, *, is_done: bool) -> None:
+        """Write what there is; one after the other, so that the last is the last."""
         self._saved = time.monotonic()
-        if self.review is None or self._session.is_deleted:
-            return
-        store, session = self._session.application.store, self._session
-        try:
-            await asyncio.to_thread(store.save_review, session.user, session.name, self.review.to_json(), is_done)
-        except OSError as error:
-            self.notice = texts.NOT_SAVED.format(reason=error)
+        async with self._writing:
+            if self.review is None or self._session.is_deleted or (self._is_saved and not is_done):
+                return
+            self._is_saved = is_done
+            store, session = self._session.application.store, self._session
+            try:
+                await asyncio.to_thread(store.save_review, session.user, session.name, self.review.to_json(), is_done)
+            except OSError as error:
+                self.notice = texts.NOT_SAVED.format(reason=error)
 
     def stop(self) -> None:
         """End the review; what was found stays."""
         self._cancel()
-        self._saving = asyncio.get_running_loop().create_task(self._save(is_done=True))
+        self._keep(is_done=True)
         self._session.notify()
 
     def check(self) -> None:
@@ -227,7 +239,7 @@ class Reviewing:
 
 # On the board: what could have been played instead of a move, in colors by what each gives away
 
-_GOOD, _FAIR, _DOUBTFUL, _BAD = "#1f7a5c", "#7d9a2f", "#d58a1c", "#b3224f"
+_GOOD, _FAIR, _DOUBTFUL, _BAD = "#1f7a5c", "#5f7d1e", "#a8640b", "#b3224f"  # on which white can be read
 _LEAST_VISITED: Final = 0.1  # of the visits of the most visited move: with fewer a value is mere chance
 _MOST_DOTS: Final = 6
 

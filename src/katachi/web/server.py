@@ -30,6 +30,7 @@ from katachi.web.learning_pages import (
     build_lesson_page,
     build_model_page,
     build_models_page,
+    build_puzzles_page,
     build_run_page,
     build_runs_page,
 )
@@ -258,11 +259,11 @@ def _add_pages(application: App) -> None:
 def _add_pages_about_learning(application: App, runs: Path) -> None:
     @ui.page("/models")
     def models(request: Request) -> None:
-        build_models_page(request)
+        build_models_page(application, request)
 
     @ui.page("/models/{name}", response_timeout=_SECONDS_TO_BUILD)
     async def model(request: Request, name: str) -> None:
-        await build_model_page(name, request)
+        await build_model_page(application, name, request)
 
     @ui.page("/runs")
     def all_runs(request: Request) -> None:
@@ -270,7 +271,11 @@ def _add_pages_about_learning(application: App, runs: Path) -> None:
 
     @ui.page("/runs/{name}")
     def run(request: Request, name: str) -> None:
-        build_run_page(runs, name, request)
+        build_run_page(application, runs, name, request)
+
+    @ui.page("/puzzles", response_timeout=_SECONDS_TO_BUILD)
+    async def puzzles(request: Request) -> None:
+        await build_puzzles_page(application, request)
 
     @ui.page("/learn")
     def learn(request: Request) -> None:

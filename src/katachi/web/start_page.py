@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
@@ -54,7 +55,7 @@ async def build_start_page(application: App, request: Request) -> None:
     """Everything on the first page: a board that can be played on at once, and what else one may want."""
     user = user_of(request)
     tables = await asyncio.to_thread(application.store.list_tables, user)
-    with page_frame(request, "", here="/"), ui.element("main").classes("k-table k-start"):
+    with page_frame(request, "", here="/"), ui.element("div").classes("k-table k-start"):
         with ui.element("div").classes("k-board"):
             heading(texts.WELCOME, 1, "kb-spoken")
             board = ui.element("div")
@@ -72,7 +73,7 @@ async def build_games_page(application: App, request: Request) -> None:
     """All games of a user, with a field to find one."""
     user = user_of(request)
     tables = await asyncio.to_thread(application.store.list_tables, user)
-    with page_frame(request, texts.GAMES_PAGE, here="/games"), ui.element("main").classes("k-main k-stack"):
+    with page_frame(request, texts.GAMES_PAGE, here="/games"), ui.element("div").classes("k-main k-stack"):
         heading(texts.GAMES_PAGE, 1, "k-title")
         field = ui.input(texts.FIND).props("outlined dense clearable").classes("k-find")
         cards = GameCards(application, user, tables)
@@ -238,6 +239,14 @@ def _spell(rank: str) -> str:
     return texts.ABOUT_RANK.format(rank=f"{rank[:-1]} {words[rank[-1]]}") if rank[-1:] in words else rank
 
 
+# Quasar's button around the field for a file has no name, and two things that can be focused: the field is enough.
+_NAME_UPLOAD: Final = """
+for (const field of document.querySelectorAll(".q-uploader__input")) {
+  field.setAttribute("aria-label", NAME); field.tabIndex = 0;
+  const button = field.closest("a"); button.setAttribute("role", "none"); button.removeAttribute("tabindex");
+}"""
+
+
 class _Records:
     """Where a file is dropped, or an empty board is taken."""
 
@@ -255,6 +264,8 @@ class _Records:
                 quiet_button(texts.EMPTY_BOARD, self._open_empty, icon="grid_on")
                 self._size = select(list(SIZES), 19, texts.BOARD).style("width: 6rem")
         self._choice = ui.dialog()
+        name = json.dumps(texts.DROP)
+        ui.context.client.on_connect(lambda: ui.run_javascript(_NAME_UPLOAD.replace("NAME", name)))
 
     async def _take(self, event: events.UploadEventArguments) -> None:
         self._upload.reset()

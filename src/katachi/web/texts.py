@@ -202,6 +202,7 @@ COMMENT: Final = "Comment"
 # Layers and review
 LAYERS: Final = "Show on the board"
 ANALYST: Final = "Analysed by"
+RANK_SLIDER: Final = "Rank of the players"
 RANK: Final = "What {rank} players would play"
 LOOKING: Final = "Looking …"
 NOTHING_TO_SHOW: Final = "Nothing to show here: whoever analyses has no opinion of that kind."
@@ -243,6 +244,7 @@ MODELS_LEAD: Final = "The models that come with katachi, and what each of them h
 LEARNED: Final = "What {name} has learned"
 NO_MODEL: Final = "There is no such model here."
 CURVES: Final = "How it learned"
+PLAY_MODEL: Final = "Play against it: put a stone"
 
 # Runs
 RUNS_PAGE: Final = "Runs"
@@ -253,7 +255,28 @@ MATCH: Final = "match"
 TRAINING: Final = "training"
 SCORE: Final = "{name}: {wins} of {games} games"
 
+COMPARE: Final = "Compare with"
+
+# Puzzles
+PUZZLES_PAGE: Final = "Puzzles"
+PUZZLES_TITLE: Final = "Find the better move"
+NO_PUZZLES: Final = "Puzzles are made of mistakes in your own games. Review a game first."
+PUZZLES_WAY: Final = "Your games"
+PUZZLE_TASK: Final = "{color} to play ({number} of {all})"
+PUZZLE_RIGHT: Final = "Right: {move} is as good as any."
+PUZZLE_WRONG: Final = "{move} gives away {what}. Look again."
+PUZZLE_PLAYED: Final = "{move} was played in the game: it lost {what}."
+PUZZLE_UNKNOWN: Final = "{move} was not among the moves that were looked into. Look again."
+PUZZLE_HINT: Final = "Not {move}, which was played. Look {where}."
+PUZZLE_SHOW: Final = "Show it"
+PUZZLE_NEXT: Final = "Next"
+PUZZLE_GAME: Final = "The game that this is from"
+
 # Teaching
+LIVE: Final = "What it plays now"
+LIVE_LATER: Final = "It plays here against itself as soon as it has learned something."
+LIVE_MORE: Final = "It plays against itself. Numbers: how often it believes to win after a move there, in percent."
+SPEED: Final = "Speed"
 LEARN_PAGE: Final = "Teach"
 LEARN_TITLE: Final = "Teach a pupil"
 TEACH: Final = "Begin the lesson"

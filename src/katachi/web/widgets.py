@@ -76,11 +76,15 @@ class WatchedRun(NamedTuple):
                 wins[winner] += 1
         return [Score(name, wins[name], count) for name, count in sorted(played.items())]
 
+    def games(self) -> list[Path]:
+        """The games of a match, the latest first."""
+        return sorted((self.path / "games").glob("*.sgf"), key=lambda path: -path.stat().st_mtime)
+
     def last_game(self) -> SgfGame | None:
         """The latest game of a match."""
-        files = sorted((self.path / "games").glob("*.sgf"), key=lambda path: path.stat().st_mtime)
+        files = self.games()
         try:
-            return load_sgf(files[-1])[0] if files else None
+            return load_sgf(files[0])[0] if files else None
         except (SgfError, IndexError):
             return None
 
@@ -287,6 +291,7 @@ _STYLE: Final = (resources.files("katachi.web") / "katachi.css").read_text(encod
 _PAGES: Final = {
     "/": texts.PLAY_PAGE,
     "/games": texts.GAMES_PAGE,
+    "/puzzles": texts.PUZZLES_PAGE,
     "/models": texts.MODELS_PAGE,
     "/runs": texts.RUNS_PAGE,
     "/learn": texts.LEARN_PAGE,
@@ -308,7 +313,7 @@ def page_frame(request: Request, title: str, here: str = "") -> Iterator[None]:
     ui.colors(primary="#2b665a")
     dark = ui.dark_mode(_THEMES.get(request.cookies.get(_THEME_COOKIE, "")))
     with ui.element("header").classes("k-head"):
-        with ui.link(target="/").classes("k-mark").props(f'aria-label="{texts.PLAY_PAGE}"'):
+        with ui.link(target="/").classes("k-mark").props(f'aria-label="katachi: {texts.PLAY_PAGE}"'):
             ui.element("span").classes("k-logo")
             ui.label("katachi")
         for path, name in _PAGES.items():
@@ -327,7 +332,7 @@ def _change_theme(dark: ui.dark_mode) -> None:
 
 def show_error(request: Request, error: TableError) -> None:
     """A page that says what is wrong, with the way back."""
-    with page_frame(request, texts.SORRY), ui.element("main").classes("k-main k-stack"):
-        ui.label(texts.SORRY).classes("k-title")
+    with page_frame(request, texts.SORRY), ui.element("div").classes("k-main k-stack"):
+        heading(texts.SORRY, 1, "k-title")
         ui.label(str(error)).classes("k-plain")
         ui.link(texts.BACK, "/")
