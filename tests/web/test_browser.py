@@ -383,3 +383,28 @@ def test_the_editor_on_a_small_screen_by_touch(visit, pictures):
     keep(page, pictures / "editor-360.png")
     record = saved_record(page)
     assert record.root.children[0].children[0].properties == {"AW": ["ed"], "TR": ["fd"]}
+
+
+def test_pages_can_be_used_without_seeing_them(visit, server):
+    """No serious fault by axe-core, which is not part of this repository: ``npm install axe-core``, or KATACHI_AXE."""
+    axe = Path(os.environ.get("KATACHI_AXE", "node_modules/axe-core/axe.min.js"))
+    if not axe.is_file():
+        pytest.skip("axe-core is not installed")
+    page = visit("/new?player=alp&size=9")
+    found = {}
+    for path in (
+        page.url.removeprefix(server.at("")),
+        "/",
+        "/games",
+        "/puzzles",
+        "/models/shapes-5",
+        "/runs",
+        "/learn",
+    ):
+        page.goto(server.at(path))
+        wait_until_live(page)
+        page.evaluate(axe.read_text(encoding="utf-8"))
+        violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)")
+        found[path] = [fault["id"] for fault in violations if fault["impact"] in ("serious", "critical")]
+        assert page.locator("main").count() == 1
+    assert not any(found.values()), found

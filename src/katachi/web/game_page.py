@@ -6,9 +6,11 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 from nicegui import events, ui
+from nicegui.element import Element
 from starlette.requests import Request
 
 from katachi.analysis.layers import LAYERS, LayerKind
@@ -63,6 +65,67 @@ _MOST_CHIPS: Final = 12
 _MOST_REPAIRS: Final = 50
 
 
+_MOST_IN_TREE: Final = 400  # nodes
+
+
+class PlacedNode(NamedTuple):
+    """A node of a tree, and where it is drawn; its parent by number."""
+
+    node: Node
+    x: int
+    y: int
+    parent: int | None
+
+
+def lay_out(root: Node, most: int = _MOST_IN_TREE) -> list[PlacedNode]:
+    """The game along the top, every variation on the highest line below its beginning that is free."""
+    placed: list[PlacedNode] = []
+    lowest: dict[int, int] = {}
+    waiting: list[tuple[Node, int, int, int | None]] = [(root, 0, 0, None)]
+    while waiting and len(placed) < most:
+        start, depth, least, parent = waiting.pop()
+        line = list(islice(start.main_line(), most - len(placed)))
+        row = max(least, *(lowest.get(depth + step, -1) + 1 for step in range(len(line))))
+        for step, node in enumerate(line):
+            lowest[depth + step] = row
+            placed.append(PlacedNode(node, depth + step, row, parent))
+            parent = len(placed) - 1
+            waiting += [(child, depth + step + 1, row + 1, parent) for child in node.children[1:]]
+    return placed
+
+
+class TreeElement(Element, component="tree.js"):
+    """The moves of a record; a click goes to one."""
+
+    def __init__(self, on_node: Callable[[Node], None]) -> None:
+        super().__init__()
+        self._on_node = on_node
+        self._placed: list[PlacedNode] = []
+        self._props["label"] = texts.TREE
+        self._props["nodes"] = []
+        self.on("node", self._take)
+
+    def show(self, opened: OpenRecord) -> None:
+        """Draw the tree if it has changed, and where one is."""
+        self._placed = lay_out(opened.record.root)
+        nodes = [self._describe(one, opened) for one in self._placed]
+        here = next((number for number, one in enumerate(self._placed) if one.node is opened.node), None)
+        if (nodes, here) != (self._props.get("nodes"), self._props.get("here")):
+            self._props["nodes"], self._props["here"] = nodes, here
+            self.update()
+
+    @staticmethod
+    def _describe(one: PlacedNode, opened: OpenRecord) -> dict[str, object]:
+        color = next((word for name, word in (("B", "black"), ("W", "white")) if name in one.node.properties), "")
+        move = opened.move_of(one.node)
+        name = f"{one.x} {format_vertex(move, opened.size)}" if color and move is not None else texts.EDIT_STEP
+        return {"x": one.x, "y": one.y, "parent": one.parent, "color": color, "number": one.x, "name": name}
+
+    def _take(self, event: events.GenericEventArguments) -> None:
+        if type(event.args) is int and 0 <= event.args < len(self._placed):
+            self._on_node(self._placed[event.args].node)
+
+
 class RecordPanel:
     """Where one is in the record, and the ways to go from there."""
 
@@ -82,6 +145,8 @@ class RecordPanel:
         """What is known of the game, its variations and comments, and the ways to take it away."""
         session = self._session
         self._chips = ui.element("div").classes("k-row")
+        with ui.expansion(texts.TREE).props("dense").classes("k-card k-tree") as self._tree_place:
+            self._tree = TreeElement(lambda node: self._walk(lambda opened: opened.go_to(node)))
         self._comment = ui.label().classes("k-plain k-comment k-card")
         if repairs := session.table.opened.record.repairs:
             with ui.expansion(texts.REPAIRS.format(count=len(repairs)), icon="build").props("dense").classes("k-card"):
@@ -139,6 +204,8 @@ class RecordPanel:
         self._comment.set_text(comment)
         self._comment.set_visibility(bool(comment))
         self._facts.set_text(describe_record(opened.record))
+        self._tree_place.set_visibility(bool(opened.record.root.children))
+        self._tree.show(opened)
         self._show_variations(opened)
 
     def _show_variations(self, opened: OpenRecord) -> None:
@@ -818,7 +885,7 @@ class GameView:
         self._editor.refresh()
 
     def close(self) -> None:
-        """Look no more: the page is gone; a review goes on."""
+        """Look no more: the page is gone; a review continues."""
         self._session.leave(self.refresh)
         self._layers.stop()
 

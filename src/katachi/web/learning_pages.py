@@ -460,6 +460,8 @@ def build_run_page(application: App, folder: Path, name: str, request: Request) 
         _RunView(folder, run)
         if run.is_match:
             _add_games(application, widgets.user_of(request), run)
+        elif (opponent := application.run_opponent(name)) is not None:
+            _add_model_board(application, widgets.user_of(request), opponent)
 
 
 def _add_games(application: App, user: str, run: widgets.WatchedRun) -> None:

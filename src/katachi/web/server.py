@@ -98,7 +98,9 @@ def _run(
 ) -> None:
     listener = _listen(settings)
     address = Address(settings.host, listener.getsockname()[1])
-    application = App(store, list_opponents(settings.player), EnginePool(max(MOST_PER_USER + 1, usable_cores())))
+    application = App(
+        store, list_opponents(settings.player), EnginePool(max(MOST_PER_USER + 1, usable_cores())), settings.runs
+    )
     token = store.token()
     start = {} if settings.player is None else {"player": next(iter(application.opponents))}
     url = address.url("/new" if start else "/", **start, **{TOKEN_KEY: token})

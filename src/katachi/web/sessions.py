@@ -32,12 +32,14 @@ from katachi.core.training import Choices as LessonChoices
 from katachi.core.training import Lesson, LessonProgress, list_pupils
 from katachi.go.points import PASS
 from katachi.go.scoring import estimate_status
+from katachi.players.specs import SpecError, find_spec
 from katachi.sgf import FoundGame, Limits, Node, SgfError, SgfGame, format_sgf, game_to_tree, iter_sgf, load_sgf
 from katachi.web import texts
 from katachi.web.engines import CheckJob, DecideJob, EngineError, EnginePool, Position, PrepareJob, Progress, Reporter
 from katachi.web.review import Reviewing
 from katachi.web.security import show_plainly
 from katachi.web.table import Opponent, Phase, Table, TableError, TableSettings, check_settings
+from katachi.web.widgets import find_run
 
 # The store: the tables of every user on disk, so that they outlive the server.
 #
@@ -303,6 +305,7 @@ def _check_any(games: list[SgfGame], reason: SgfError | None, path: Path) -> lis
 # Lessons of all users: one pupil each, taught one after the other by a worker of their own
 
 PUPIL: Final = "pupil"
+_RUN_PREFIX: Final = "run:"
 SUBJECT: Final = next(iter(references("lessons")))  # the lesson on the page
 
 
@@ -665,8 +668,11 @@ class Session:
 class App:
     """All open sessions, the engines that think for them, the opponents and the store."""
 
-    def __init__(self, store: GameStore, opponents: dict[str, Opponent], engines: EnginePool) -> None:
+    def __init__(
+        self, store: GameStore, opponents: dict[str, Opponent], engines: EnginePool, runs: Path | None = None
+    ) -> None:
         self.store = store
+        self._runs = runs
         self.opponents = opponents
         self.engines = engines
         self.lessons = Lessons(store)
@@ -674,8 +680,23 @@ class App:
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def find_opponent(self, user: str, player: str) -> Opponent | None:
-        """A player by its name: the user's own pupil, or one of those that everybody may play."""
+        """A player by its name: the user's own pupil, that of a run, or one of those that everybody may play."""
+        if player.startswith(_RUN_PREFIX):
+            return self.run_opponent(player.removeprefix(_RUN_PREFIX))
         return self.lessons.opponent(user) if player == PUPIL else self.opponents.get(player)
+
+    def run_opponent(self, name: str) -> Opponent | None:
+        """The latest player of a training, None if it has none yet, or one that runs another program."""
+        run = None if self._runs is None else find_run(self._runs, name)
+        if run is None or run.is_match:
+            return None
+        try:
+            spec = find_spec(str(run.path))
+        except SpecError:
+            return None
+        description = spec.description or texts.PLAYER_OF_RUN.format(name=name)
+        found = Opponent(f"{_RUN_PREFIX}{name}", str(run.path), description, size=spec.board_size)
+        return None if spec.program else found
 
     def teacher(self, size: int) -> Opponent | None:
         """Who looks at a pupil's moves."""
