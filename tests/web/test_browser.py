@@ -168,7 +168,7 @@ def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
     page = visit("/new?player=alp&size=19")
     click_point(page, parse_vertex("Q16", 19))
     page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
-    choose_judge(page, "policy-19")
+    choose_judge(page, "level-10")
     page.locator("[data-layer=policy]").click()
     slider = page.locator(".q-slider")
     slider.wait_for()
@@ -184,7 +184,7 @@ def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
 
 
 def policy_of(page, rank: int):
-    seen = look_at(saved_record(page), "policy-19", rank)
+    seen = look_at(saved_record(page), "level-10", rank)
     return next(layer for layer in seen.layers if layer.name == "policy")
 
 

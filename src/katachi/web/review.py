@@ -531,8 +531,10 @@ class ReviewPanel:
     def _turn(self) -> int | None:
         """The turn on the board, None where it is not one of those that are reviewed."""
         review, opened = self._review, self._session.table.opened
+        if review is None:
+            return None
         nodes = list(opened.record.main_line())
-        for turn, position in enumerate(review.positions if review else ()):
+        for turn, position in enumerate(review.positions):
             if position.node < len(nodes) and nodes[position.node] is opened.node:
                 return turn
         return None

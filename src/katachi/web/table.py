@@ -744,8 +744,11 @@ class Table:
         return node
 
     def _is_players_node(self, node: Node) -> bool:
-        seats = self.settings.seats
-        return seats is not Seats.BOTH and self.settings.is_players_turn(self.opened.record.replay(until=node).to_play)
+        if self.settings.seats is Seats.BOTH:
+            return False
+        movers = [color for color, name in _LABEL_LETTERS.items() if name in node.properties]
+        to_play = -movers[0] if len(movers) == 1 else self.opened.record.replay(until=node).to_play
+        return self.settings.is_players_turn(to_play)
 
     def reopen(self) -> None:
         """Play on from here in a finished game; its result is no more."""
