@@ -297,16 +297,17 @@ def test_a_review_outlives_page_and_server_and_shows_the_better_move(visit, serv
     ghost = page.locator("[data-ghost]")
     ghost.wait_for()
     assert page.locator(".k-place").inner_text().split(" / ")[0] in ("3", "6", "8")
-    page.get_by_text("was better").wait_for()
+    page.locator(".k-sentence").get_by_text("was better").wait_for()
     assert page.locator(".k-mistake").count() <= 6
     drawn = len(stones(page))
     keep(page, pictures / "review.png")
     page.get_by_role("button", name="Better:").click()
-    page.locator("[data-label]").get_by_text("1", exact=True).wait_for()
+    labels = "document.querySelectorAll('[data-label]').length"
+    page.wait_for_function(f"{labels} === 1")
     page.keyboard.press("ArrowRight")
-    page.locator("[data-label]").get_by_text("2", exact=True).wait_for()
+    page.wait_for_function(f"{labels} === 2")
     page.get_by_role("button", name="Played:").click()
-    page.get_by_text(re.compile("^1 / ")).wait_for()
+    page.locator(".k-review .k-number").get_by_text(re.compile("^1 / ")).wait_for()
     page.keyboard.press("Escape")
     ghost.wait_for()
     assert len(stones(page)) == drawn
