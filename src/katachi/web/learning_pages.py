@@ -20,6 +20,7 @@ from katachi.analysis.records import MoveRecord, PositionRecord
 from katachi.core.contracts import Limit
 from katachi.core.drawing import DrawRequest, Figure, Section, draw_model
 from katachi.core.models import describe_card, open_model, pretrained_models
+from katachi.core.registry import system_of_card, systems
 from katachi.core.training import Choice
 from katachi.go.diagrams import draw_svg
 from katachi.go.game import Game
@@ -30,7 +31,7 @@ from katachi.web.engines import EngineError, LayersJob, Position, Seen
 from katachi.web.game_page import draw_layer
 from katachi.web.review import Lost, Review, list_alternatives
 from katachi.web.security import show_plainly
-from katachi.web.sessions import PUPIL, App, GameStore, Session, find_lesson
+from katachi.web.sessions import PUPIL, App, GameStore, find_lesson
 from katachi.web.table import BoardElement, Opponent, Picture, Seats, TableError, TableSettings
 from katachi.web.widgets import heading
 
@@ -337,6 +338,14 @@ def model_names() -> list[str]:
     return [path.name for path in pretrained_models()]
 
 
+def group_models() -> dict[str, list[str]]:
+    """The names of the models, by the titles of the systems that they are of."""
+    groups: dict[str, list[str]] = {system.title: [] for system in systems().values()}
+    for name in model_names():
+        groups[system_of_card(open_model(_find(name)).card.kind).title].append(name)
+    return {title: names for title, names in groups.items() if names}
+
+
 def describe_model(name: str) -> str:
     """What a model is, in a line."""
     return describe_card(open_model(_find(name)).card)[0][1]
@@ -364,12 +373,14 @@ def build_models_page(application: App, request: Request) -> None:
     with widgets.page_frame(request, texts.MODELS_PAGE, here="/models"), ui.element("div").classes("k-main k-stack"):
         heading(texts.MODELS_PAGE, 1, "k-title")
         ui.label(texts.MODELS_LEAD).classes("k-soft")
-        with ui.element("div").classes("k-card k-games"):
-            for name in model_names():
-                with ui.element("div").classes("k-game-row"):
-                    ui.link(name, f"/models/{name}")
-                    opponent = application.opponents.get(name)
-                    ui.label(opponent.description if opponent else describe_model(name)).classes("k-soft k-small")
+        for title, names in group_models().items():
+            with widgets.section(title, "k-card k-games"):
+                heading(title, 2)
+                for name in names:
+                    with ui.element("div").classes("k-game-row"):
+                        ui.link(name, f"/models/{name}")
+                        opponent = application.opponents.get(name)
+                        ui.label(opponent.description if opponent else describe_model(name)).classes("k-soft k-small")
 
 
 async def build_model_page(application: App, name: str, request: Request) -> None:
@@ -385,7 +396,7 @@ async def build_model_page(application: App, name: str, request: Request) -> Non
         opponent = application.opponents.get(name)
         with ui.element("div").classes("k-columns" if opponent else ""):
             if opponent is not None:
-                _add_model_board(application, widgets.user_of(request), opponent)
+                TryBoard(application, widgets.user_of(request), opponent)
             with ui.element("div").classes("k-card k-facts"):
                 for word, value in learned.card:
                     ui.label(word).classes("k-soft k-small")
@@ -398,24 +409,74 @@ async def build_model_page(application: App, name: str, request: Request) -> Non
                         _add_figure(figure)
 
 
-def _add_model_board(application: App, user: str, opponent: Opponent) -> None:
-    """A board where the first stone begins a game against a model."""
-    settings = TableSettings(player=opponent.name, seats=Seats.BLACK, size=opponent.size or _USUAL_SIZE)
+_SECONDS_TO_SEE: Final = 0.5
+_FIRST_LAYERS: Final = ("shapes", "policy", "territory", "wins")  # what is shown before somebody chooses
 
-    def begin(point: int) -> None:
-        def start() -> Session:
-            session = application.begin(user, settings)
-            session.click(point)
-            return session
 
-        widgets.enter_game(start)
+class TryBoard:
+    """A board to put stones on, black and white in turn: after each it shows what a model makes of the position."""
 
-    with widgets.section(texts.PLAY_MODEL, "k-card k-stack k-model-board"):
-        heading(texts.PLAY_MODEL, 2)
-        ui.label(opponent.description).classes("k-soft k-small")
-        board = BoardElement(begin)
-        game = settings.new_game()
-        board.show(Picture(game.size, game.board.stones, ghost=BLACK, description=texts.PLAY_MODEL))
+    def __init__(self, application: App, user: str, opponent: Opponent) -> None:
+        self._app, self._user, self._opponent = application, user, opponent
+        self._game = Game(opponent.size or _USUAL_SIZE)
+        self._seen: Seen | None = None
+        self._layer = ""
+        self._asked = 0
+        with widgets.section(texts.TRY, "k-card k-stack k-tight k-model-board"):
+            heading(texts.TRY, 2)
+            ui.label(opponent.description).classes("k-soft k-small")
+            self._board = BoardElement(self._play)
+            self._legend = ui.label(texts.TRY_MORE).classes("k-small").props("aria-live=polite")
+            self._chips = ui.element("div").classes("k-layers")
+            with ui.element("div").classes("k-bar"):
+                widgets.main_button(texts.PLAY_MODEL, self._begin)
+                widgets.quiet_button(texts.CLEAR, self._clear)
+        self._draw()
+
+    def _begin(self) -> None:
+        settings = TableSettings(player=self._opponent.name, seats=Seats.BLACK, size=self._game.size)
+        widgets.enter_game(lambda: self._app.begin(self._user, settings))
+
+    def _clear(self) -> None:
+        self._game, self._seen = Game(self._game.size), None
+        self._draw()
+
+    async def _play(self, point: int) -> None:
+        if self._game.why_illegal(point) is not None:
+            return
+        self._game.play(point)
+        self._seen = None
+        self._draw()
+        self._asked += 1
+        asked = self._asked
+        job = LayersJob(self._opponent.spec, Position.of(self._game), Limit(seconds=_SECONDS_TO_SEE), None)
+        try:
+            seen: Seen = await self._app.engines.run(job, user=self._user)
+        except EngineError as error:
+            self._legend.set_text(texts.PLAYER_FAILED.format(player=self._opponent.name, reason=error))
+            return
+        if asked == self._asked:  # what comes late is about another position
+            self._seen = seen
+            self._draw()
+
+    def _choose(self, name: str) -> None:
+        self._layer = name
+        self._draw()
+
+    def _draw(self) -> None:
+        game, layers = self._game, {} if self._seen is None else {one.name: one for one in self._seen.layers}
+        picture = Picture(game.size, game.board.stones, game.last_move, game.to_play, description=texts.TRY)
+        shown = next((name for name in (self._layer, *_FIRST_LAYERS) if name in layers), None)
+        if shown is not None:
+            under, over = draw_layer(layers[shown])
+            picture = replace(picture, under=under, over=over)
+            self._legend.set_text(layers[shown].legend)
+        self._board.show(picture)
+        self._chips.clear()
+        with self._chips:
+            for name, layer in layers.items():
+                chip = widgets.quiet_button(layer.title, partial(self._choose, name)).classes("k-chip")
+                widgets.mark_chosen(chip, name == shown)
 
 
 def _add_figure(figure: Figure) -> None:
@@ -461,7 +522,7 @@ def build_run_page(application: App, folder: Path, name: str, request: Request) 
         if run.is_match:
             _add_games(application, widgets.user_of(request), run)
         elif (opponent := application.run_opponent(name)) is not None:
-            _add_model_board(application, widgets.user_of(request), opponent)
+            TryBoard(application, widgets.user_of(request), opponent)
 
 
 def _add_games(application: App, user: str, run: widgets.WatchedRun) -> None:

@@ -34,7 +34,7 @@ from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from katachi.sgf import Node, SgfGame, format_sgf
 from katachi.web import texts
 from katachi.web.engines import REVIEW_SIMULATIONS, EngineError, Reviewed, ReviewJob, ReviewProgress
-from katachi.web.table import Opponent, Picture, Spot, Table
+from katachi.web.table import Opponent, Phase, Picture, Spot, Table
 from katachi.web.widgets import heading, icon_button, mark_chosen, quiet_button, section
 
 if TYPE_CHECKING:
@@ -560,7 +560,8 @@ class ReviewPanel:
         self._panel.set_visibility(review is not None)
         self._graph.set_visibility(review is not None)
         has_moves = bool(self._session.table.opened.record.root.children)
-        self._begin_button.set_visibility(has_moves and not reviewing.is_running)
+        is_counting = self._session.table.phase is Phase.COUNTING
+        self._begin_button.set_visibility(has_moves and not reviewing.is_running and not is_counting)
         self._begin_button.set_text(texts.REVIEW if review is None else texts.REVIEW_AGAIN)
         self._stop_button.set_visibility(reviewing.is_running)
         if review is None:

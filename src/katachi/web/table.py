@@ -106,7 +106,7 @@ class Picture:
 class BoardElement(Element, component="board.js"):
     """A board that shows pictures. ``on_point`` is called with points, ``on_command`` with one of COMMANDS."""
 
-    def __init__(self, on_point: Callable[[int], None], on_command: Callable[[str], None] | None = None) -> None:
+    def __init__(self, on_point: Callable[[int], Any], on_command: Callable[[str], None] | None = None) -> None:
         super().__init__()
         self._props["keys"] = on_command is not None
         self._points = 0
@@ -124,10 +124,10 @@ class BoardElement(Element, component="board.js"):
                 self._props[name] = value
             self.update()
 
-    def _take_point(self, event: GenericEventArguments) -> None:
-        """What a browser sends is not yet a point."""
-        if type(event.args) is int and 0 <= event.args < self._points:
-            self._on_point(event.args)
+    def _take_point(self, event: GenericEventArguments) -> Any:
+        """What a browser sends is not yet a point. What ``on_point`` returns is awaited if it can be."""
+        is_point = type(event.args) is int and 0 <= event.args < self._points
+        return self._on_point(event.args) if is_point else None
 
     def _take_command(self, event: GenericEventArguments) -> None:
         if event.args in COMMANDS and self._on_command is not None:

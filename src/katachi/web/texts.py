@@ -220,7 +220,7 @@ NEXT_MISTAKE: Final = "Next mistake"
 MISTAKE_BEFORE: Final = "The mistake before"
 NO_MISTAKES: Final = "No sure mistake was found."
 NO_REVIEW: Final = "Review the game first."
-NO_MISTAKE: Final = "{color} {move} is not a sure mistake."
+NO_MISTAKE: Final = "{color} {move}: no sure mistake."
 NOT_YET: Final = "Nothing can be said of this move yet: it had a first look only."
 OFF_THE_GAME: Final = "This is a variation; the review is of the game."
 GO_TO_A_MISTAKE: Final = "Go to a mistake: press M, or choose one below."
@@ -241,11 +241,14 @@ GRAPH_LEGEND: Final = ("Black’s win rate", "score")
 
 # Models
 MODELS_PAGE: Final = "Models"
-MODELS_LEAD: Final = "The models that come with katachi, and what each of them has learned."
+MODELS_LEAD: Final = "Four ways to learn Go. Each model is a board to try it on, with what it has learned below."
 LEARNED: Final = "What {name} has learned"
 NO_MODEL: Final = "There is no such model here."
 CURVES: Final = "How it learned"
-PLAY_MODEL: Final = "Play against it: put a stone"
+PLAY_MODEL: Final = "Play against it"
+TRY: Final = "Try it"
+TRY_MORE: Final = "Put stones, black and white in turn: it shows what it makes of them."
+CLEAR: Final = "Clear the board"
 
 # Runs
 RUNS_PAGE: Final = "Runs"
