@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 from PIL import Image
 
-from katachi import BLACK, WHITE, Game, Limit, load_player
-from katachi.sgf import game_to_sgf, parse_sgf
+from katachi import PASS, Game, Limit, load_player
+from katachi.sgf import parse_sgf
 
 FOLDER: Final = Path(__file__).parent / "pictures"
 CHROMIUM: Final = Path("/usr/bin/chromium")
@@ -30,7 +30,9 @@ SEED: Final = 1
 WIDE: Final = {"width": 1080, "height": 780}
 NARROW: Final = {"width": 360, "height": 740}
 PATIENCE: Final = 300_000  # milliseconds: a machine may be busy
+PUPIL: Final = "level-5"  # who plays for us, and errs now and then
 PLAYED: Final = 11  # moves of ours in the game that is looked at
+MOST_MOVES: Final = 120  # of both, before the board is counted
 COLORS: Final = 256
 
 
@@ -63,13 +65,13 @@ class Photographer:
         self.page = browser.new_context(**options).new_page()
         self.page.set_default_timeout(PATIENCE)
         self.page.goto(url)
-        self._wait_until_live()
+        self.wait_until_live()
 
     def go(self, path: str) -> None:
         self.page.goto(self._root + path)
-        self._wait_until_live()
+        self.wait_until_live()
 
-    def _wait_until_live(self) -> None:
+    def wait_until_live(self) -> None:
         self.page.wait_for_function("window.socket && window.socket.connected && window.did_handshake")
 
     def keep(self, name: str, height: int = 0) -> None:
@@ -86,15 +88,17 @@ class Photographer:
     def scroll_to(self, selector: str) -> None:
         self.page.locator(selector).evaluate("one => scrollTo(0, one.getBoundingClientRect().top + scrollY - 16)")
 
-    def play(self, point: int) -> None:
-        """Play a stone, and wait for the answer."""
+    def play(self, point: int, *, is_answered: bool = True) -> None:
+        """Play a stone, and wait for the answer if there will be one."""
         grid = self.page.locator(".kb-border").bounding_box()
         game = self.game()
         row, column = divmod(point, game.size)
         step = grid["width"] / (game.size - 1)
         self.page.mouse.click(grid["x"] + step * column, grid["y"] + step * row)
+        if not is_answered:
+            return
         self.page.wait_for_function(
-            "moves => +document.querySelector('.k-number').innerText.split('/')[1] >= moves", arg=len(game.moves) + 2
+            "moves => +document.querySelector('.k-place').innerText.split('/')[0] >= moves", arg=len(game.moves) + 2
         )
 
     def game(self) -> Game:
@@ -113,15 +117,49 @@ class Photographer:
 
 
 def show_playing(guest: Photographer) -> None:
-    """A game against the shapes learned on 9×9, and the layers over it."""
-    adviser = load_player("level-10", seed=SEED)
+    """A game against the shapes learned on 9×9: help on the way, its end, and the count."""
+    adviser = load_player(PUPIL, seed=SEED)
     for _ in range(PLAYED):
         guest.play(adviser.decide(guest.game(), Limit()).move)
     guest.keep("game")
-    for layer, player in (("territory", "level-10"), ("wins", "shapes-9"), ("shapes", "shapes-9")):
-        guest.choose_analysis_by(player)
-        guest.switch_layer(layer)
-        guest.keep(layer)
+    guest.page.keyboard.press("h")
+    guest.page.get_by_text("looks best").wait_for()
+    guest.page.wait_for_timeout(5_000)
+    guest.keep("hint")
+    guest.page.keyboard.press("h")
+    guest.page.keyboard.press("t")
+    guest.page.get_by_text("Black owns about").wait_for()
+    guest.page.wait_for_timeout(5_000)
+    guest.keep("territory")
+    guest.page.keyboard.press("t")
+    guest.choose_analysis_by("shapes-9")
+    guest.switch_layer("shapes")
+    guest.keep("shapes")
+    guest.page.locator("[data-layer=shapes]").click()
+    guest.choose_analysis_by("level-10")
+    while (move := adviser.decide(guest.game(), Limit()).move) != PASS and len(guest.game().moves) < MOST_MOVES:
+        guest.play(move)
+    guest.page.get_by_role("button", name="Count").click()
+    guest.page.get_by_role("button", name="Accept the count").click()
+    guest.page.get_by_role("region", name="The game is over").wait_for()
+    guest.keep("end")
+
+
+def show_review(guest: Photographer) -> None:
+    """The same game gone through: the biggest mistake, and what would have followed."""
+    guest.page.get_by_role("button", name="Review now").click()
+    guest.page.get_by_text("A closer look").wait_for()
+    guest.keep("progress")
+    guest.page.get_by_role("button", name="Review again").wait_for()
+    guest.page.keyboard.press("Home")
+    guest.page.keyboard.press("m")
+    guest.page.locator("[data-ghost]").wait_for()
+    guest.keep("review")
+    guest.page.get_by_role("button", name="Better:").click()
+    for _ in range(3):
+        guest.page.keyboard.press("ArrowRight")
+    guest.keep("better")
+    guest.page.keyboard.press("Escape")
 
 
 def show_elsewhere(guest: Photographer) -> None:
@@ -134,28 +172,23 @@ def show_elsewhere(guest: Photographer) -> None:
     guest.page.set_viewport_size(WIDE)
 
 
-def show_review(guest: Photographer, file: Path) -> None:
-    """The first page, and a game from a file, gone through, at the move that cost most."""
-    file.write_text(play_record(), encoding="utf-8")
+def show_pages(guest: Photographer) -> None:
+    """The first page, a puzzle, and a blunder that waits."""
+    guest.go("/puzzles")
+    guest.page.get_by_role("button", name="Hint").click()
+    guest.keep("puzzle")
     guest.go("/")
-    guest.keep("start", height=550)
-    guest.page.locator("input[type=file]").set_input_files(file)
-    guest.page.get_by_test_id("board").wait_for()
-    guest.choose_analysis_by("level-10")
-    guest.page.get_by_role("button", name="Review the game").click()
-    guest.page.get_by_text("Save as SGF with the review").wait_for()
-    guest.page.locator(".k-mistake").first.click()
-    guest.scroll_to("[aria-label='Review the game']")
-    guest.keep("review")
-
-
-def play_record() -> str:
-    """A game of a player against a better one."""
-    game = Game(9)
-    players = {BLACK: load_player("level-4", seed=SEED), WHITE: load_player("level-8", seed=SEED)}
-    while not game.is_over:
-        game.play(players[game.to_play].decide(game, Limit()).move)
-    return game_to_sgf(game, black="level-4", white="level-8", result=game.result())
+    guest.keep("start")
+    guest.page.get_by_role("button", name="Begin").click()
+    guest.page.wait_for_url("**/game/*")
+    guest.wait_until_live()
+    guest.play(40)
+    guest.page.get_by_text("Teach me").click()
+    corner = next(point for point in (0, 8, 72, 80) if guest.game().board[point] == 0)
+    guest.play(corner, is_answered=False)
+    guest.page.get_by_role("button", name="Take it back").wait_for()
+    guest.page.evaluate("scrollTo(0, 0)")
+    guest.keep("teach")
 
 
 def show_learning(guest: Photographer) -> None:
@@ -179,8 +212,9 @@ def main() -> None:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         guest = Photographer(browser, url, viewport=WIDE)
         show_playing(guest)
+        show_review(guest)
         show_elsewhere(guest)
-        show_review(guest, Path(folder) / "game.sgf")
+        show_pages(guest)
         show_learning(guest)
         browser.close()
 

@@ -71,7 +71,7 @@ ALLOWED = (
     ("src/katachi/crbm/*", r'PlaneKind\("enemy[a-z ]*"|"enemy": "O"', "plane names, as above"),
     ("src/katachi/territory/inputs.py", r'"(second )?weakest enemy[":]', "input names are part of a digest, too"),
     ("src/katachi/web/security.py", '"katachi-visitor"', "a cookie in browsers that know their user by it"),
-    ("src/katachi/web/store.py", 'DATA/visitors|"visitors"', "the folder of users' games on disk"),
+    ("src/katachi/web/sessions.py", 'DATA/visitors|"visitors"', "the folder of users' games on disk"),
     ("src/katachi/*", r'"(test|validation) points known', "names of metrics in the cards of released models"),
     ("src/katachi/papers/maddison2014/tables.py", r'"told"', "a key of results that runs and documents keep"),
 )

@@ -46,15 +46,27 @@ def test_a_game_is_played_to_its_end_and_counted(visit, server, pictures):
     keep(page, pictures / "game.png")
     page.get_by_role("button", name="Undo").click()
     page.wait_for_function("document.querySelectorAll('[data-stone]').length === 4")
+    page.get_by_role("button", name="Redo").click()
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 6")
+    page.keyboard.press("u")
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 4")
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Resign this game?").wait_for(state="hidden")
     pass_to_the_end(page)
-    page.get_by_text("wins by").wait_for()
-    before = page.get_by_text("wins by").inner_text()
+    status = page.get_by_role("status")
+    status.get_by_text("wins by").wait_for()
+    before = status.inner_text()
     click_point(page, next(iter(stones(page))))  # it was dead, or it is now: the count is another
     page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before)
-    counted = re.search(r"(Black|White) wins by (\d+(?:\.\d)?)", page.get_by_text("wins by").inner_text())
+    counted = re.search(r"(Black|White) wins by (\d+(?:\.\d)?)", status.inner_text())
     keep(page, pictures / "counting.png")
     page.get_by_role("button", name="Accept the count").click()
     page.get_by_role("button", name="Pass").wait_for(state="hidden")
+    card = page.get_by_role("region", name="The game is over")
+    totals = [float(text) for text in card.locator(".k-tally .k-clock").all_inner_texts()]
+    assert abs(totals[0] - totals[1]) == float(counted[2])
+    assert card.get_by_role("button", name="Rematch").is_visible()
     record = saved_record(page)
     assert str(record.result) == f"{counted[1][0]}+{counted[2]}"
     moves = record.replay().moves
@@ -67,7 +79,7 @@ def test_a_game_is_played_to_its_end_and_counted(visit, server, pictures):
     server.start()
     page.reload()
     wait_until_live(page)
-    page.get_by_text(f"{counted[1]} wins by {counted[2]}").wait_for()
+    page.get_by_text(f"{counted[1]} wins by {counted[2]}").first.wait_for()
     assert len(stones(page)) == drawn
     stranger = visit()
     stranger.goto(address)
@@ -79,10 +91,10 @@ def pass_to_the_end(page) -> None:
     """Pass until the opponent has nothing to do any more."""
     accept = page.get_by_role("button", name="Accept the count")
     while not accept.is_visible():
-        moves = int(page.locator(".k-number").inner_text().split("/")[1])
+        moves = int(page.locator(".k-place").inner_text().split("/")[0])
         page.keyboard.press("p")
         page.wait_for_function(
-            "moves => +document.querySelector('.k-number').innerText.split('/')[1] >= moves + 2", arg=moves
+            "moves => +document.querySelector('.k-place').innerText.split('/')[0] >= moves + 2", arg=moves
         )
 
 
@@ -156,7 +168,7 @@ def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
     page = visit("/new?player=alp&size=19")
     click_point(page, parse_vertex("Q16", 19))
     page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
-    choose_judge(page, "policy-19")
+    choose_judge(page, "level-10")
     page.locator("[data-layer=policy]").click()
     slider = page.locator(".q-slider")
     slider.wait_for()
@@ -172,7 +184,7 @@ def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
 
 
 def policy_of(page, rank: int):
-    seen = look_at(saved_record(page), "policy-19", rank)
+    seen = look_at(saved_record(page), "level-10", rank)
     return next(layer for layer in seen.layers if layer.name == "policy")
 
 
@@ -201,20 +213,21 @@ def test_a_clock_runs_and_ends_the_game(visit, server, pictures):
     page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
     page.goto(server.at("/"))
     wait_until_live(page)
+    page.get_by_text("Handicap, komi, rules, clock").click()
+    page.get_by_text("Laboratory").click()
     page.get_by_role("combobox", name="Opponent").click()
     page.get_by_role("option", name="alp", exact=True).click()
-    page.get_by_text("Handicap, komi, rules, clock").click()
     page.get_by_role("combobox", name="Clock").click()
     page.get_by_role("option", name="Byo-yomi periods").click()
     for field, value in (("Minutes", "0.1"), ("Seconds", "1"), ("Periods", "2")):
         page.get_by_label(field).fill(value)
     page.get_by_role("button", name="Begin").click()
-    page.get_by_test_id("board").wait_for()
+    page.wait_for_url("**/game/*")
     wait_until_live(page)
     assert page.locator(".k-player .k-clock").all_inner_texts() == ["0:06", "0:06"]
     click_point(page, 40)
     page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
-    page.get_by_text("White wins on time").wait_for()  # we did nothing more
+    page.get_by_text("White wins on time").first.wait_for()  # we did nothing more
     assert page.locator(".k-player .k-clock").first.inner_text() == "0:00"
     keep(page, pictures / "clock.png")
     assert saved_record(page).result.reason is Reason.TIME
@@ -239,7 +252,8 @@ def test_a_dirty_record_is_opened_walked_reviewed_and_saved(visit, tmp_path, pic
     page.wait_for_function("document.querySelector('[data-label]')?.textContent === '<b>'")
     choose_judge(page)
     page.get_by_role("button", name="Review the game").click()
-    page.get_by_text("Save as SGF with the review").wait_for()
+    page.get_by_role("button", name="Review again").wait_for()
+    page.get_by_text("Numbers", exact=True).click()
     page.get_by_text("Black wins").first.wait_for()
     keep(page, pictures / "record.png")
     page.get_by_test_id("graph").click(position={"x": 2, "y": 20})
@@ -252,12 +266,102 @@ def test_a_dirty_record_is_opened_walked_reviewed_and_saved(visit, tmp_path, pic
     assert "SBKV" not in plain.root.children[0].properties
 
 
+# Black wastes a move at the edge, and White does so twice.
+BLUNDERS = "(;SZ[9]KM[7]RU[Chinese]PB[Ann]PW[Ben];B[ee];W[ge];B[ai];W[gc];B[eg];W[ia];B[ec];W[ii];B[cd];W[gg];B[hf])"
+
+
+def test_a_review_outlives_page_and_server_and_shows_the_better_move(visit, server, tmp_path, pictures):
+    page = visit()
+    file = tmp_path / "blunders.sgf"
+    file.write_text(BLUNDERS, encoding="utf-8")
+    page.locator("input[type=file]").set_input_files(file)
+    page.wait_for_url("**/game/*")
+    wait_until_live(page)
+    page.get_by_label("Analysed by").click()
+    names = page.get_by_role("option").all_inner_texts()
+    assert {"level-10", "shapes-9"} <= set(names)
+    assert {"random", "alp", "level-1", "policy-9"}.isdisjoint(names)
+    page.get_by_role("option", name="level-10", exact=True).click()
+    page.get_by_role("button", name="Review the game").click()
+    page.get_by_test_id("graph").wait_for()
+    address = page.url
+    page.goto(server.at("/"))
+    server.stop()
+    server.start()
+    page.goto(address)
+    wait_until_live(page)
+    page.get_by_role("button", name="Review again").wait_for()
+    page.keyboard.press("Home")
+    for _ in range(2):
+        page.keyboard.press("m")
+    ghost = page.locator("[data-ghost]")
+    ghost.wait_for()
+    assert page.locator(".k-place").inner_text().split(" / ")[0] in ("3", "6", "8")
+    page.locator(".k-sentence").get_by_text("was better").wait_for()
+    assert page.locator(".k-mistake").count() <= 6
+    drawn = len(stones(page))
+    keep(page, pictures / "review.png")
+    page.get_by_role("button", name="Better:").click()
+    labels = "document.querySelectorAll('[data-label]').length"
+    page.wait_for_function(f"{labels} === 1")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"{labels} === 2")
+    page.get_by_role("button", name="Played:").click()
+    page.locator(".k-review .k-number").get_by_text(re.compile("^1 / ")).wait_for()
+    page.keyboard.press("Escape")
+    ghost.wait_for()
+    assert len(stones(page)) == drawn
+    graph = page.get_by_test_id("graph").bounding_box()
+    page.mouse.move(graph["x"] + 4, graph["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(graph["x"] + graph["width"] - 4, graph["y"] + 40, steps=5)
+    page.mouse.up()
+    page.get_by_text("11 / 11").wait_for()
+    assert saved_record(page, "analyzed").root.text("C") != ""
+    page.goto(server.at("/games"))
+    wait_until_live(page)
+    page.get_by_text("reviewed").wait_for()
+    page.get_by_label("Find a game").fill("nobody")
+    page.get_by_text("No game has these words.").wait_for()
+    page.get_by_label("Find a game").fill("ann ben")
+    page.get_by_role("link", name="Ann – Ben").wait_for()
+
+
+def test_the_first_page_is_a_board_and_teaching_stops_at_a_blunder(visit, server, pictures):
+    page = visit()
+    click_point(page, 40)
+    page.wait_for_url("**/game/*")
+    wait_until_live(page)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    page.keyboard.press("h")
+    page.get_by_text("looks best").wait_for()
+    page.locator("[data-ghost]").wait_for()
+    page.keyboard.press("t")
+    page.get_by_text("Black owns about").wait_for()
+    page.keyboard.press("t")
+    page.get_by_text("Black owns about").wait_for(state="hidden")
+    page.get_by_text("Teach me").click()
+    corner = next(point for point in (0, 8, 72, 80) if point not in stones(page))
+    click_point(page, corner)
+    page.get_by_role("button", name="Take it back").wait_for()
+    keep(page, pictures / "teach.png")
+    assert len(stones(page)) == 3, "it is not answered"
+    page.get_by_role("button", name="Take it back").click()
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
+    click_point(page, corner)
+    page.get_by_role("button", name="Take it back").or_(page.get_by_text("Your turn")).first.wait_for()
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("dialog").get_by_role("button", name="Resign").click()
+    page.get_by_role("region", name="The game is over").get_by_role("button", name="Rematch").click()
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 0")
+
+
 def test_the_editor_on_a_small_screen_by_touch(visit, pictures):
     page = visit(viewport={"width": 360, "height": 740}, has_touch=True, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     keep(page, pictures / "start-360.png")
     page.get_by_role("button", name="Empty board").tap()
-    page.get_by_test_id("board").wait_for()
+    page.wait_for_url("**/game/*")
     wait_until_live(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     # The points of 19×19 are small: the first tap shows where, the second plays.
@@ -280,3 +384,28 @@ def test_the_editor_on_a_small_screen_by_touch(visit, pictures):
     keep(page, pictures / "editor-360.png")
     record = saved_record(page)
     assert record.root.children[0].children[0].properties == {"AW": ["ed"], "TR": ["fd"]}
+
+
+def test_pages_can_be_used_without_seeing_them(visit, server):
+    """No serious fault by axe-core, which is not part of this repository: ``npm install axe-core``, or KATACHI_AXE."""
+    axe = Path(os.environ.get("KATACHI_AXE", "node_modules/axe-core/axe.min.js"))
+    if not axe.is_file():
+        pytest.skip("axe-core is not installed")
+    page = visit("/new?player=alp&size=9")
+    found = {}
+    for path in (
+        page.url.removeprefix(server.at("")),
+        "/",
+        "/games",
+        "/puzzles",
+        "/models/shapes-5",
+        "/runs",
+        "/learn",
+    ):
+        page.goto(server.at(path))
+        wait_until_live(page)
+        page.evaluate(axe.read_text(encoding="utf-8"))
+        violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)")
+        found[path] = [fault["id"] for fault in violations if fault["impact"] in ("serious", "critical")]
+        assert page.locator("main").count() == 1
+    assert not any(found.values()), found

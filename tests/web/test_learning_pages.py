@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from threading import Event
 
 import pytest
 
-from katachi.web.sessions import LessonJob, draw_learned, model_names
+from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord
+from katachi.players.specs import load_player
+from katachi.web.engines import EnginePool
+from katachi.web.learning_pages import Puzzle, draw_learned, judge_answer, model_names
+from katachi.web.sessions import App, GameStore, LessonJob
 from katachi.web.table import TableError
 from katachi.web.widgets import Curve, find_run, list_runs, read_curves
 
@@ -62,3 +67,36 @@ def test_a_model_shows_its_shapes():
 def test_a_lesson_is_found_and_taught(tmp_path):
     done = LessonJob({"games": 100, "largest": 1}, tmp_path / "pupil").run(lambda _: None, Event())
     assert (done.games, done.figures[0].caption[0] in "+−") == (100, True)
+
+
+_ENGINE = 'kind = "gtp"\ncommand = "gnugo --mode gtp"\n'
+
+
+def test_what_a_run_has_learned_can_be_played_unless_it_runs_a_program(tmp_path):
+    for name, spec in (("mine", 'kind = "search"\n[evaluator]\nmodel = "shapes-5"\n'), ("other", _ENGINE)):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "metrics.jsonl").write_text("", encoding="utf-8")
+        (tmp_path / "runs" / name / "player.toml").write_text(spec, encoding="utf-8")
+
+    async def scene():
+        application = App(GameStore(tmp_path / "data"), {}, EnginePool(1), tmp_path / "runs")
+        found = application.find_opponent("", "run:mine")
+        assert found.size == 5
+        assert load_player(found.spec, size=5).name
+        for name in ("other", "nothing", "../mine"):
+            assert application.find_opponent("", f"run:{name}") is None
+        await application.close()
+
+    asyncio.run(scene())
+
+
+def test_a_puzzle_accepts_what_is_as_good_and_says_what_others_lose():
+    names = (("E5", 6.0), ("C3", 5.8), ("G7", 1.0))
+    candidates = tuple(CandidateRecord(move=move, black_lead=lead, visits=40) for move, lead in names)
+    before = PositionRecord(game="", turn=2, node=2, to_play="black", candidates=candidates)
+    move = MoveRecord(number=3, color="black", move="A1", loss=0.3, points_lost=9.0, best="E5")
+    puzzle = Puzzle("", before, move)
+    assert judge_answer(puzzle, "C3") == (True, "Right: C3 is as good as any.")
+    assert judge_answer(puzzle, "G7") == (False, "G7 gives away 5 points. Look again.")
+    assert judge_answer(puzzle, "A1") == (False, "A1 was played in the game: it lost 9 points.")
+    assert not judge_answer(puzzle, "J9")[0]

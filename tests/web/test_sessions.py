@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from threading import Event
 
 import pytest
 
@@ -17,9 +16,8 @@ from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
 from katachi.web import sessions
-from katachi.web.engines import DecideJob, EngineError, EnginePool, EngineStopped, Position, Progress, ReviewJob
-from katachi.web.sessions import App, Session
-from katachi.web.store import GameStore
+from katachi.web.engines import DecideJob, EngineError, EnginePool, EngineStopped, Position, Progress
+from katachi.web.sessions import App, GameStore, Session
 from katachi.web.table import Opponent, Phase, Seats, TableError, TableSettings, list_opponents
 
 ANNA, BOB = "a" * 32, "b" * 32
@@ -329,14 +327,3 @@ def test_one_engine_is_left_for_those_who_play():
             engines.close()
 
     asyncio.run(asyncio.wait_for(scene(), 120))
-
-
-@pytest.mark.parametrize(("player", "visits"), [("level-10", 200), ("alp", 0)])
-def test_a_review_sees_more_than_a_level_does_when_it_plays(player, visits):
-    class Silent:
-        is_due = False
-
-    review = ReviewJob(player, "(;SZ[9]KM[7];B[ee];W[cc])").run(Silent(), Event())
-    assert [sum(candidate.visits for candidate in found.candidates) >= visits for found in review.positions] == [
-        True
-    ] * 3

@@ -10,9 +10,20 @@ import zipfile
 import pytest
 
 from katachi.go.points import BLACK
-from katachi.sgf import Limits, files, parse_sgf
-from katachi.web.store import MAX_UPLOAD, MOST_GAMES, MOST_TABLES, GameStore, format_table, read_upload
-from katachi.web.table import Table, TableError, TableSettings
+from katachi.sgf import Limits, files, format_sgf, parse_sgf
+from katachi.web.sessions import (
+    MAX_UPLOAD,
+    MOST_GAMES,
+    MOST_TABLES,
+    Choices,
+    GameStore,
+    file_name,
+    format_table,
+    read_shared,
+    read_upload,
+    share_path,
+)
+from katachi.web.table import Seats, Table, TableError, TableSettings
 
 ANNA, BOB = "a" * 32, "b" * 32
 NAME = "0123456789abcdef"
@@ -150,3 +161,31 @@ def test_what_cannot_be_read_of_a_file_is_told():
     with pytest.raises(TableError) as raised:
         read_upload(zipped({"\x1b[2J.sgf": b"(;SZ[60])"}))
     assert "\x1b" not in str(raised.value)
+
+
+def test_a_link_holds_the_game_itself():
+    record = parse_sgf("(;SZ[9]KM[6.5]PB[Ann];B[ee]C[a comment](;W[cc])(;W[gg]))")[0]
+    shared = read_shared(share_path(record).removeprefix("/open?record="))
+    assert format_sgf(shared) == format_sgf(record)
+    record.root.set_text("C", "".join(map(chr, range(200, 20_000))))
+    shared = read_shared(share_path(record).removeprefix("/open?record="))
+    assert [play.move for play in shared.replay().moves] == [40, 20], "without comments it fits into an address"
+    for nonsense in ("", "%", "AAAA", "eJwDAAAAAAE="):
+        with pytest.raises(TableError, match="cannot be opened"):
+            read_shared(nonsense)
+
+
+def test_files_have_names_that_say_what_they_are():
+    record = parse_sgf("(;SZ[9]DT[2026-11-18]PB[Ann <b>]PW[../x y]RE[B+2.5])")[0]
+    assert file_name(record, "sgf") == "2026-11-18-Ann-b-x-y-B+2.5.sgf"
+    assert file_name(parse_sgf("(;SZ[9])")[0], "svg") == "katachi.svg"
+
+
+def test_what_a_user_chose_is_there_next_time(tmp_path):
+    store = GameStore(tmp_path)
+    assert store.load_choices("a" * 32) == Choices()
+    chosen = Choices(settings=TableSettings(player="alp", seats=Seats.WHITE, size=13), sound=False, teach=True)
+    store.save_choices("a" * 32, chosen)
+    assert store.load_choices("a" * 32) == chosen
+    next(tmp_path.rglob("choices.json")).write_text("{", encoding="utf-8")
+    assert store.load_choices("a" * 32) == Choices(), "a damaged file is as good as none"

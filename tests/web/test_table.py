@@ -88,13 +88,53 @@ def test_undo_gives_the_person_his_turn_again():
         made.undo()
 
 
-def test_undo_reopens_a_finished_game():
+def test_what_is_undone_comes_back():
+    made = table("C3", "C4", "D3", "D4", player="alp", seats=Seats.BLACK)
+    made.undo()
+    made.redo()
+    assert len(moves(made)) == 4
+    with pytest.raises(TableError, match="nothing that was undone"):
+        made.redo()
+
+
+def test_another_move_after_an_undo_is_the_game_and_the_old_one_a_variation():
+    made = table("C3", "C4", "D3", "D4", player="alp", seats=Seats.BLACK)
+    made.undo()
+    made.play(0)
+    assert made.is_players_turn
+    main = [made.opened.move_of(node) for node in made.opened.record.main_line()][1:]
+    assert main == [12, 7, 0]
+    assert len(made.opened.node.parent.children) == 2
+    made.undo()
+    made.play(parse_vertex("D3", 5))
+    assert len(moves(made)) == 4, "it was answered before"
+
+
+def test_a_record_keeps_its_main_line():
+    made = Table(TableSettings(size=9), parse_sgf("(;SZ[9]RE[B+R];B[ee];W[cc])")[0])
+    made.opened.step(1)
+    made.play(0)
+    assert [made.opened.move_of(node) for node in made.opened.record.main_line()][1:] == [40, 20]
+    assert str(made.result) == "B+R"
+
+
+def test_a_finished_game_is_walked_and_reopened_only_when_asked():
     made = table("C3", "C4", player="alp", seats=Seats.BLACK)
     made.resign()
-    assert str(made.result) == "W+R"
     made.undo()
-    assert made.phase is Phase.PLAYING
-    assert made.result is None
+    assert (made.phase, str(made.result), len(moves(made))) == (Phase.FINISHED, "W+R", 1)
+    made.redo()
+    made.reopen()
+    assert (made.phase, made.result) == (Phase.PLAYING, None)
+
+
+@pytest.mark.parametrize("rules", ["chinese-ogs", "japanese"])
+def test_a_tally_adds_up_to_the_count(rules):
+    made = table(*SETTLED, komi=0.5, rules=rules)
+    made.mark_dead(estimate_status(made.opened.game.board))
+    parts = made.tally()
+    assert parts[BLACK].total - parts[WHITE].total == made.opened.game.score(made.dead)
+    assert (parts[BLACK].prisoners, parts[WHITE].prisoners) == ((0, 0) if rules == "chinese-ogs" else (0, 1))
 
 
 def test_whose_turn_it_is():
@@ -113,7 +153,7 @@ def test_who_only_looks_is_not_answered():
     made.opened.step(-1)
     made.play(0)
     assert made.is_players_turn
-    assert made.opened.place == [0, 0, 1]
+    assert made.opened.place == [0, 0, 0], "what is played now is the game"
 
 
 def test_a_table_comes_back_from_what_is_kept():

@@ -35,6 +35,7 @@ from katachi.go.scoring import estimate_status
 
 _LEAST_SHARE: Final = 0.5  # percent: what is less likely is left out
 _LEAST_VISITED: Final = 0.1  # of the visits of the most visited move: with fewer a win rate is mere chance
+_LEAST_SCALE: Final = 20.0  # percent from end to end: small differences have like colors
 _PLAYOUTS: Final = 100
 
 Evaluators = Mapping[str, Evaluator]  # by name
@@ -133,10 +134,10 @@ class WinLayer(LayerKind):
         wins = black if game.to_play == BLACK else 100 - black
         if np.isnan(wins).all():
             return None
-        low, high = float(np.nanmin(wins)), float(np.nanmax(wins))
+        high = float(np.nanmax(wins))
+        low = min(float(np.nanmin(wins)), high - _LEAST_SCALE)
         color = say_color("black" if game.to_play == BLACK else "white")
-        how = say("layer.wins_after", color=color, how=how)
-        return self._numbers(wins, low if low < high else low - 1, high, how)
+        return self._numbers(wins, low, high, say("layer.wins_after", color=color, how=how))
 
 
 class PolicyLayer(LayerKind):

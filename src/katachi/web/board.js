@@ -1,4 +1,5 @@
 // The board as an SVG. It draws what it is given, shows where a stone would go, and reports what was clicked.
+// A stone that comes while one looks is set down, and clicks, if that is wanted.
 // Nothing that it is given is ever read as markup: Vue sets attributes and text alone.
 
 const CELL = 40;
@@ -7,9 +8,25 @@ const SMALL = 26; // pixels: where points are nearer to each other, a finger has
 const KEYS = {
   ArrowLeft: "back", ArrowRight: "forward", ArrowUp: "previous", ArrowDown: "next",
   Home: "first", End: "last", PageUp: "back10", PageDown: "forward10",
-  p: "pass", u: "undo", n: "numbers", e: "edit",
+  p: "pass", u: "undo", r: "redo", n: "numbers", e: "edit", h: "hint", t: "estimate", m: "mistake", b: "mistake-back",
 };
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+// A short knock of wood, made here: no file is loaded.
+let audio = null;
+function click() {
+  audio ??= new AudioContext();
+  const length = 0.06 * audio.sampleRate;
+  const knock = audio.createBuffer(1, length, audio.sampleRate);
+  const samples = knock.getChannelData(0);
+  for (let i = 0; i < length; i++) samples[i] = (Math.random() * 2 - 1) * Math.exp((-28 * i) / length);
+  const source = audio.createBufferSource(), filter = audio.createBiquadFilter();
+  source.buffer = knock;
+  filter.type = "bandpass";
+  filter.frequency.value = 1500;
+  source.connect(filter).connect(audio.destination);
+  source.start();
+}
 
 export default {
   template: `
@@ -44,15 +61,20 @@ export default {
         <rect :x="x(h.point) - 20" :y="y(h.point) - 20" width="40" height="40" :fill="h.color"
               :opacity="h.opacity" :data-heat="h.point"/>
       </g>
-      <g v-for="s in shown" :key="'p' + s.point" :opacity="s.dead ? 0.42 : 1" :data-stone="s.point" :data-color="s.color">
+      <g v-for="s in shown" :key="'p' + s.point" :opacity="s.dead ? 0.42 : 1" :data-stone="s.point" :data-color="s.color"
+         :class="motion && fresh.includes(s.point) ? 'kb-fresh' : ''" :style="{ transformOrigin: x(s.point) + 'px ' + y(s.point) + 'px' }">
         <circle :cx="x(s.point) + 1.6" :cy="y(s.point) + 2.6" r="18.6" fill="#2a1c06" opacity="0.28"/>
         <circle :cx="x(s.point)" :cy="y(s.point)" r="18.8" :fill="'url(#kb-' + s.color + ')'"/>
       </g>
       <g v-for="h in over" :key="'o' + h.point" :data-heat="h.point">
-        <circle v-if="h.round" :cx="x(h.point)" :cy="y(h.point)" r="17" :fill="h.color" :opacity="h.opacity"/>
+        <circle v-if="h.round" :cx="x(h.point)" :cy="y(h.point)" :r="h.radius" :fill="h.color" :opacity="h.opacity"/>
         <rect v-else-if="h.color" :x="x(h.point) - h.half" :y="y(h.point) - h.half" :width="2 * h.half"
               :height="2 * h.half" rx="1.5" :fill="h.color" :opacity="h.opacity"/>
         <text v-if="h.text" :x="x(h.point)" :y="y(h.point) + 4.5" class="kb-number" :fill="h.ink">{{ h.text }}</text>
+      </g>
+      <g v-for="(color, point) in ghosts" :key="'g' + point" :data-ghost="point">
+        <circle :cx="x(+point)" :cy="y(+point)" r="18.2" :fill="'url(#kb-' + color + ')'" opacity="0.55"/>
+        <circle :cx="x(+point)" :cy="y(+point)" r="18.2" class="kb-better"/>
       </g>
       <g v-for="m in marked" :key="'m' + m.point" :stroke="m.ink" class="kb-mark" :data-mark="m.kind">
         <rect v-if="m.kind === 'black' || m.kind === 'white'" :x="x(m.point) - 6.5" :y="y(m.point) - 6.5" width="13"
@@ -73,9 +95,10 @@ export default {
   </div>`,
   props: {
     size: Number, stones: String, last: Number, ghost: String, labels: Object, marks: Object, under: Array,
-    over: Array, dead: Array, stars: Array, notes: Object, coordinates: Boolean, description: String,
+    over: Array, ghosts: Object, dead: Array, stars: Array, notes: Object, coordinates: Boolean, sound: Boolean,
+    motion: Boolean, description: String, keys: Boolean,
   },
-  data: () => ({ hover: null, pending: null, cursor: null, letters: LETTERS }),
+  data: () => ({ hover: null, pending: null, cursor: null, fresh: [], letters: LETTERS }),
   computed: {
     fontSize() { return 5 + 0.5 * this.size; }, // so that it looks the same on all boards
     edge() { return this.coordinates ? 26 + 2 * this.fontSize : 30; },
@@ -132,7 +155,12 @@ export default {
     },
   },
   watch: {
-    stones() { this.pending = null; },
+    stones(now, before) {
+      this.pending = null;
+      const added = [...now].flatMap((s, point) => (s !== "." && before[point] === "." ? [point] : []));
+      this.fresh = now.length === before.length && added.length <= 2 ? added : [];
+      if (this.sound && this.fresh.length) click();
+    },
     size() { this.cursor = this.hover = this.pending = null; },
   },
   mounted() { window.addEventListener("keydown", this.onKey); },
@@ -178,6 +206,8 @@ export default {
     },
     onKey(event) {
       if (event.ctrlKey || event.altKey || event.metaKey) return;
+      const isCursor = event.shiftKey || event.key === "Enter" || event.key === "Escape";
+      if (!this.keys && !isCursor) return; // where there is no record, the arrows scroll the page
       if (event.target.closest("input, textarea, [role=listbox], [role=dialog], [role=slider], [contenteditable]")) return;
       if (event.shiftKey && STEPS[event.key]) {
         const [dx, dy] = STEPS[event.key], n = this.size, from = this.cursor ?? Math.floor((n * n) / 2);
@@ -188,6 +218,7 @@ export default {
         this.choose(this.cursor);
       } else if (event.key === "Escape") {
         this.cursor = null;
+        this.$emit("command", "leave");
       } else if (!event.shiftKey && KEYS[event.key]) {
         this.$emit("command", KEYS[event.key]);
       } else {

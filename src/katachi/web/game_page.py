@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 from nicegui import events, ui
 from nicegui.element import Element
-from nicegui.events import GenericEventArguments
 from starlette.requests import Request
 
-from katachi.analysis.judges import count_turns
 from katachi.analysis.layers import LAYERS, LayerKind
-from katachi.analysis.records import LEAST_MISTAKE, MoveRecord, PositionRecord, find_mistakes
-from katachi.analysis.report import describe_models, describe_position, describe_value
+from katachi.analysis.report import describe_move
 from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.core.drawing import Layer, Style
-from katachi.go.points import BLACK, WHITE, GameResult, Reason, format_vertex
-from katachi.sgf import Node, SgfError, format_sgf
+from katachi.go.game import Game
+from katachi.go.points import BLACK, PASS, WHITE, GameResult, Reason, format_vertex
+from katachi.sgf import Node, SgfError, SgfGame
 from katachi.sgf.record import format_grade
 from katachi.web import table as editing
 from katachi.web import texts
-from katachi.web.engines import EngineError, LayersJob, Position, Review, ReviewJob, Seen
-from katachi.web.sessions import Session
+from katachi.web.engines import EngineError, LayersJob, Position, Seen
+from katachi.web.review import ReviewPanel, show_alternatives
+from katachi.web.sessions import Choices, Session, share_path
 from katachi.web.table import (
     BoardElement,
     Look,
@@ -36,12 +37,25 @@ from katachi.web.table import (
     Spot,
     Table,
     TableError,
+    Tally,
     Tool,
     Variation,
+    can_judge,
     draw_table,
     format_left,
 )
-from katachi.web.widgets import icon_button, mark_chosen, page_frame, quiet_button, select
+from katachi.web.widgets import (
+    ask,
+    enter_game,
+    heading,
+    icon_button,
+    main_button,
+    mark_chosen,
+    page_frame,
+    quiet_button,
+    section,
+    select,
+)
 
 Do = Callable[[Callable[[Table], None]], None]
 
@@ -51,6 +65,67 @@ _MOST_CHIPS: Final = 12
 _MOST_REPAIRS: Final = 50
 
 
+_MOST_IN_TREE: Final = 400  # nodes
+
+
+class PlacedNode(NamedTuple):
+    """A node of a tree, and where it is drawn; its parent by number."""
+
+    node: Node
+    x: int
+    y: int
+    parent: int | None
+
+
+def lay_out(root: Node, most: int = _MOST_IN_TREE) -> list[PlacedNode]:
+    """The game along the top, every variation on the highest line below its beginning that is free."""
+    placed: list[PlacedNode] = []
+    lowest: dict[int, int] = {}
+    waiting: list[tuple[Node, int, int, int | None]] = [(root, 0, 0, None)]
+    while waiting and len(placed) < most:
+        start, depth, least, parent = waiting.pop()
+        line = list(islice(start.main_line(), most - len(placed)))
+        row = max(least, *(lowest.get(depth + step, -1) + 1 for step in range(len(line))))
+        for step, node in enumerate(line):
+            lowest[depth + step] = row
+            placed.append(PlacedNode(node, depth + step, row, parent))
+            parent = len(placed) - 1
+            waiting += [(child, depth + step + 1, row + 1, parent) for child in node.children[1:]]
+    return placed
+
+
+class TreeElement(Element, component="tree.js"):
+    """The moves of a record; a click goes to one."""
+
+    def __init__(self, on_node: Callable[[Node], None]) -> None:
+        super().__init__()
+        self._on_node = on_node
+        self._placed: list[PlacedNode] = []
+        self._props["label"] = texts.TREE
+        self._props["nodes"] = []
+        self.on("node", self._take)
+
+    def show(self, opened: OpenRecord) -> None:
+        """Draw the tree if it has changed, and where one is."""
+        self._placed = lay_out(opened.record.root)
+        nodes = [self._describe(one, opened) for one in self._placed]
+        here = next((number for number, one in enumerate(self._placed) if one.node is opened.node), None)
+        if (nodes, here) != (self._props.get("nodes"), self._props.get("here")):
+            self._props["nodes"], self._props["here"] = nodes, here
+            self.update()
+
+    @staticmethod
+    def _describe(one: PlacedNode, opened: OpenRecord) -> dict[str, object]:
+        color = next((word for name, word in (("B", "black"), ("W", "white")) if name in one.node.properties), "")
+        move = opened.move_of(one.node)
+        name = f"{one.x} {format_vertex(move, opened.size)}" if color and move is not None else texts.EDIT_STEP
+        return {"x": one.x, "y": one.y, "parent": one.parent, "color": color, "number": one.x, "name": name}
+
+    def _take(self, event: events.GenericEventArguments) -> None:
+        if type(event.args) is int and 0 <= event.args < len(self._placed):
+            self._on_node(self._placed[event.args].node)
+
+
 class RecordPanel:
     """Where one is in the record, and the ways to go from there."""
 
@@ -58,17 +133,34 @@ class RecordPanel:
         self._session = session
         self._do = do
         self._chips_for: list[Variation] = []
+
+    def build_nav(self) -> None:
+        """The buttons to go on and back."""
         with ui.element("nav").classes("k-nav").props(f'aria-label="{texts.MOVES_NAV}"'):
             self._buttons = [self._way("first"), self._way("back")]
-            self._number = ui.label().classes("k-number")
+            self._number = ui.label().classes("k-number k-place")
             self._buttons += [self._way("forward"), self._way("last")]
+
+    def build(self) -> None:
+        """What is known of the game, its variations and comments, and the ways to take it away."""
+        session = self._session
         self._chips = ui.element("div").classes("k-row")
+        with ui.expansion(texts.TREE).props("dense").classes("k-card k-tree") as self._tree_place:
+            self._tree = TreeElement(lambda node: self._walk(lambda opened: opened.go_to(node)))
+        self._comment = ui.label().classes("k-plain k-comment k-card")
         if repairs := session.table.opened.record.repairs:
             with ui.expansion(texts.REPAIRS.format(count=len(repairs)), icon="build").props("dense").classes("k-card"):
                 ui.label("\n".join(map(str, repairs[:_MOST_REPAIRS]))).classes("k-plain k-repairs")
-        self._comment = ui.label().classes("k-plain k-comment k-card")
-        with ui.element("div").classes("k-row"):
+        self._facts = ui.label().classes("k-soft k-small k-plain")
+        with ui.element("div").classes("k-row k-small"):
             ui.link(texts.SAVE_SGF, f"/game/{session.name}/record.sgf").props("download")
+            ui.link(texts.SAVE_PICTURE, f"/game/{session.name}/board.svg").props("download")
+            quiet_button(texts.COPY_LINK, self._copy_link).classes("k-chip")
+
+    def _copy_link(self) -> None:
+        path = share_path(self._session.table.opened.record)
+        ui.run_javascript(f"navigator.clipboard.writeText(location.origin + {json.dumps(path)})")
+        ui.notify(texts.LINK_COPIED, position="top", timeout=2500)
 
     def _way(self, command: str) -> ui.button:
         return icon_button(_ICONS[command], texts.WAYS[command], lambda: self.go(command))
@@ -111,6 +203,9 @@ class RecordPanel:
         comment = opened.node.text("C")[: editing.MAX_COMMENT]
         self._comment.set_text(comment)
         self._comment.set_visibility(bool(comment))
+        self._facts.set_text(describe_record(opened.record))
+        self._tree_place.set_visibility(bool(opened.record.root.children))
+        self._tree.show(opened)
         self._show_variations(opened)
 
     def _show_variations(self, opened: OpenRecord) -> None:
@@ -128,6 +223,14 @@ class RecordPanel:
 
     def _add_chip(self, text: str, node: Node) -> None:
         quiet_button(text, lambda: self._walk(lambda opened: opened.go_to(node))).classes("k-chip")
+
+
+def describe_record(record: SgfGame) -> str:
+    """What was agreed about a game, and how it ended: ``9×9 · komi 7 · chinese · B+2.5``."""
+    handicap = texts.HANDICAP_OF.format(count=record.handicap) if record.handicap else ""
+    komi = texts.KOMI_OF.format(komi=f"{record.rules.komi:g}")
+    facts = (f"{record.size}×{record.size}", handicap, komi, record.rules.name, str(record.result or ""))
+    return " · ".join(filter(None, (*facts, record.root.text("DT")[:40])))
 
 
 # The tools of the board editor, and what is said of a position.
@@ -160,10 +263,13 @@ class EditorPanel:
                 self._tools = {tool: self._build_tool(tool) for tool in Tool}
             with ui.element("div").classes("k-row"):
                 self._turn = quiet_button("", self._change_turn).classes("k-chip")
-                quiet_button(texts.DELETE_BRANCH, lambda: do(lambda table: table.opened.remove())).classes("k-chip")
+                quiet_button(texts.DELETE_BRANCH, self._delete).classes("k-chip")
             self._comment = ui.textarea(texts.COMMENT).props("outlined dense autogrow")
             self._comment.on("blur", self._keep_comment)
         self._panel.set_visibility(False)
+
+    def _delete(self) -> None:
+        ask(texts.ASK_DELETE_BRANCH, texts.DELETE_BRANCH, lambda: self._do(lambda table: table.opened.remove()))
 
     def _build_tool(self, tool: Tool) -> ui.button:
         name = texts.TOOLS[tool.name]
@@ -220,19 +326,28 @@ _USUAL: Final = "level-10"
 
 
 class AnalystChoice:
-    """A field with everybody who plays on boards of this size."""
+    """A field with everybody who can value positions on boards of this size."""
 
-    def __init__(self, session: Session, on_change: Callable[[], None]) -> None:
+    def __init__(self, session: Session) -> None:
         self._opponents = session.application.opponents
         size = session.table.opened.size
-        names = [opponent.name for opponent in self._opponents.values() if opponent.plays(size)]
-        field = select(names, _USUAL if _USUAL in names else names[0], texts.ANALYST)
-        field.on_value_change(on_change)
-        self._field = field
+        fitting = [opponent for opponent in self._opponents.values() if opponent.plays(size)]
+        names = [opponent.name for opponent in fitting if can_judge(opponent.spec, size)]
+        self._names = names or [opponent.name for opponent in fitting]
+        self._name = _USUAL if _USUAL in self._names else self._names[0]
+
+    def build(self, on_change: Callable[[], None]) -> None:
+        """The field."""
+
+        def change(event: events.ValueChangeEventArguments[str | None]) -> None:
+            self._name = str(event.value)
+            on_change()
+
+        select(self._names, self._name, texts.ANALYST).on_value_change(change)
 
     @property
     def opponent(self) -> Opponent:
-        return self._opponents[str(self._field.value)]
+        return self._opponents[self._name]
 
 
 # Layers as spots on the board: which color a number has, in maps that color-blind people can read too.
@@ -327,11 +442,11 @@ class LayerPanel:
         self._asking: asyncio.Task[None] | None = None
         self._notice = ""
         self._knows_ranks = False
-        with ui.element("section").classes("k-card k-stack").props(f'aria-label="{texts.LAYERS}"'):
-            with ui.element("div").classes("k-layers"):
-                self._buttons = {kind: self._build_button(kind) for kind in LAYERS.values()}
-            with ui.element("div").classes("k-stack") as self._details:
-                self._build_details()
+        self._is_hint = False
+        with ui.element("div").classes("k-layers"):
+            self._buttons = {kind: self._build_button(kind) for kind in LAYERS.values()}
+        with ui.element("div").classes("k-stack k-tight") as self._details:
+            self._build_details()
         self._details.set_visibility(False)
 
     def _build_button(self, kind: LayerKind) -> ui.button:
@@ -347,20 +462,50 @@ class LayerPanel:
                 self._high = ui.label()
         with ui.element("div").classes("k-stack") as self._ranks:
             self._rank_text = ui.label().classes("k-soft k-small")
-            self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK).props("snap label")
+            self._rank = ui.slider(min=1, max=_HIGHEST_RANK, value=_HIGHEST_RANK)
+            self._rank.props(f'snap label aria-label="{texts.RANK_SLIDER}"')
             self._rank.on_value_change(self._refresh_all)
 
     def _switch(self, kind: LayerKind) -> None:
+        self._is_hint = False
         self._kind = None if kind == self._kind else kind
         self._refresh_all()
+
+    def switch_hint(self) -> None:
+        """Show where to play, until something is played."""
+        self._is_hint, self._kind = not self._is_hint, None
+        self._refresh_all()
+
+    def switch_estimate(self) -> None:
+        """Show who owns what, and what that adds up to."""
+        self._switch(LAYERS["territory"])
+
+    @property
+    def estimate(self) -> str:
+        """What the territory adds up to, in a sentence; empty if it is not shown."""
+        if self._kind is not LAYERS["territory"] or self._seen is None:
+            return ""
+        return describe_estimate(self._seen.analysis, self._session.table.opened.game)
+
+    @property
+    def hint(self) -> str:
+        """The hint in a sentence; empty if none is shown."""
+        if not self._is_hint:
+            return ""
+        if self._seen is None or not self._seen.analysis.candidates:
+            return self._notice or texts.LOOKING
+        best = self._seen.analysis.candidates[0].move
+        return texts.HINT_IS.format(move=format_vertex(best, self._session.table.opened.size))
 
     # What is asked
 
     def follow(self) -> None:
         """Ask about the position that is on the board now, if anybody wants to see something of it."""
         table = self._session.table
-        wanted = self._kind is not None and not table.is_players_turn
         position = Position.of(table.opened.game)
+        if self._is_hint and self._asked and self._asked[0] != position:
+            self._is_hint = False
+        wanted = (self._kind is not None or self._is_hint) and not table.is_players_turn
         asked = (position, self._analyst.opponent, self._rank.value) if wanted else ()
         if asked == self._asked:
             return
@@ -398,12 +543,19 @@ class LayerPanel:
 
     def draw_over(self, picture: Picture) -> Picture:
         """The picture of the board with the chosen layer; its numbers are shown where one points."""
+        if self._is_hint:
+            self._show_details(None)
+            return self._draw_hint(picture)
         layer, analysis = self._find()
         self._show_details(layer)
         if layer is None or analysis is None:
             return picture
         under, over = draw_layer(layer)
         return replace(picture, under=under, over=over, notes=_notes(layer, analysis, picture.size))
+
+    def _draw_hint(self, picture: Picture) -> Picture:
+        best = self._seen.analysis.candidates[0].move if self._seen and self._seen.analysis.candidates else PASS
+        return picture if best == PASS else replace(picture, ghosts={best: self._session.table.opened.game.to_play})
 
     def _find(self) -> tuple[Layer | None, Analysis | None]:
         """The chosen layer: of what was asked for, or of what the player who is thinking has found so far."""
@@ -455,190 +607,106 @@ def _follow_up(candidate: Candidate | None, size: int) -> list[str]:
     return [" ".join(format_vertex(move, size) for move in candidate.variation[:_MOVES_LISTED])]
 
 
-# The graph of a game as an element of a page: win rate and score by turns; a click goes to a turn.
+_EVEN: Final = 1.5  # points: less is within the error
 
 
-class GraphElement(Element, component="graph.js"):
-    """A graph of as many turns as are analysed, in a frame for all turns of the game."""
-
-    def __init__(self, on_turn: Callable[[int], None]) -> None:
-        super().__init__()
-        self._on_turn = on_turn
-        self._analysed = 0
-        self._props["label"] = texts.GRAPH
-        self.show((), 0, None)
-        self.on("turn", self._take)
-
-    def show(self, positions: Sequence[PositionRecord], turns: int, here: int | None) -> None:
-        """Draw these positions, and a line where one stands."""
-        self._analysed = len(positions)
-        self._props["wins"] = [position.black_wins for position in positions]
-        self._props["leads"] = [position.black_lead for position in positions]
-        self._props["mistakes"] = [turn for turn, position in enumerate(positions) if _is_mistake(position)]
-        self._props["notes"] = [_describe(position) for position in positions]
-        self._props["turns"] = max(turns, len(positions))
-        self._props["here"] = here
-        self.update()
-
-    def _take(self, event: GenericEventArguments) -> None:
-        if type(event.args) is int and 0 <= event.args < self._analysed:
-            self._on_turn(event.args)
+def describe_estimate(analysis: Analysis, game: Game) -> str:
+    """Who is ahead by about how much, and what that is made of; nothing is claimed within the error."""
+    if analysis.ownership is None:
+        return ""
+    owned = analysis.ownership.astype(float)
+    black, white = float((1 + owned).sum() / 2), float((1 - owned).sum() / 2)
+    lead = black - white - game.komi
+    leader = texts.COLORS[BLACK if lead > 0 else WHITE]
+    said = texts.ABOUT_EVEN if abs(lead) < _EVEN else texts.AHEAD.format(color=leader, lead=f"{abs(lead):.0f}")
+    return texts.ESTIMATE_IS.format(said=said, black=f"{black:.0f}", white=f"{white:.0f}", komi=f"{game.komi:g}")
 
 
-def _is_mistake(position: PositionRecord) -> bool:
-    move = position.move
-    return move is not None and (move.sure_loss or 0.0) >= LEAST_MISTAKE and position.black_wins is not None
+# The cards that come when something has happened: a blunder in teaching, the end of a game
 
 
-def _describe(position: PositionRecord) -> str:
-    move = position.move
-    first = "" if move is None else f"{move.number} {move.move}: "
-    return first + describe_value(position.black_wins, position.black_lead).rstrip(".")
+class TeachCard:
+    """Shown while a blunder waits: why it is one, and the way back."""
 
-
-# The review of a game: its graph, its biggest mistakes, and what is said of the move on the board.
-
-_MISTAKES_SHOWN: Final = 8
-
-
-class ReviewPanel:
-    """Started by its button; then it grows position by position while one looks at something else."""
-
-    def __init__(self, session: Session, analyst: AnalystChoice, do: Do, refresh: Callable[[], None]) -> None:
+    def __init__(self, session: Session, do: Do) -> None:
         self._session = session
-        self._analyst = analyst
-        self._do = do
-        self._refresh_all = refresh
-        self._positions: list[PositionRecord] = []
-        self._nodes: list[Node] = []
-        self._turns = 0
-        self._notice = ""
-        self._asking: asyncio.Task[None] | None = None
-        self._begin_button = quiet_button(texts.REVIEW, self._begin, icon="insights")
-        with ui.element("section").classes("k-card k-stack").props(f'aria-label="{texts.REVIEW}"') as self._panel:
-            self._graph = GraphElement(self._go)
-            self._progress = ui.label().classes("k-soft k-small")
-            self._mistakes = ui.element("div").classes("k-games")
-            self._words = ui.label().classes("k-plain k-small k-words")
-            with ui.expansion(texts.HOW_THE_MODEL_SEES_IT).props("dense").classes("k-small") as self._behind:
-                self._models = ui.label().classes("k-plain k-small k-words")
-            self._save = ui.link(texts.SAVE_ANALYZED, f"/game/{session.name}/analyzed.sgf").props("download")
-        self._panel.set_visibility(False)
-        if session.review is not None:
-            self._take_all(session.review)
+        with ui.element("section").classes("k-notice k-stack").props('role="alert"') as self._card:
+            self._text = ui.label().classes("k-plain")
+            with ui.element("div").classes("k-bar"):
+                main_button(texts.TAKE_BACK, lambda: do(lambda table: table.undo()))
+                quiet_button(texts.KEEP_MOVE, session.keep_move)
 
-    # Asking
-
-    def _begin(self) -> None:
-        record = self._session.table.opened.record
-        self._prepare()
-        self._asking = asyncio.create_task(self._ask(format_sgf(record)))
-        self._refresh_all()
-
-    def _prepare(self) -> None:
-        record = self._session.table.opened.record
-        self._positions = []
-        self._notice = ""
-        self._nodes = list(record.main_line())
-        self._turns = count_turns(record)
-        self._panel.set_visibility(True)
-
-    async def _ask(self, record: str) -> None:
-        opponent = self._analyst.opponent
-        try:
-            job = ReviewJob(opponent.spec, record)
-            review = await self._session.application.engines.run(job, self._take, user=self._session.user)
-        except EngineError as error:
-            self._asking = None
-            self._notice = texts.PLAYER_FAILED.format(player=opponent.name, reason=error)
-            self._refresh_all()
-            return
-        self._session.review = review
-        self._take_all(review)
-        self._refresh_all()
-
-    def _take(self, positions: tuple[PositionRecord, ...]) -> None:
-        if self._asking is not None:
-            self._positions += positions
-            self._refresh_all()
-
-    def _take_all(self, review: Review) -> None:
-        self._prepare()
-        self._positions = list(review.positions)
-        self._asking = None
-        self._show_mistakes()
-
-    def stop(self) -> None:
-        """Ask nobody any more."""
-        if self._asking is not None:
-            self._asking.cancel()
-            self._asking = None
-
-    def _forget(self) -> None:
-        """The moves that were analysed have been taken back."""
-        self.stop()
-        self._session.review = None
-        self._positions, self._nodes = [], []
-        self._panel.set_visibility(False)
-
-    # Showing
+    def draw_over(self, picture: Picture) -> Picture:
+        held = self._session.held
+        if held is None or held[1].move is None:
+            return picture
+        return show_alternatives(picture, held[0], held[1].move)
 
     def refresh(self) -> None:
-        """Draw what is known; where one stands is marked if that is on the main line."""
-        opened = self._session.table.opened
-        if self._nodes != list(opened.record.main_line())[: len(self._nodes)]:
-            self._forget()
-        self._begin_button.set_visibility(bool(opened.record.root.children) and self._asking is None)
-        if not self._panel.visible:
+        held = self._session.held
+        self._card.set_visibility(held is not None)
+        if held is not None and held[1].move is not None:
+            self._text.set_text(" ".join([*describe_move(held[1].move)[:2], texts.WHAT_NOW]))
+
+
+class EndCard:
+    """Shown when a game is over: its result, what that is made of, and what one may want next."""
+
+    def __init__(self, session: Session, review: Callable[[], None]) -> None:
+        self._session = session
+        with section(texts.GAME_OVER, "k-card k-stack k-end") as self._card:
+            self._result = heading("", 2)
+            self._parts = ui.element("div").classes("k-tally")
+            with ui.element("div").classes("k-bar"):
+                self._review = main_button(texts.REVIEW_NOW, review)
+                self._rematch = quiet_button(texts.REMATCH, self._begin_rematch)
+        self._shown: object = None
+
+    def _begin_rematch(self) -> None:
+        session = self._session
+        enter_game(lambda: session.application.begin(session.user, session.table.settings))
+
+    def refresh(self) -> None:
+        table, reviewing = self._session.table, self._session.reviewing
+        self._card.set_visibility(table.phase is Phase.FINISHED and table.result is not None)
+        if table.result is None:
             return
-        turn = self._turn_of(opened.node)
-        self._graph.show(self._positions, self._turns, turn)
-        done, turns = len(self._positions), self._turns
-        self._progress.set_text(self._notice or ("" if done >= turns else texts.REVIEWED.format(done=done, all=turns)))
-        self._words.set_text("" if turn is None else "\n".join(describe_position(self._positions[turn])))
-        models = [] if turn is None else describe_models(self._positions[turn].move)
-        self._models.set_text("\n".join(models))
-        self._behind.set_visibility(bool(models))
-        self._save.set_visibility(self._session.review is not None)
+        self._result.set_text(describe_result(table.result))
+        self._review.set_visibility(reviewing.review is None)
+        tally = table.tally() if table.result.reason is Reason.SCORE and not table.opened.node.children else None
+        if tally != self._shown:
+            self._shown = tally
+            self._parts.clear()
+            with self._parts:
+                self._show_tally(tally or {})
 
-    def _turn_of(self, node: Node) -> int | None:
-        for turn, position in enumerate(self._positions):
-            if position.node < len(self._nodes) and self._nodes[position.node] is node:
-                return turn
-        return None
-
-    def _go(self, turn: int) -> None:
-        node = self._nodes[self._positions[turn].node]
-        self._do(lambda table: table.opened.go_to(node))
-
-    def _show_mistakes(self) -> None:
-        self._mistakes.clear()
-        with self._mistakes:
-            for move in find_mistakes(self._positions)[:_MISTAKES_SHOWN]:
-                self._add_mistake(move)
-
-    def _add_mistake(self, move: MoveRecord) -> None:
-        turn = next(number for number, position in enumerate(self._positions) if position.move == move)
-        loss = f"{100 * (move.sure_loss or 0):.0f}"
-        text = texts.MISTAKE.format(number=move.number, color=move.color.capitalize(), move=move.move, loss=loss)
-        if move.best is not None and move.best != move.move:
-            text += texts.BETTER.format(best=move.best)
-        quiet_button(text, lambda: self._go(turn)).classes("k-mistake").props("align=left")
+    def _show_tally(self, tally: Mapping[int, Tally]) -> None:
+        """A row of parts for each side, those that are nothing for both left out."""
+        used = [name for name in texts.TALLY if any(getattr(one, name) for one in tally.values())]
+        for color, one in tally.items():
+            ui.label(texts.COLORS[color])
+            ui.label(" + ".join(f"{getattr(one, name):g} {texts.TALLY[name]}" for name in used)).classes("k-soft")
+            ui.label(f"{one.total:g}").classes("k-clock")
 
 
 # Game page
 
 _SECONDS_BETWEEN_TICKS: Final = 0.5
+_LOW_TIME: Final = 10.0  # seconds
 
 
 def build_game_page(session: Session, request: Request) -> None:
     """Everything on the page of a table; it looks again whenever something happens there."""
     record = session.table.opened.record
-    with page_frame(request, f"{record.black or '?'} – {record.white or '?'}"):
+    with page_frame(request, _title(record)):
         view = GameView(session)
     # Not before the page is live: who only fetches it changes nothing.
     ui.context.client.on_connect(lambda: session.watch(view.refresh))
     ui.context.client.on_delete(view.close)
+
+
+def _title(record: SgfGame) -> str:
+    return f"{record.black or '?'} – {record.white or '?'}"
 
 
 class GameView:
@@ -646,10 +714,16 @@ class GameView:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._look = Look()
-        with ui.element("main").classes("k-table"):
+        self._choices = session.application.store.load_choices(session.user)
+        self._look = Look(self._choices.coordinates, sound=self._choices.sound, motion=self._choices.motion)
+        session.teaches = self._choices.teach
+        self._record_panel = RecordPanel(session, self._do)
+        with ui.element("div").classes("k-table"):
             with ui.element("div").classes("k-board"):
+                heading(_title(session.table.opened.record), 1, "kb-spoken")
                 self._board = BoardElement(self._click, self._command)
+                self._record_panel.build_nav()
+                self._graph_place = ui.element("div")
             with ui.element("div").classes("k-side"):
                 self._build_side()
         if session.table.clock.is_used:
@@ -657,42 +731,76 @@ class GameView:
         self.refresh()
 
     def _build_side(self) -> None:
+        session = self._session
         with ui.element("div").classes("k-players"):
             self._plates = {color: _Plate(color) for color in (BLACK, WHITE)}
-        self._status = ui.label().classes("k-status").props("aria-live=polite")
+        self._status = ui.label().classes("k-status").props("role=status aria-live=polite")
         with ui.element("div").classes("k-stack") as self._preparing:
             self._preparing_text = ui.label().classes("k-soft k-small").props("aria-live=polite")
-            self._preparing_bar = ui.linear_progress(show_value=False)
+            self._preparing_bar = ui.linear_progress(show_value=False).props(f'aria-label="{texts.PREPARING}"')
         with ui.element("div").classes("k-notice k-stack") as self._notice:
             self._notice_text = ui.label().classes("k-plain")
             self._again = quiet_button(texts.ASK_AGAIN, lambda: self._do(lambda _: None))
-        with ui.element("div").classes("k-bar"):
+        self._teach_card = TeachCard(session, self._do)
+        self._end_card = EndCard(session, lambda: self._review.begin())
+        self._build_bar()
+        self._said = ui.label().classes("k-plain k-said").props("aria-live=polite")
+        analyst = AnalystChoice(session)
+        self._review = ReviewPanel(session, lambda: analyst.opponent, self._do, self.refresh)
+        with self._graph_place:
+            self._review.build_graph()
+        with section(texts.LAYERS, "k-card k-stack k-tight"):
+            heading(texts.LAYERS, 2)
+            self._layers = LayerPanel(session, analyst, self.refresh)
+            analyst.build(self.refresh)
+        self._record_panel.build()
+        self._editor = EditorPanel(session, self._look, self._do, self.refresh)
+        self._build_switches()
+
+    def _build_bar(self) -> None:
+        with ui.element("div").classes("k-bar k-actions"):
             self._pass = quiet_button(texts.PASS, lambda: self._try(self._session.pass_turn))
-            self._undo = quiet_button(texts.UNDO, lambda: self._do(lambda table: table.undo()))
-            self._resign = quiet_button(texts.RESIGN, lambda: self._do(lambda table: table.resign()))
-            self._count = quiet_button(texts.COUNT, lambda: self._do(lambda table: table.begin_count()))
-            self._accept = quiet_button(texts.ACCEPT, lambda: self._do(lambda table: table.accept_count()))
+            self._undo = quiet_button(texts.UNDO, lambda: self._command("undo"))
+            self._redo = quiet_button(texts.REDO, lambda: self._command("redo"))
+            self._hint = quiet_button(texts.HINT, lambda: self._command("hint"))
+            self._estimate = quiet_button(texts.ESTIMATE, lambda: self._command("estimate"))
+            self._count = quiet_button(texts.COUNT, self._begin_count)
+            self._resign = quiet_button(texts.RESIGN, self._ask_resign)
+            self._reopen = quiet_button(texts.REOPEN, self._ask_reopen)
+            self._accept = quiet_button(texts.ACCEPT, self._accept_count)
             self._play_on = quiet_button(texts.PLAY_ON, lambda: self._do(lambda table: table.play_on()))
             self._accept.classes("k-on")
-        self._record_panel = RecordPanel(self._session, self._do)
-        analyst = AnalystChoice(self._session, self.refresh)
-        self._layers = LayerPanel(self._session, analyst, self.refresh)
-        self._review = ReviewPanel(self._session, analyst, self._do, self.refresh)
-        self._editor = EditorPanel(self._session, self._look, self._do, self.refresh)
-        with ui.element("div").classes("k-row"):
+
+    def _build_switches(self) -> None:
+        with ui.element("div").classes("k-row k-switches"):
             self._numbers = self._switch(texts.NUMBERS, "numbers")
             self._switch(texts.COORDINATES, "coordinates")
+            self._switch(texts.SOUND, "sound")
+            self._switch(texts.MOTION, "motion")
+            self._teach = ui.switch(texts.TEACH_MODE, value=self._session.teaches, on_change=self._switch_teaching)
+            self._teach.props("dense").tooltip(texts.TEACH_MODE_MORE)
             ui.element("div").classes("k-space")
             icon_button("keyboard", texts.KEYS, _build_keys().open)
 
     def _switch(self, text: str, name: str) -> ui.switch:
-        """A switch for something that is shown or not."""
+        """A switch for something that is shown or not; it is remembered."""
 
         def change(event: events.ValueChangeEventArguments[bool | None]) -> None:
             setattr(self._look, name, bool(event.value))
+            if name in Choices.model_fields:
+                self._remember(**{name: bool(event.value)})
             self.refresh()
 
         return ui.switch(text, value=getattr(self._look, name), on_change=change).props("dense")
+
+    def _switch_teaching(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
+        self._session.teaches = bool(event.value)
+        self._remember(teach=bool(event.value))
+
+    def _remember(self, **changes: bool) -> None:
+        store, user = self._session.application.store, self._session.user
+        self._choices = store.load_choices(user).model_copy(update=changes)
+        store.save_choices(user, self._choices)
 
     # What comes in
 
@@ -707,23 +815,47 @@ class GameView:
             ui.notify(str(error), type="warning", position="top", timeout=2500)
 
     def _click(self, point: int) -> None:
-        if self._look.tool is Tool.PLAY or self._session.table.phase is Phase.COUNTING:
+        if self._review.continuation is not None:
+            self._review.leave_line()
+        elif self._look.tool is Tool.PLAY or self._session.table.phase is Phase.COUNTING:
             self._try(lambda: self._session.click(point))
         else:
             self._do(lambda table: editing.use_tool(table.opened, self._look.tool, point))
 
     def _command(self, command: str) -> None:
-        """A key."""
-        if command == "pass":
-            self._try(self._session.pass_turn)
-        elif command == "undo":
-            self._do(lambda table: table.undo())
-        elif command == "numbers":
-            self._numbers.set_value(not self._numbers.value)
-        elif command == "edit":
-            self._editor.toggle()
+        """A key, or the button that does the same."""
+        commands: dict[str, Callable[[], object]] = {
+            "pass": lambda: self._try(self._session.pass_turn),
+            "undo": lambda: self._do(lambda table: table.undo()),
+            "redo": lambda: self._do(lambda table: table.redo()),
+            "numbers": lambda: self._numbers.set_value(not self._numbers.value),
+            "edit": self._editor.toggle,
+            "hint": self._layers.switch_hint,
+            "estimate": self._layers.switch_estimate,
+            "leave": lambda: None,
+        }
+        if not self._review.go(command):
+            commands.get(command, lambda: self._record_panel.go(command))()
+
+    def _ask_resign(self) -> None:
+        ask(texts.ASK_RESIGN, texts.RESIGN, lambda: self._do(lambda table: table.resign()))
+
+    def _ask_reopen(self) -> None:
+        ask(texts.ASK_REOPEN, texts.REOPEN, lambda: self._do(lambda table: table.reopen()))
+
+    def _begin_count(self) -> None:
+        self._do(lambda table: table.begin_count())
+
+    def _accept_count(self) -> None:
+        table = self._session.table
+
+        def accept() -> None:
+            self._do(lambda table: table.accept_count())
+
+        if table.result is None:
+            accept()
         else:
-            self._record_panel.go(command)
+            ask(texts.ASK_NEW_RESULT.format(result=table.result), texts.ACCEPT, accept)
 
     # What is shown
 
@@ -731,23 +863,31 @@ class GameView:
         """Look at the table again."""
         session, table = self._session, self._session.table
         self._layers.follow()
-        self._board.show(self._layers.draw_over(draw_table(table, self._look)))
+        self._review.refresh()
+        picture = draw_table(table, self._look)
+        if table.phase is not Phase.COUNTING:
+            picture = self._teach_card.draw_over(self._review.draw_over(picture))
+            picture = picture if self._review.continuation else self._layers.draw_over(picture)
+        self._board.show(picture)
         self._status.set_text(describe_status(session))
+        said = self._layers.hint or self._layers.estimate
+        self._said.set_text(said)
+        self._said.set_visibility(bool(said))
         self._show_preparing()
         self._notice.set_visibility(bool(session.notice))
         self._notice_text.set_text(session.notice)
         self._again.set_visibility(table.is_players_turn)
         self._show_players()
         self._show_buttons()
+        self._teach_card.refresh()
+        self._end_card.refresh()
         self._record_panel.refresh()
-        self._review.refresh()
         self._editor.refresh()
 
     def close(self) -> None:
-        """Look no more: the page is gone."""
+        """Look no more: the page is gone; a review continues."""
         self._session.leave(self.refresh)
         self._layers.stop()
-        self._review.stop()
 
     def _show_preparing(self) -> None:
         progress = self._session.progress
@@ -772,20 +912,28 @@ class GameView:
     def _show_clocks(self) -> None:
         clock = self._session.table.clock
         for color, plate in self._plates.items():
-            plate.clock.set_text(format_left(clock.left(color)) if clock.is_used else "")
+            left = clock.left(color)
+            plate.clock.set_text(format_left(left) if clock.is_used else "")
+            plate.warn(clock.is_used and left.seconds < _LOW_TIME and left.stones <= 1)
 
     def _show_buttons(self) -> None:
         table = self._session.table
         phase = table.phase
-        is_counting = phase is Phase.COUNTING
+        is_counting, is_against = phase is Phase.COUNTING, table.settings.seats is not Seats.BOTH
         self._pass.set_visibility(phase is Phase.PLAYING)
-        self._pass.set_enabled(not table.is_players_turn)
-        self._undo.set_visibility(not is_counting)
-        self._undo.set_enabled(table.can_undo)
-        self._resign.set_visibility(phase is Phase.PLAYING and table.settings.seats is not Seats.BOTH)
-        self._count.set_visibility(phase is not Phase.COUNTING and table.settings.seats is Seats.BOTH)
+        self._pass.set_enabled(not table.is_players_color)
+        for button, is_enabled in ((self._undo, table.can_undo), (self._redo, table.can_redo)):
+            button.set_visibility(not is_counting)
+            button.set_enabled(is_enabled)
+        for button in (self._hint, self._estimate):
+            button.set_visibility(not is_counting)
+            button.set_enabled(not table.is_players_turn)
+        self._resign.set_visibility(phase is Phase.PLAYING and is_against)
+        self._count.set_visibility(phase is Phase.PLAYING and bool(table.opened.game.moves))
+        self._reopen.set_visibility(phase is Phase.FINISHED)
         self._accept.set_visibility(is_counting)
         self._play_on.set_visibility(is_counting)
+        self._teach.set_visibility(is_against and phase is Phase.PLAYING)
 
 
 def _build_keys() -> ui.dialog:
@@ -810,6 +958,10 @@ class _Plate:
                 ui.element("div").classes("k-space")
                 self.clock = ui.label().classes("k-clock")
 
+    def warn(self, is_low: bool) -> None:
+        """Show that there is little time, or that there is not."""
+        self.clock.classes(**{"add" if is_low else "remove": "k-low"})
+
     def show(self, name: str, rank: str | None, captured: int, is_turn: bool) -> None:
         self._name.set_text(f"{name} {rank}" if rank else name)
         self._captured.set_text(texts.CAPTURED.format(count=captured))
@@ -825,11 +977,15 @@ def describe_status(session: Session) -> str:
         return texts.COUNTING.format(result=describe_result(table.count()))
     if table.phase is Phase.FINISHED and table.result is not None:
         return describe_result(table.result)
+    if session.held is not None:
+        return texts.BLUNDER
     if table.is_players_turn:
         is_thinking = session.is_thinking and not session.is_preparing
         return texts.THINKING.format(player=table.settings.player) if is_thinking else texts.WAITING
     to_play = texts.COLORS[table.opened.game.to_play]
     text = texts.TO_PLAY.format(color=to_play)
+    if table.opened.game.last_move == PASS:
+        text = texts.PASSED.format(color=texts.COLORS[-table.opened.game.to_play], what=text)
     return texts.YOUR_TURN.format(what=text) if table.settings.seats is not Seats.BOTH else text
 
 

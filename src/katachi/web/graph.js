@@ -1,23 +1,27 @@
 // The chances of a game, turn by turn: Black's share as an area, the score as a thin line, mistakes as dots.
-const W = 600, H = 150;
+// It is as wide as its place; a click or a drag goes to a turn.
+const H = 84;
 
 export default {
   template: `
-  <svg class="kg" :viewBox="'0 -6 600 162'" role="img" :aria-label="label" data-testid="graph" @click="onClick"
-       @pointermove="hover = turnAt($event)" @pointerleave="hover = null">
-    <rect x="0" y="0" width="600" height="150" class="kg-ground"/>
+  <svg class="kg" :viewBox="'0 -6 ' + width + ' 96'" role="slider" tabindex="0" :aria-label="label" aria-valuemin="0"
+       :aria-valuemax="turns - 1" :aria-valuenow="here ?? 0" :aria-valuetext="notes[here ?? 0] || ''" data-testid="graph"
+       @pointerdown="onDown" @pointermove="onMove" @pointerleave="hover = null" @keydown="onKey">
+    <rect x="0" y="0" :width="width" :height="${H}" rx="6" class="kg-ground"/>
     <path :d="area" class="kg-area"/>
-    <path d="M0 75H600" class="kg-middle"/>
+    <path :d="'M0 ${H / 2}H' + width" class="kg-middle"/>
     <path :d="line(leadHeights)" class="kg-lead"/>
     <path :d="line(winHeights)" class="kg-wins"/>
     <circle v-for="m in mistakes" :key="m" :cx="x(m)" :cy="winHeights[m]" r="4.5" class="kg-mistake"/>
-    <path v-if="here !== null" :d="'M' + x(here) + ' -6V156'" class="kg-here"/>
-    <path v-if="hover !== null" :d="'M' + x(hover) + ' 0V150'" class="kg-hover"/>
-    <text v-if="hover !== null" :x="hover > wins.length / 2 ? x(hover) - 8 : x(hover) + 8" y="14" class="kg-text"
-          :text-anchor="hover > wins.length / 2 ? 'end' : 'start'">{{ notes[hover] }}</text>
+    <path v-if="here !== null" :d="'M' + x(here) + ' -6V90'" class="kg-here"/>
+    <path v-if="hover !== null" :d="'M' + x(hover) + ' 0V${H}'" class="kg-hover"/>
+    <text v-if="hover !== null" :x="hover > turns / 2 ? x(hover) - 8 : x(hover) + 8" y="13" class="kg-text"
+          :text-anchor="hover > turns / 2 ? 'end' : 'start'">{{ notes[hover] }}</text>
+    <text v-else x="6" y="13" class="kg-legend"><tspan class="kg-legend-wins">{{ legend[0] }}</tspan>
+      <tspan dx="8" class="kg-legend-lead">{{ legend[1] }}</tspan></text>
   </svg>`,
-  props: { wins: Array, leads: Array, mistakes: Array, here: Number, turns: Number, notes: Array, label: String },
-  data: () => ({ hover: null }),
+  props: { wins: Array, leads: Array, mistakes: Array, here: Number, turns: Number, notes: Array, label: String, legend: Array },
+  data: () => ({ hover: null, width: 600, sent: null }),
   computed: {
     winHeights() { return this.wins.map((w) => (w === null ? null : H * (1 - w))); },
     leadHeights() {
@@ -29,8 +33,14 @@ export default {
       return line ? `${line}L${this.x(this.wins.length - 1)} ${H}L0 ${H}Z` : "";
     },
   },
+  watch: { here() { this.sent = null; } },
+  mounted() {
+    this.observer = new ResizeObserver(([entry]) => { this.width = entry.contentRect.width || this.width; });
+    this.observer.observe(this.$el);
+  },
+  unmounted() { this.observer.disconnect(); },
   methods: {
-    x(turn) { return (turn * W) / Math.max(1, this.turns - 1); },
+    x(turn) { return 3 + (turn * (this.width - 6)) / Math.max(1, this.turns - 1); },
     line(heights) {
       let path = "", pen = "M";
       heights.forEach((h, turn) => {
@@ -42,11 +52,27 @@ export default {
     turnAt(event) {
       const area = this.$el.getBoundingClientRect();
       const turn = Math.round(((event.clientX - area.left) / area.width) * (this.turns - 1));
-      return turn >= 0 && turn < this.wins.length ? turn : null;
+      return Math.min(this.wins.length - 1, Math.max(0, turn));
     },
-    onClick(event) {
-      const turn = this.turnAt(event);
-      if (turn !== null) this.$emit("turn", turn);
+    go(turn) {
+      if (turn === this.sent || turn < 0 || turn >= this.wins.length) return;
+      this.sent = turn;
+      this.$emit("turn", turn);
+    },
+    onDown(event) {
+      this.$el.setPointerCapture(event.pointerId);
+      this.go(this.turnAt(event));
+    },
+    onMove(event) {
+      this.hover = this.wins.length ? this.turnAt(event) : null;
+      if (event.buttons) this.go(this.hover);
+    },
+    onKey(event) {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
+      this.go((this.here ?? 0) + step);
+      event.preventDefault();
+      event.stopPropagation();
     },
   },
 };

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 
 from katachi.analysis.report import annotate
 from katachi.core.disk import DirectoryInUse, DirectoryLock, usable_cores
+from katachi.go.diagrams import draw_svg
 from katachi.players.asking import Preparation, leave
 from katachi.sgf import format_sgf
 from katachi.web import texts
@@ -29,6 +30,7 @@ from katachi.web.learning_pages import (
     build_lesson_page,
     build_model_page,
     build_models_page,
+    build_puzzles_page,
     build_run_page,
     build_runs_page,
 )
@@ -41,9 +43,8 @@ from katachi.web.security import (
     QuietLog,
     show_plainly,
 )
-from katachi.web.sessions import App
-from katachi.web.start_page import build_start_page
-from katachi.web.store import GameStore
+from katachi.web.sessions import App, GameStore, file_name, read_shared
+from katachi.web.start_page import build_games_page, build_start_page
 from katachi.web.table import TableError, check_settings, list_opponents
 from katachi.web.widgets import show_error, user_of
 
@@ -97,7 +98,9 @@ def _run(
 ) -> None:
     listener = _listen(settings)
     address = Address(settings.host, listener.getsockname()[1])
-    application = App(store, list_opponents(settings.player), EnginePool(max(MOST_PER_USER + 1, usable_cores())))
+    application = App(
+        store, list_opponents(settings.player), EnginePool(max(MOST_PER_USER + 1, usable_cores())), settings.runs
+    )
     token = store.token()
     start = {} if settings.player is None else {"player": next(iter(application.opponents))}
     url = address.url("/new" if start else "/", **start, **{TOKEN_KEY: token})
@@ -160,6 +163,7 @@ def build_app(application: App, runs: Path, on_start: Callable[[], None]) -> Fas
     @asynccontextmanager
     async def live(_: FastAPI) -> AsyncIterator[None]:
         on_start()
+        application.resume_reviews()
         yield
         await application.close()
 
@@ -171,6 +175,7 @@ def build_app(application: App, runs: Path, on_start: Callable[[], None]) -> Fas
         title="katachi",
         favicon=_ICON,
         dark=None,
+        language="en-US",
         tailwind=False,
         binding_refresh_interval=None,
         reconnect_timeout=_RECONNECT_SECONDS,
@@ -183,6 +188,10 @@ def _add_pages(application: App) -> None:
     @ui.page("/", response_timeout=_SECONDS_TO_BUILD)
     async def start(request: Request) -> None:
         await build_start_page(application, request)
+
+    @ui.page("/games", response_timeout=_SECONDS_TO_BUILD)
+    async def games(request: Request) -> None:
+        await build_games_page(application, request)
 
     @ui.page("/game/{name}")
     def game(request: Request, name: str) -> None:
@@ -208,6 +217,32 @@ def _add_pages(application: App) -> None:
             return Response(show_plainly(str(error)), status_code=400, media_type="text/plain")
         return RedirectResponse(f"/game/{session.name}", status_code=303)
 
+    @pages.get("/open")
+    async def confirm_open() -> Response:
+        return HTMLResponse(_BEGIN)
+
+    @pages.post("/open")
+    async def open_shared(request: Request, record: str) -> Response:
+        """Open a record that its address holds."""
+        try:
+            async with application.reading:
+                shared = await asyncio.to_thread(read_shared, record)
+            session = application.open_record(user_of(request), shared)
+        except TableError as error:
+            return Response(show_plainly(str(error)), status_code=400, media_type="text/plain")
+        return RedirectResponse(f"/game/{session.name}", status_code=303)
+
+    @pages.get("/game/{name}/board.svg")
+    async def picture(request: Request, name: str) -> Response:
+        """The board as a picture."""
+        try:
+            opened = application.find(user_of(request), name).table.opened
+        except TableError as error:
+            return Response(str(error), status_code=404, media_type="text/plain")
+        drawn = draw_svg(opened.game.board.diagram, last_move=opened.game.last_move, labels=opened.labels())
+        headers = {"Content-Disposition": f'attachment; filename="{file_name(opened.record, "svg")}"'}
+        return Response(drawn, media_type="image/svg+xml", headers=headers)
+
     @pages.get("/game/{name}/{kind}.sgf")
     async def record(request: Request, name: str, kind: str) -> Response:
         """The record as a file, with the review in it if that is asked for and there is one."""
@@ -216,20 +251,21 @@ def _add_pages(application: App) -> None:
         except TableError as error:
             return Response(str(error), status_code=404, media_type="text/plain")
         record = session.table.opened.record
-        if kind == "analyzed" and session.review is not None:
-            record = annotate(record, session.review.game, session.review.positions)
-        headers = {"Content-Disposition": f'attachment; filename="katachi-{session.name}.sgf"'}
+        review = session.reviewing.review
+        if kind == "analyzed" and review is not None and review.game is not None:
+            record = annotate(record, review.game, review.positions)
+        headers = {"Content-Disposition": f'attachment; filename="{file_name(record, "sgf")}"'}
         return Response(format_sgf(record).encode(), media_type="application/x-go-sgf", headers=headers)
 
 
 def _add_pages_about_learning(application: App, runs: Path) -> None:
     @ui.page("/models")
     def models(request: Request) -> None:
-        build_models_page(request)
+        build_models_page(application, request)
 
     @ui.page("/models/{name}", response_timeout=_SECONDS_TO_BUILD)
     async def model(request: Request, name: str) -> None:
-        await build_model_page(name, request)
+        await build_model_page(application, name, request)
 
     @ui.page("/runs")
     def all_runs(request: Request) -> None:
@@ -237,7 +273,11 @@ def _add_pages_about_learning(application: App, runs: Path) -> None:
 
     @ui.page("/runs/{name}")
     def run(request: Request, name: str) -> None:
-        build_run_page(runs, name, request)
+        build_run_page(application, runs, name, request)
+
+    @ui.page("/puzzles", response_timeout=_SECONDS_TO_BUILD)
+    async def puzzles(request: Request) -> None:
+        await build_puzzles_page(application, request)
 
     @ui.page("/learn")
     def learn(request: Request) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -41,7 +42,16 @@ from katachi.go.points import (
 )
 from katachi.go.rules import MAX_KOMI, NAMED_RULES, Scoring
 from katachi.go.scoring import Status
-from katachi.players.specs import RatingTable, bundled_players, find_spec, load_player
+from katachi.players.by_size import BySizeSpec
+from katachi.players.specs import (
+    PlayerSpec,
+    RatingTable,
+    SearchSpec,
+    SpecError,
+    bundled_players,
+    find_spec,
+    load_player,
+)
 from katachi.search.clock import Clock, TimeControl, TimeLeft, time_after_move
 from katachi.sgf import Node, SgfGame, game_to_tree
 from katachi.sgf.record import replay
@@ -52,7 +62,7 @@ from katachi.web import texts
 
 COMMANDS: Final = (
     *("back", "forward", "back10", "forward10", "first", "last", "previous", "next"),
-    *("pass", "undo", "numbers", "edit"),
+    *("pass", "undo", "redo", "numbers", "edit", "hint", "estimate", "mistake", "mistake-back", "leave"),
 )  # what keys mean
 _LETTERS: Final = {BLACK: "X", WHITE: "O", EMPTY: "."}
 _COLOR_WORDS: Final = {BLACK: "black", WHITE: "white"}
@@ -69,6 +79,7 @@ class Spot:
     ink: str = "#111"
     round: bool = True
     half: float = 8.0  # of its side if it is square
+    radius: float = 17.0  # if it is round
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +94,21 @@ class Picture:
     marks: Mapping[int, str] = field(default_factory=dict)
     under: Iterable[Spot] = ()
     over: Iterable[Spot] = ()
+    ghosts: Mapping[int, int] = field(default_factory=dict)  # stones that one sees through, by point
     dead: Iterable[int] = ()
     notes: Mapping[int, str] = field(default_factory=dict)  # what is said when one points there
     coordinates: bool = True
+    sound: bool = False  # when a stone is played
+    motion: bool = True
     description: str = ""
 
 
 class BoardElement(Element, component="board.js"):
     """A board that shows pictures. ``on_point`` is called with points, ``on_command`` with one of COMMANDS."""
 
-    def __init__(self, on_point: Callable[[int], None], on_command: Callable[[str], None]) -> None:
+    def __init__(self, on_point: Callable[[int], Any], on_command: Callable[[str], None] | None = None) -> None:
         super().__init__()
+        self._props["keys"] = on_command is not None
         self._points = 0
         self._on_point = on_point
         self._on_command = on_command
@@ -109,13 +124,13 @@ class BoardElement(Element, component="board.js"):
                 self._props[name] = value
             self.update()
 
-    def _take_point(self, event: GenericEventArguments) -> None:
-        """What a browser sends is not yet a point."""
-        if type(event.args) is int and 0 <= event.args < self._points:
-            self._on_point(event.args)
+    def _take_point(self, event: GenericEventArguments) -> Any:
+        """What a browser sends is not yet a point. What ``on_point`` returns is awaited if it can be."""
+        is_point = type(event.args) is int and 0 <= event.args < self._points
+        return self._on_point(event.args) if is_point else None
 
     def _take_command(self, event: GenericEventArguments) -> None:
-        if event.args in COMMANDS:
+        if event.args in COMMANDS and self._on_command is not None:
             self._on_command(event.args)
 
 
@@ -129,10 +144,13 @@ def _properties(picture: Picture) -> dict[str, Any]:
         "marks": {str(point): kind for point, kind in picture.marks.items()},
         "under": [asdict(spot) for spot in picture.under],
         "over": [asdict(spot) for spot in picture.over],
+        "ghosts": {str(point): _COLOR_WORDS[color] for point, color in picture.ghosts.items()},
         "dead": list(picture.dead),
         "stars": star_points(picture.size),
         "notes": {str(point): text for point, text in picture.notes.items()},
         "coordinates": picture.coordinates,
+        "sound": picture.sound,
+        "motion": picture.motion,
         "description": picture.description,
     }
 
@@ -394,8 +412,11 @@ class OpenRecord:
 
     # Changing
 
-    def play(self, move: int) -> None:
-        """Play a move of whoever is to play; raises TableError with the reason if the rules forbid it."""
+    def play(self, move: int, *, is_main: bool = False) -> None:
+        """Play a move of whoever is to play; raises TableError with the reason if the rules forbid it.
+
+        A move that is new here is a variation, or with ``is_main`` the game, and what was played before the variation.
+        """
         reason = self.game.why_illegal(move)
         if reason is not None:
             raise TableError(_WHY_NOT[reason])
@@ -405,6 +426,8 @@ class OpenRecord:
                 self.go_to(child)
                 return
         self.node = self.node.add_child({name: [format_sgf_point(move, self.size)]})
+        if is_main and self.node.parent is not None:
+            self.node.parent.children.insert(0, self.node.parent.children.pop())
         self.game.play(move)
 
     def remove(self) -> None:
@@ -583,6 +606,21 @@ class Opponent(NamedTuple):
         return self.ratings.get(str(size))
 
 
+@lru_cache(maxsize=1024)
+def can_judge(spec: str, size: int) -> bool:
+    """Whether a player can say what positions are worth: one that only knows which moves people like cannot.
+
+    An engine is believed to until it is asked.
+    """
+    try:
+        found: PlayerSpec | None = None if spec.startswith("gtp:") else find_spec(spec).on(size)
+    except SpecError:
+        return False
+    if isinstance(found, BySizeSpec):
+        found = next(iter(found.boards.values()))
+    return found is None or bool(found.program) or (isinstance(found, SearchSpec) and found.search.kind != "policy")
+
+
 def list_opponents(named: str | None = None) -> dict[str, Opponent]:
     """Everybody, by name, the named player first; raises SpecError if that is none."""
     opponents = [] if named is None else [_opponent_named(named)]
@@ -613,6 +651,19 @@ class Phase(StrEnum):
     FINISHED = "finished"
 
 
+class Tally(NamedTuple):
+    """The parts of a side's score."""
+
+    stones: int
+    territory: int
+    prisoners: int
+    komi: float
+
+    @property
+    def total(self) -> float:
+        return self.stones + self.territory + self.prisoners + self.komi
+
+
 class Table:
     """One game and everything that is agreed about it."""
 
@@ -624,6 +675,7 @@ class Table:
         self.dead: set[int] = set()
         self.is_estimated = False  # whether somebody has looked which stones are dead
         self._seki: list[int] = []
+        self.is_record = record is not None  # which is looked at; what is tried there is a variation
         self.opened = OpenRecord(_new_record(settings) if record is None else record)
 
     # Who may do what
@@ -645,8 +697,11 @@ class Table:
 
     @property
     def can_undo(self) -> bool:
-        node = self.opened.node
-        return self.phase is not Phase.COUNTING and node.parent is not None and not node.children
+        return self._before() is not None
+
+    @property
+    def can_redo(self) -> bool:
+        return self.phase is not Phase.COUNTING and bool(self.opened.node.children)
 
     @property
     def result(self) -> GameResult | None:
@@ -658,20 +713,49 @@ class Table:
         """Play a move of whoever's turn it is; two passes lead to the count."""
         if self.phase is Phase.COUNTING:
             raise TableError(texts.COUNT_FIRST)
-        self.opened.play(move)
-        if self.phase is Phase.PLAYING and self.opened.game.is_over:
+        self.opened.play(move, is_main=self.phase is Phase.PLAYING and not self.is_record)
+        if self.is_players_color and self.opened.node.children:
+            self.opened.step(1)  # that was answered before
+        if self.phase is Phase.PLAYING and self.opened.game.is_over and not self.opened.node.children:
             self.begin_count()
 
     def undo(self) -> None:
-        """Take back the last move, and so many more that it is a person's turn again."""
-        if not self.can_undo:
+        """Go back by a move, and by so many more that it is a person's turn; ``redo`` returns."""
+        before = self._before()
+        if before is None:
             raise TableError(texts.NOTHING_TO_UNDO)
-        if self.phase is Phase.FINISHED:
-            self.phase = Phase.PLAYING
-            self.opened.record.root.properties.pop("RE", None)
-        self.opened.remove()
-        while self.is_players_color and self.opened.game.moves and not self.opened.node.children:
-            self.opened.remove()
+        self.opened.go_to(before)
+
+    def redo(self) -> None:
+        """Go on to what was undone, up to a person's turn."""
+        if not self.can_redo:
+            raise TableError(texts.NOTHING_TO_REDO)
+        self.opened.step(1)
+        while self.is_players_color and self.opened.node.children:
+            self.opened.step(1)
+
+    def _before(self) -> Node | None:
+        """The position before this one where a person may play; None if there is none."""
+        if self.phase is Phase.COUNTING:
+            return None
+        node = self.opened.node.parent
+        while node is not None and self.phase is Phase.PLAYING and self._is_players_node(node):
+            node = node.parent
+        return node
+
+    def _is_players_node(self, node: Node) -> bool:
+        if self.settings.seats is Seats.BOTH:
+            return False
+        movers = [color for color, name in _LABEL_LETTERS.items() if name in node.properties]
+        to_play = -movers[0] if len(movers) == 1 else self.opened.record.replay(until=node).to_play
+        return self.settings.is_players_turn(to_play)
+
+    def reopen(self) -> None:
+        """Play on from here in a finished game; its result is no more."""
+        if self.phase is not Phase.FINISHED:
+            raise TableError(texts.NOT_FINISHED)
+        self.phase = Phase.PLAYING
+        self.opened.record.root.properties.pop("RE", None)
 
     def resign(self, color: int | None = None) -> None:
         """End the game: a color gives up, by default whose turn it is, or the person if there is one."""
@@ -728,6 +812,21 @@ class Table:
     def _living_seki(self) -> list[int]:
         return [point for point in self._seki if point not in self.dead]
 
+    def tally(self) -> dict[int, Tally] | None:
+        """What each side's score is made of; None if that is not all, as with a handicap that is paid for."""
+        game, stones, owners = self.opened.game, self.opened.game.board.stones, self.owners()
+        is_area = game.rules.scoring is Scoring.AREA
+        gone = np.isin(np.arange(stones.size), list(self.dead))
+        made = {}
+        for color in (BLACK, WHITE):
+            standing = int(np.sum((stones == color) & ~gone & (owners == color))) if is_area else 0
+            prisoners = 0 if is_area else game.board.captured(-color) + int(np.sum((stones == -color) & gone))
+            territory = int(np.sum(owners == color)) - standing
+            made[color] = Tally(standing, territory, prisoners, game.komi if color == WHITE else 0.0)
+        difference = made[BLACK].total - made[WHITE].total
+        is_all = abs(difference - game.score(self.dead, self._living_seki())) < 1e-6
+        return made if is_all else None
+
     def accept_count(self) -> None:
         """Agree to the count: it becomes the result, and the record shows whose each point is."""
         if self.phase is not Phase.COUNTING:
@@ -760,6 +859,7 @@ class Table:
             "dead": sorted(self.dead),
             "seki": self._seki,
             "clock": self.clock.to_json(),
+            "is_record": self.is_record,
         }
 
     @classmethod
@@ -773,6 +873,7 @@ class Table:
         table._seki = [point for point in state["seki"] if point in points]
         table.is_estimated = table.phase is Phase.COUNTING
         table.clock.restore(state["clock"])
+        table.is_record = bool(state.get("is_record", table.settings.seats is Seats.BOTH))
         return table
 
 
@@ -797,6 +898,8 @@ class Look:
 
     coordinates: bool = True
     numbers: bool = False
+    sound: bool = True
+    motion: bool = True
     tool: Tool = Tool.PLAY
 
 
@@ -814,6 +917,8 @@ def draw_table(table: Table, look: Look) -> Picture:
         marks=_count_marks(table) if is_counting else opened.marks(),
         dead=sorted(table.dead) if is_counting else (),
         coordinates=look.coordinates,
+        sound=look.sound,
+        motion=look.motion,
         description=_describe(table),
     )
 

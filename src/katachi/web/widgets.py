@@ -76,11 +76,15 @@ class WatchedRun(NamedTuple):
                 wins[winner] += 1
         return [Score(name, wins[name], count) for name, count in sorted(played.items())]
 
+    def games(self) -> list[Path]:
+        """The games of a match, the latest first."""
+        return sorted((self.path / "games").glob("*.sgf"), key=lambda path: -path.stat().st_mtime)
+
     def last_game(self) -> SgfGame | None:
         """The latest game of a match."""
-        files = sorted((self.path / "games").glob("*.sgf"), key=lambda path: path.stat().st_mtime)
+        files = self.games()
         try:
-            return load_sgf(files[-1])[0] if files else None
+            return load_sgf(files[0])[0] if files else None
         except (SgfError, IndexError):
             return None
 
@@ -189,6 +193,24 @@ def _draw_curve(curve: Curve, furthest: float, bottom: int, number: int) -> str:
     )
 
 
+_STONES: Final = {1: "#17171a", -1: "#f4f2ec"}
+
+
+def draw_thumbnail(stones: Sequence[int], size: int) -> str:
+    """A small board: wood, lines and stones."""
+    lines = "".join(f"M0 {10 * i}h{10 * (size - 1)}M{10 * i} 0v{10 * (size - 1)}" for i in range(size))
+    discs = "".join(
+        f'<circle cx="{10 * (point % size)}" cy="{10 * (point // size)}" r="4.8" fill="{_STONES[color]}"/>'
+        for point, color in enumerate(stones)
+        if color
+    )
+    full = 10 * size + 2
+    return (
+        f'<svg viewBox="-6 -6 {full} {full}" aria-hidden="true"><rect x="-6" y="-6" width="{full}" height="{full}" '
+        f'rx="3" fill="#e3ba74"/><path d="{lines}" stroke="#5d4415" stroke-width=".7" opacity=".7"/>{discs}</svg>'
+    )
+
+
 # Widgets
 
 FIELD: Final = "outlined dense options-dense"  # the props of a field
@@ -206,10 +228,24 @@ def quiet_button(text: str, on_click: OnClick, icon: str | None = None) -> ui.bu
     return ui.button(text, on_click=on_click, icon=icon, color=None).props("unelevated no-caps").classes("k-quiet")
 
 
+def heading(text: str, level: int, classes: str = "k-sub") -> ui.label:
+    """A heading, as readers who see none find it too."""
+    return ui.label(text).classes(classes).props(f"role=heading aria-level={level}")
+
+
+@contextmanager
+def section(name: str, classes: str) -> Iterator[ui.element]:
+    """A part of a page with a name."""
+    with ui.element("section").classes(classes).props(f'aria-label="{name}"') as made:
+        yield made
+
+
 def icon_button(icon: str, name: str, on_click: OnClick) -> ui.button:
     """A button that shows a picture; its name is for readers who see none, and for who points at it."""
     button = ui.button(icon=icon, on_click=on_click, color=None).props(f'flat round dense aria-label="{name}"')
-    return button.classes("k-icon").tooltip(name)
+    with button.classes("k-icon"):
+        ui.tooltip(name).props('anchor="top middle" self="bottom middle"')  # what is below is read meanwhile
+    return button
 
 
 def select(options: Any, value: Any, label: str) -> ui.select:
@@ -232,6 +268,16 @@ def enter_game(begin: Callable[[], Session]) -> None:
         ui.navigate.to(f"/game/{session.name}")
 
 
+def ask(question: str, yes: str, action: OnClick) -> None:
+    """Do something that takes something away, if the user says so once more."""
+    with ui.dialog() as dialog, ui.element("div").classes("k-card k-stack"):
+        ui.label(question).classes("k-plain")
+        with ui.element("div").classes("k-bar"):
+            main_button(yes, lambda: (dialog.close(), action()))
+            quiet_button(texts.CANCEL, dialog.close)
+    dialog.open()
+
+
 def mark_chosen(button: ui.button, is_chosen: bool) -> None:
     """Show whether a button is the one in force."""
     button.classes(**{"add" if is_chosen else "remove": "k-on"})
@@ -244,6 +290,8 @@ _THEMES: Final = {"light": False, "dark": True}
 _STYLE: Final = (resources.files("katachi.web") / "katachi.css").read_text(encoding="utf-8")
 _PAGES: Final = {
     "/": texts.PLAY_PAGE,
+    "/games": texts.GAMES_PAGE,
+    "/puzzles": texts.PUZZLES_PAGE,
     "/models": texts.MODELS_PAGE,
     "/runs": texts.RUNS_PAGE,
     "/learn": texts.LEARN_PAGE,
@@ -265,7 +313,7 @@ def page_frame(request: Request, title: str, here: str = "") -> Iterator[None]:
     ui.colors(primary="#2b665a")
     dark = ui.dark_mode(_THEMES.get(request.cookies.get(_THEME_COOKIE, "")))
     with ui.element("header").classes("k-head"):
-        with ui.link(target="/").classes("k-mark").props(f'aria-label="{texts.PLAY_PAGE}"'):
+        with ui.link(target="/").classes("k-mark").props(f'aria-label="katachi: {texts.PLAY_PAGE}"'):
             ui.element("span").classes("k-logo")
             ui.label("katachi")
         for path, name in _PAGES.items():
@@ -284,7 +332,7 @@ def _change_theme(dark: ui.dark_mode) -> None:
 
 def show_error(request: Request, error: TableError) -> None:
     """A page that says what is wrong, with the way back."""
-    with page_frame(request, texts.SORRY), ui.element("main").classes("k-main k-stack"):
-        ui.label(texts.SORRY).classes("k-title")
+    with page_frame(request, texts.SORRY), ui.element("div").classes("k-main k-stack"):
+        heading(texts.SORRY, 1, "k-title")
         ui.label(str(error)).classes("k-plain")
         ui.link(texts.BACK, "/")
