@@ -30,13 +30,13 @@ from katachi.analysis.words import (
     describe_candidate,
     describe_game,
     describe_loss,
+    describe_models,
     describe_move,
+    describe_position,
+    describe_value,
     say,
     say_color,
 )
-from katachi.analysis.words import describe_models as describe_models
-from katachi.analysis.words import describe_position as describe_position
-from katachi.analysis.words import describe_value as describe_value
 from katachi.core.drawing import frame_page
 from katachi.go.board import Board
 from katachi.go.diagrams import draw_svg

@@ -14,7 +14,7 @@ from nicegui.element import Element
 from starlette.requests import Request
 
 from katachi.analysis.layers import LAYERS, LayerKind
-from katachi.analysis.report import describe_move
+from katachi.analysis.words import describe_move
 from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.core.drawing import Layer, Style
 from katachi.go.game import Game

@@ -15,7 +15,7 @@ import numpy as np
 from nicegui import ui
 from starlette.requests import Request
 
-from katachi.analysis.explaining import name_region
+from katachi.analysis.explaining import find_region
 from katachi.analysis.records import MoveRecord, PositionRecord
 from katachi.core.contracts import Limit
 from katachi.core.drawing import DrawRequest, Figure, Section, draw_model
@@ -307,7 +307,8 @@ class PuzzleView:
         return parse_vertex(self._puzzle.move.best or "pass", self._game.size)
 
     def _hint(self) -> None:
-        where = name_region([self._best()], self._game.size)
+        size = self._game.size
+        where, _ = find_region(np.eye(1, size * size, self._best())[0], size)
         self._said.set_text(texts.PUZZLE_HINT.format(where=where, move=self._puzzle.move.move))
 
     def _show_answer(self) -> None:

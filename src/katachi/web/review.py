@@ -28,7 +28,7 @@ from katachi.analysis.records import (
     PositionRecord,
     find_mistakes,
 )
-from katachi.analysis.report import describe_models, describe_move, describe_position, describe_value
+from katachi.analysis.words import describe_models, describe_move, describe_position, describe_value
 from katachi.core.cards import Strict
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from katachi.sgf import Node, SgfGame, format_sgf
