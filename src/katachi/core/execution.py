@@ -39,6 +39,7 @@ _MOST_LOSSES: Final = 10  # of workers by one call: then it is the call that end
 _SECONDS_OF_A_WAIT: Final = 1.0  # after which it is seen whether the cluster has grown
 _DAYS_KEPT: Final = 30  # of files that no work has read on a node
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
+_SECONDS_TO_ANSWER: Final = 10.0
 
 
 class ExecutionError(ValueError):
@@ -455,6 +456,16 @@ def _import(name: str, extra: str) -> Any:
         raise ExecutionError(f"the backend {extra} is not installed: pip install 'katachi[{extra}]'") from None
 
 
+def _knock(address: str | None, what: str) -> None:
+    """Raise ExecutionError if nobody answers at an address, which engines try for a minute."""
+    host, _, port = (address or "").rpartition("/")[2].rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
+        except (OSError, OverflowError) as error:
+            raise ExecutionError(f"there is no {what} at {address}: {_first_line(error)}") from None
+
+
 class _Ray:
     """Tasks of one core each. Ray would do a lost task again by itself; here it is told not to, so that it is seen."""
 
@@ -462,6 +473,7 @@ class _Ray:
 
     def __init__(self, address: str | None, jobs: int) -> None:
         self._ray = ray = _import("ray", "ray")
+        _knock(address, "Ray cluster")
         self._is_ours = not ray.is_initialized()
         options: dict[str, Any] = {"address": address}
         if address is None and "RAY_ADDRESS" not in os.environ:
@@ -473,7 +485,7 @@ class _Ray:
                 ray.init(**options, log_to_driver=False, logging_level="ERROR")
             except (ConnectionError, RuntimeError, ValueError) as error:
                 raise ExecutionError(f"there is no Ray cluster at {address}: {_first_line(error)}") from None
-        self._task = ray.remote(_perform_on_ray).options(num_cpus=1, max_retries=0)
+        self._task = ray.remote(num_cpus=1, max_retries=0)(_perform_on_ray)
 
     def cores(self) -> int:
         return int(self._ray.cluster_resources().get("CPU", 0))
@@ -525,6 +537,7 @@ class _Dask:
 
     def __init__(self, address: str | None, jobs: int) -> None:
         self._dask = dask = _import("distributed", "dask")
+        _knock(address, "Dask scheduler")
         self._cluster = None
         if address is None:
             count = jobs or usable_cores()
