@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
-from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from helpers.settled_games import settled_record
 from katachi.analysis.batches import JudgeSettings, Outputs
 from katachi.arena.settings import parse_settings
 from katachi.arena.tournament import play_tournament
+from katachi.cli.setup import _check_nodes
 from katachi.core import execution
 from katachi.core.execution import Backend, ExecutionError, at_home, cluster_in_use, hand_out, here, use_cluster
 from katachi.core.models import PRETRAINED
@@ -25,6 +26,7 @@ from katachi.data.importing import import_games
 from katachi.data.labeling import Marks, Playouts, label_games
 from katachi.go.compiling import cache_folder
 from katachi.papers.experiment import Budget, Scope, Workers, load_experiment, measure
+from katachi.policy import expert
 from katachi.policy.expert import ExpertRun, ExpertTraining, Machine
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the engines are not ours
@@ -148,8 +150,9 @@ def test_a_player_that_a_node_lacks_is_no_lost_game(used, tmp_path, monkeypatch)
         play_tournament(settings, tmp_path / "run")
 
 
-def test_self_play_of_an_expert(used, tmp_path):
-    sizes = {"size": 5, "layers": 3, "filters": 8, "games": 60, "match_pairs": 9}
+def test_self_play_of_an_expert(used, tmp_path, monkeypatch):
+    monkeypatch.setattr(expert, "_TOGETHER", 3)
+    sizes = {"size": 5, "layers": 3, "filters": 8, "games": 5, "match_pairs": 9}
     tiny = ExpertTraining(first_model="", visits=3, quick_visits=2, match_visits=2, **sizes)
 
     def play(name: str, jobs: int) -> tuple[list[float], dict[str, bytes]]:
@@ -203,9 +206,13 @@ def test_an_experiment(used, tmp_path):
     assert there == expected
 
 
-def test_every_node_says_how_it_is(used):
-    found = cluster_in_use().ask_every_node(mul, 3, 4)
-    assert list(found.values()) == [12] * len(used.folders)
+def test_the_doctor_visits_every_node(used):
+    findings = list(_check_nodes(cluster_in_use()))
+    assert findings[0] == ("nodes", str(len(used.folders)), True, True)
+    looked_at = Counter(finding.what.rpartition(") ")[2] for finding in findings[1:])
+    aspects = ("katachi", "libraries", "processor", "kernels", "free disk", "clock")
+    assert looked_at == dict.fromkeys(aspects, len(used.folders))
+    assert [finding for finding in findings if not finding.ok and finding.essential] == []
 
 
 def test_an_address_where_nobody_is(nodes, monkeypatch):

@@ -244,9 +244,13 @@ class Cluster:
         finally:
             self._engine.cancel(list(pending))
 
-    def ask_every_node(self, work: Callable[..., Result], *arguments: Any) -> dict[str, Result | ExecutionError]:
-        """What each node says, or why it says nothing."""
-        asked = {node: self._engine.submit(_pack(work, arguments, {}), node) for node in self._engine.nodes()}
+    def nodes(self) -> list[str]:
+        """The nodes that work, as the engine knows them."""
+        return self._engine.nodes()
+
+    def ask_every_node(self, work: Callable[[], Result], only: str = "") -> dict[str, Result | ExecutionError]:
+        """What each node says, or why it says nothing; all of them, or one."""
+        asked = {node: self._engine.submit(_pack(work, (), {}), node) for node in ([only] if only else self.nodes())}
         found: dict[str, Result | ExecutionError] = {}
         for node, future in asked.items():
             try:
