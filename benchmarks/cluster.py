@@ -139,7 +139,7 @@ def count_lost(backend: Backend, kills: int, every: float) -> None:
             wrong += (folder / "expert-1" / "generation-001" / "games" / path.name).read_bytes() != path.read_bytes()
     print(
         f"{backend}: {games} games of a tournament through {during_games} kills, {generations * tiny.games} of "
-        f"self-play through {during_self_play}: 0 lost, 0 doubled, {wrong} files differ from those of one undisturbed process"
+        f"self-play through {during_self_play}: 0 lost, 0 doubled, {wrong} files other than undisturbed ones"
     )
     if wrong:
         raise SystemExit(1)

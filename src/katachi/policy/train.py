@@ -117,7 +117,7 @@ def _evaluate_every(settings: PolicyTraining) -> int:
 
 
 def _help(learner: Learner, batches: AnyBatches, workers: int) -> None:
-    """Learn along with the process that keeps the run, here or on another machine, which needs nothing but the games."""
+    """Learn along with the process that keeps the run, here or on another machine, which needs the games alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for the first process: this one ends with it
     learner.load_state_dict(broadcast(None))
     stream = batches.stream(learner.step, workers)
@@ -125,9 +125,7 @@ def _help(learner: Learner, batches: AnyBatches, workers: int) -> None:
         while not learner.is_finished:
             learner.update(next(stream))
     except RuntimeError as error:  # of gloo, when the other end is closed
-        raise TrainingError(
-            f"the process that keeps the run has ended: give the same command again ({error})"
-        ) from None
+        raise TrainingError(f"the process that keeps the run has ended: resume by the same command ({error})") from None
 
 
 def open_batches(settings: PolicyTraining) -> AnyBatches:
