@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from helpers.small_sets import label_small_set, make_small_set
-from katachi.core import release
+from katachi.core import training as release
 from katachi.core.cards import ModelError
 from katachi.core.models import load_model, open_model, pretrained_models
-from katachi.core.release import check_recipe, find_recipe, read_result
-from katachi.core.training import read_values
+from katachi.core.training import check_recipe, find_recipe, read_result, read_values
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.policy import measure

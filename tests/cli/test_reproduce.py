@@ -45,7 +45,7 @@ def test_bad_input_gets_one_sentence(run_katachi, tmp_path, monkeypatch):
         ((), "name one of largman2010, maddison2014, search, silver2007, wu2006, or give --all"),
         (("silver2007", "--budget", "week"), "--budget week is a time for --all: give smoke, hour or full"),
         (("silver2007", "--table", "figure7"), "silver2007 has no table figure7"),
-        (("silver2007", "--table", "cascade", "--backend", "ray"), "the backend ray needs Ray: pip install ray"),
+        (("silver2007", "--table", "cascade", "--backend", "ray"), "pip install 'katachi[ray]'"),
         (("silver2007", "--write-cards", str(tmp_path)), "silver2007 rates no players"),
         (("search", "--write-cards", str(tmp_path)), "the table ladder has not been measured"),
         (("maddison2014", "--table", "table1"), "this table learns from games: give --data SET"),

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import json
-import sys
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from joblib import register_parallel_backend
-from joblib._parallel_backends import ThreadingBackend
 
 from katachi.core.disk import DirectoryInUse, DirectoryLock
-from katachi.papers.experiment import Backend, ExperimentError, Progress, Run, Workers, do_runs, seed_of
+from katachi.papers.experiment import ExperimentError, Progress, Run, Workers, _files_of, do_runs, seed_of
 
 
 def square(number: int, log: str) -> dict[str, int]:
@@ -103,23 +100,12 @@ def test_side_by_side(tmp_path):
     assert results == [{"number": number} for number in range(4)]
 
 
-def test_without_ray_there_is_one_clear_sentence(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ExperimentError, match="needs Ray: pip install ray"):
-        do_runs(runs(tmp_path), tmp_path / "runs", Workers(backend=Backend.RAY), ignore)
-
-
-def test_ray_gets_the_runs_in_rounds_that_are_kept(tmp_path, monkeypatch):
-    """A double of Ray's module registers threads under Ray's name."""
-    module = ModuleType("ray.util.joblib")
-    module.register_ray = lambda: register_parallel_backend("ray", ThreadingBackend)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
-    monkeypatch.setitem(sys.modules, "ray.util", ModuleType("ray.util"))
-    monkeypatch.setitem(sys.modules, "ray.util.joblib", module)
-    many = [Run(f"run {n}", square, {"number": n, "log": str(tmp_path / "log")}, games=1) for n in range(10, 21)]
-    results = do_runs(many, tmp_path / "runs", Workers(jobs=2, backend=Backend.RAY), ignore)
-    assert [result["square"] for result in results] == [n * n for n in range(10, 21)]
-    assert len(list((tmp_path / "runs").glob("*.json"))) == len(many)
+def test_what_a_run_reads_is_found_in_its_arguments(tmp_path):
+    for name in ("model", "set", "suite"):
+        (tmp_path / name).mkdir()
+    nested = {"nets": [{"model": str(tmp_path / "model")}], "text": "a/b", "long": "x/" * 5000, "number": 3}
+    run = Run("run", partial(dict, data=tmp_path / "set", by=("x", str(tmp_path / "suite"))), nested, games=1)
+    assert sorted(_files_of(run)) == [str(tmp_path / name) for name in ("model", "set", "suite")]
 
 
 def test_seeds_belong_to_names():

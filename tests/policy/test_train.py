@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from safetensors.numpy import load_file
 from helpers.small_sets import label_small_set, make_small_set
 from katachi.core.cards import ModelError
 from katachi.core.contracts import OutcomeEvaluator, OwnershipEvaluator
+from katachi.core.disk import format_toml
 from katachi.core.models import load_model, load_weights, open_model
 from katachi.core.training import Machine, MetricLine, TrainingError, load_first_weights
 from katachi.go.board import Board
@@ -290,30 +292,35 @@ def test_several_servers(labeled_games: Path, games: Path, tmp_path: Path) -> No
         settings(games, **{**more, "more_shares": [1.0]})
 
 
-_ONE_OF_TWO = """
-import sys
-from pathlib import Path
-from katachi.core.training import Machine
-from katachi.policy.config import PolicyTraining
-from katachi.policy.train import train_policy
-
-settings = PolicyTraining.model_validate_json(sys.argv[1])
-train_policy(settings, Path(sys.argv[2]), machine=Machine(1, 0))
-"""
-
-
-def test_two_processes_learn_what_one_learns(games: Path, tmp_path: Path) -> None:
+def test_two_machines_learn_what_one_learns(games: Path, tmp_path: Path) -> None:
+    """By the documented line, each in a folder of its own with its own games; interrupted and resumed."""
     training = settings(games, value=True, optimizer="sgd", step_size=0.1)  # AdamW would enlarge roundings
     train_policy(training, tmp_path / "one", machine=HERE)
-    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "WORLD_SIZE": "2"}
-    command = [sys.executable, "-c", _ONE_OF_TWO, training.model_dump_json(), str(tmp_path / "two")]
-    processes = [subprocess.Popen(command, env={**os.environ, **meeting, "RANK": str(rank)}) for rank in range(2)]
-    assert [process.wait() for process in processes] == [0, 0]
-    one, two = (load_file(tmp_path / run / "model" / "weights.safetensors") for run in ("one", "two"))
+    values = training.model_copy(update={"data": "games"}).model_dump(mode="json")
+    machines = [tmp_path / "head", tmp_path / "helper"]
+    meeting = ["--nnodes", "2", "--master-addr", "127.0.0.1", "--master-port", str(_free_port()), "--node-rank"]
+    command = ["-m", "katachi", "--", "train", "policy", "settings.toml", "--run", "two", "--workers", "0"]
+    for folder in machines:
+        shutil.copytree(games, folder / "games")
+        (folder / "settings.toml").write_text(format_toml(values))
+
+    def start() -> list[subprocess.Popen[bytes]]:
+        line = [sys.executable, "-m", "torch.distributed.run", *meeting]
+        return [subprocess.Popen([*line, str(rank), *command], cwd=folder) for rank, folder in enumerate(machines)]
+
+    interrupted = start()
+    while not (machines[0] / "two" / "metrics.jsonl").exists() and interrupted[0].poll() is None:
+        time.sleep(0.05)
+    for process in interrupted:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    assert [process.wait() for process in start()] == [0, 0]
+    assert not (machines[1] / "two").exists()
+    one, two = (load_file(run / "model" / "weights.safetensors") for run in (tmp_path / "one", machines[0] / "two"))
     new = Learner(training).net.arrays()
     assert any(np.abs(one[name] - new[name]).max() > 0.01 for name in one)
     for name, array in one.items():
-        assert two[name] == pytest.approx(array, abs=1e-5), name
+        assert two[name] == pytest.approx(array, abs=1e-6), name
 
 
 def _free_port() -> int:

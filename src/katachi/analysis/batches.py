@@ -46,13 +46,14 @@ from katachi.analysis.report import STYLE, annotate, content_of, draw_game, form
 from katachi.analysis.words import say
 from katachi.core.cards import Strict, provenance
 from katachi.core.contracts import ClosingPlayer, Evaluator, Limit, Player, TunablePlayer
-from katachi.core.disk import DirectoryLock, append, in_processes, temporary_path, write_atomically
+from katachi.core.disk import DirectoryLock, append, temporary_path, write_atomically
 from katachi.core.evaluators import WrongBoardSize
-from katachi.core.models import load_model, pretrained_models
+from katachi.core.execution import hand_out
+from katachi.core.models import PRETRAINED, load_model, pretrained_models
 from katachi.core.registry import require
 from katachi.go.board import Board
 from katachi.go.game import Game
-from katachi.players.specs import find_model_of, load_player
+from katachi.players.specs import files_of_player, find_model_of, load_player
 from katachi.sgf import SgfError, SgfGame, format_sgf, game_to_tree, iter_sgf, parse_sgf, save_sgf
 
 # Games
@@ -240,6 +241,12 @@ class JudgeSettings(Strict):
         """The player that looks ahead, if one does."""
         return DEFAULT_PLAYER if self.player is None and not self.models else self.player
 
+    @property
+    def files(self) -> list[Path]:
+        """What the player and the models are read from and is not bundled."""
+        models = [path for name in self.models if (path := find_model_of(name)).parent != PRETRAINED]
+        return [*models, *(files_of_player(self.player) if self.player else ())]
+
     @contextmanager
     def judges(self, size: int, game: str, turn: int, simulations: int | None = None) -> Iterator[Judges]:
         """Who analyses one position, to be let go afterwards; ``game`` is the digest of its record.
@@ -251,7 +258,8 @@ class JudgeSettings(Strict):
         player = None if name is None else self._load_player(name, size, game, turn)
         is_default = self.player is None and not self.models
         names = default_models(size) if is_default else self.models
-        models = {Path(name).name: model for name in names if (model := _load_fitting(name, size)) is not None}
+        loaded = {Path(name).name: _load_fitting(find_model_of(name), size) for name in names}
+        models = {name: model for name, model in loaded.items() if model is not None}
         try:
             yield Judges(player, Limit(simulations=simulations or self.simulations, seconds=self.seconds), models)
         finally:
@@ -273,9 +281,9 @@ def default_models(size: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _load_fitting(name: str, size: int) -> Evaluator | None:
+def _load_fitting(path: Path, size: int) -> Evaluator | None:
     """A model, None if it is for boards of another size."""
-    model = load_model(find_model_of(name))
+    model = load_model(path)
     try:
         model.evaluate([Board(size)])
     except WrongBoardSize:
@@ -505,7 +513,7 @@ def analyze_files(
     positions: list[PositionRecord] = []
     plan = _plan(find_games(paths, settings), list(journal.kept), settings, show)
     calls = ((batch, settings) for batch in plan)
-    for batch, found in in_processes(evaluate_batch, calls, jobs, in_order=True):
+    for batch, found in hand_out(evaluate_batch, calls, jobs, in_order=True, reads=settings.files):
         if batch.begins:
             positions = journal.read(batch.game)
         done = len(positions) if batch.begins else 0

@@ -135,7 +135,7 @@ class TournamentSettings(_Strict):
     max_moves: int | None = Field(default=None, ge=1, le=1_000_000_000)
     referee: str = "estimate"
     check_referee: str | None = None
-    jobs: int = Field(default=1, ge=1, le=1000)
+    jobs: int = Field(default=1, ge=1, le=10_000)
     openings: OpeningSettings = OpeningSettings()
     limit: LimitSettings = LimitSettings()
     sprt: SprtSettings | None = None

@@ -1,7 +1,7 @@
 """A tournament: every scheduled game that is not yet in the run directory is played, kept and counted.
 
-A match is a tournament of two. Games are played one after another, or in several processes through joblib; either way
-this process alone writes, and the tables come out the same.
+A match is a tournament of two. Games are played one after another, in several processes or on a cluster
+(``core/execution.py``); in any case this process alone writes, and the tables come out the same.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import takewhile
+from functools import cache
+from itertools import chain, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -28,13 +29,13 @@ from katachi.arena.records import (
 from katachi.arena.report import format_html, format_score
 from katachi.arena.settings import GTP_PREFIX, ArenaError, TournamentSettings, parse_settings
 from katachi.core.contracts import ClosingPlayer, EvaluatingPlayer, Limit, Player, PreparingPlayer
-from katachi.core.disk import in_processes
 from katachi.core.evaluators import WrongBoardSize
+from katachi.core.execution import hand_out, is_elsewhere
 from katachi.go.board import Board
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, WHITE, GameResult, Reason
 from katachi.gtp import EngineFailure, GtpError, GtpPlayer
-from katachi.players.specs import load_player
+from katachi.players.specs import files_of_player, load_player
 from katachi.sgf import game_to_sgf
 
 # One scheduled game, from its settings to its record, in whatever process it is played.
@@ -55,6 +56,8 @@ class FinishedGame:
 
 def play_scheduled(settings: TournamentSettings, scheduled: ScheduledGame) -> FinishedGame:
     """Play one game of a tournament and count it."""
+    if is_elsewhere():
+        _check_once(settings.model_dump_json())
     seeds = scheduled.seeds
     conditions = match.Conditions(
         settings.limit.limit, settings.move_limit, settings.limit.grace, settings.limit.lose_on_time
@@ -278,7 +281,9 @@ def play_tournament(settings: TournamentSettings, directory: Path, watch: Watche
         games = takewhile(
             lambda _: sprt_outcome(settings, run.records) is None, schedule(settings, openings, set(run.records))
         )
-        for finished in in_processes(play_scheduled, ((settings, game) for game in games), settings.jobs):
+        calls = ((settings, game) for game in games)
+        files = chain(*map(files_of_player, settings.players.values()))
+        for finished in hand_out(play_scheduled, calls, settings.jobs, reads=files):
             run.add(finished.record, finished.sgf)
             watch(finished.record)
         standings = count_standings(settings, run.records.values(), programs=run.programs, notes=notes)
@@ -292,6 +297,12 @@ def make_openings(settings: TournamentSettings) -> match.Openings:
     if wanted.book is None:
         return match.RandomOpenings(settings.size, rules, wanted.random_plies, settings.seed)
     return match.read_opening_book(Path(wanted.book), settings.size, rules, wanted.book_plies)
+
+
+@cache
+def _check_once(settings: str) -> None:
+    """Raise an error if a player or a referee is missing on this node: it would lose games that it has not played."""
+    check_players(TournamentSettings.model_validate_json(settings))
 
 
 def check_players(settings: TournamentSettings) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "reproduce": LazyCommand("katachi.cli.reproduce:reproduce", "Measure papers' results, and our own."),
     "bench": LazyCommand("katachi.cli.bench:bench", "Measure speed, beside peers."),
     "doctor": LazyCommand("katachi.cli.setup:doctor", "Check the set-up."),
+    "cluster": LazyCommand("katachi.cli.setup:cluster_app", "Check the nodes of a Ray or Dask cluster."),
     "warmup": LazyCommand("katachi.cli.setup:warmup", "Compile everything now."),
 }
 

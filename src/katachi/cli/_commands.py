@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from katachi.core.execution import Backend
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -216,7 +218,14 @@ AllowCommands = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Jobs = Annotated[
-    int, number(0, 1000, "How many at the same time; 0: as many as this machine has use for.", "--jobs", "-j")
+    int, number(0, 10_000, "How many at the same time; 0: as many as there are cores for.", "--jobs", "-j")
+]
+OnBackend = Annotated[
+    Backend, typer.Option("--backend", help="Who works: processes of this machine, or a cluster of Ray or Dask.")
+]
+OnCluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Of the cluster; without it, one is started on this machine."),
 ]
 RunFolder = Annotated[
     Path | None, typer.Option(help="The folder for what is made; the same one resumes. Without it, one in runs/.")

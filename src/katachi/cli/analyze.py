@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from katachi.cli import _commands as common
+from katachi.core.execution import Backend, use_cluster
 
 if TYPE_CHECKING:
     from katachi.analysis.batches import JudgeSettings
@@ -39,6 +40,8 @@ def analyze(
     html: Annotated[bool, typer.Option(help="Write all games as one page.")] = True,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the positions as a Parquet table, too.")] = False,
     jobs: common.Jobs = 1,
+    backend: common.OnBackend = Backend.LOCAL,
+    cluster: common.OnCluster = None,
     seed: common.Seed = 0,
     allow_commands: common.AllowCommands = False,
     as_json: common.AsJson = False,
@@ -76,10 +79,11 @@ def analyze(
     turns = _count_turns(files, settings)
     columns = (TextColumn("positions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     kept = common.interruptible(lambda: f"the positions so far are kept in {out}", "--resume")
-    with kept, common.show_progress(*columns, transient=False) as progress:
+    shown = common.show_progress(*columns, transient=False)
+    with kept, shown as progress, use_cluster(backend, cluster, jobs) as count:
         bar = progress.add_task("", total=turns)
         watch = partial(progress.advance, bar)
-        games = outputs.write(files, settings, resume=resume, jobs=common.count_jobs(jobs), watch=watch)
+        games = outputs.write(files, settings, resume=resume, jobs=count, watch=watch)
     if as_json:
         typer.echo(json.dumps({"games": games, "positions": turns, "out": str(out)}))
         return

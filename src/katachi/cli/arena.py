@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from katachi.cli import _commands as common
+from katachi.core.execution import Backend, use_cluster
 
 if TYPE_CHECKING:
     from katachi.arena.ratings import Standings
@@ -37,6 +38,8 @@ def match(
     book_plies: Annotated[int | None, typer.Option(help="Moves to take from each line of the book.")] = None,
     max_moves: common.MostMoves = None,
     jobs: common.Jobs = 1,
+    backend: common.OnBackend = Backend.LOCAL,
+    cluster: common.OnCluster = None,
     referee: common.Referee = "estimate",
     check_referee: Annotated[str | None, typer.Option(help="A second referee; disagreements are reported.")] = None,
     exclude_duplicates: Annotated[bool, typer.Option(help="Count a repeated game once.")] = False,
@@ -59,6 +62,7 @@ def match(
       katachi match alp "gtp:gnugo --mode gtp --level 0 --chinese-rules --seed {seed}" --games 40 --jobs 2
       katachi match alp influence --games 200 --random-plies 4 --exclude-duplicates --json
       katachi match new.toml old.toml --games 5000 --sprt 0 30
+      katachi match new.toml old.toml --games 5000 --backend ray --cluster head:6379 --jobs 0
       katachi match "policy-19 evaluator.rank=9" "policy-19 evaluator.rank=1" --games 20
     """
     from katachi.arena.settings import parse_settings
@@ -75,7 +79,6 @@ def match(
         "rules": rules,
         "seed": seed,
         "max_moves": max_moves,
-        "jobs": common.count_jobs(jobs),
         "referee": referee,
         "check_referee": check_referee,
         "limit": {"seconds": seconds, "simulations": simulations, "lose_on_time": lose_on_time},
@@ -86,7 +89,7 @@ def match(
     settings = parse_settings(values)
     directory = run or default_run(f"match-{first}-{second}", settings)
     with common.interruptible(partial(count_kept, directory), "--run", directory):
-        standings = play_and_watch(settings, directory)
+        standings = play_and_watch(settings, directory, jobs, backend, cluster)
     if as_json:
         print_json(match_json(a, b, standings) | {"run": str(directory)})
     else:
@@ -126,8 +129,10 @@ def tournament(
     run: common.RunFolder = None,
     jobs: Annotated[
         int | None,
-        common.number(0, 1000, "How many games at the same time; without it, as the file says.", "--jobs", "-j"),
+        common.number(0, 10_000, "How many games at the same time; without it, as the file says.", "--jobs", "-j"),
     ] = None,
+    backend: common.OnBackend = Backend.LOCAL,
+    cluster: common.OnCluster = None,
     html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the report as Markdown, too.")] = None,
     title: Annotated[str | None, typer.Option(help="What the report is called.")] = None,
@@ -145,6 +150,7 @@ def tournament(
       katachi tournament examples/tournament.toml
       katachi tournament examples/tournament.toml --jobs 2 --run runs/mine --json
       katachi tournament examples/tournament.toml --markdown ratings.md --html ratings.html
+      katachi tournament examples/tournament.toml --backend dask --cluster tcp://head:8786 --jobs 0
       katachi tournament examples/tournament.toml --dry-run
     """
     from katachi.arena.records import pairings
@@ -158,8 +164,6 @@ def tournament(
     common.check_tournament(allow_commands, file, settings)
     if "size" not in settings.model_fields_set:
         settings = settings.model_copy(update={"size": choose_size(list(settings.players.values()))})
-    if jobs is not None:
-        settings = settings.model_copy(update={"jobs": common.count_jobs(jobs)})
     directory = run or default_run(file.stem, settings)
     if dry_run:
         check_players(settings)
@@ -167,7 +171,7 @@ def tournament(
         typer.echo(settings.resolved().to_toml(), nl=False)
         return
     with common.interruptible(partial(count_kept, directory), "--run", directory):
-        standings = play_and_watch(settings, directory)
+        standings = play_and_watch(settings, directory, settings.jobs if jobs is None else jobs, backend, cluster)
     title = title or file.stem
     if html:
         write_atomically(html, format_html(standings, title))
@@ -206,7 +210,13 @@ def _short_name(text: str) -> str:
     return find_spec(text).name or Path(text.removeprefix(GTP_PREFIX).split()[0]).name
 
 
-def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
+def play_and_watch(
+    settings: TournamentSettings,
+    directory: Path,
+    jobs: int,
+    backend: Backend = Backend.LOCAL,
+    cluster: str | None = None,
+) -> Standings:
     """Play with a progress display, and say on standard error where the games are kept."""
     from katachi.arena import tournament
     from katachi.arena.report import TournamentProgress
@@ -214,8 +224,10 @@ def play_and_watch(settings: TournamentSettings, directory: Path) -> Standings:
     for note in tournament.check_players(settings):
         typer.echo(f"katachi: {note}", err=True)
     typer.echo(f"katachi: games are kept in {directory}", err=True)
-    with TournamentProgress(settings) as progress:
-        return tournament.play_tournament(settings, directory, progress.add)
+    with use_cluster(backend, cluster, jobs) as count:
+        settings = settings.model_copy(update={"jobs": count})
+        with TournamentProgress(settings) as progress:
+            return tournament.play_tournament(settings, directory, progress.add)
 
 
 def count_kept(directory: Path) -> str:

@@ -15,6 +15,7 @@ import typer
 
 from katachi.cli import _commands as common
 from katachi.cli.arena import count_kept, name_players, play_and_watch, print_json
+from katachi.core.execution import Backend, use_cluster
 from katachi.data.dataset import AnswerSource
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def import_records(
         typer.Option(help="A dataset: games that are in it, too, are of the same split here. May be repeated."),
     ] = None,
     jobs: common.Jobs = 0,
+    backend: common.OnBackend = Backend.LOCAL,
+    cluster: common.OnCluster = None,
     as_json: common.AsJson = False,
 ) -> None:
     """Make a compact dataset: moves, ranks and results, divided into training and test games.
@@ -88,9 +91,11 @@ def import_records(
     from katachi.sgf.files import sizes_on_disk, useful_processes
 
     sizes = sizes_on_disk(files)
-    processes = jobs or useful_processes(sum(sizes.values()))
+    if backend is Backend.LOCAL:
+        jobs = jobs or useful_processes(sum(sizes.values()))
     start = perf_counter()
-    with common.interruptible(lambda: f"the parts that are read are kept in {out}"), show_reading(sizes) as advance:
+    kept = common.interruptible(lambda: f"the parts that are read are kept in {out}")
+    with kept, show_reading(sizes) as advance, use_cluster(backend, cluster, jobs) as processes:
         dataset = import_games(files, out, unique=unique, splits_of=splits_of or (), jobs=processes, watch=advance)
     report = count_games(dataset) | {"seconds": round(perf_counter() - start, 3), "processes": processes}
     if as_json:
@@ -151,6 +156,8 @@ def label(
     ] = 30.0,
     playouts: Annotated[int, common.number(1, common.MANY, "Playouts for each game.")] = 400,
     jobs: common.Jobs = 0,
+    backend: common.OnBackend = Backend.LOCAL,
+    cluster: common.OnCluster = None,
     as_json: common.AsJson = False,
 ) -> None:
     """Find out who owns each point at the end of every game that was counted.
@@ -177,8 +184,9 @@ def label(
             common.interruptible(lambda: kept),
             _sources(by, engine, seconds, playouts) as sources,
             _show_progress() as watch,
+            use_cluster(backend, cluster, jobs) as count,
         ):
-            labels = label_games(opened, sources, jobs=common.count_jobs(jobs), most=games, watch=watch)
+            labels = label_games(opened, sources, jobs=count, most=games, watch=watch)
     report = count_labels(opened, labels)
     if as_json:
         typer.echo(json.dumps(report))
@@ -264,6 +272,8 @@ def selfplay(
     random_plies: common.RandomPlies = 2,
     max_moves: common.MostMoves = None,
     jobs: common.Jobs = 1,
+    backend: common.OnBackend = Backend.LOCAL,
+    cluster: common.OnCluster = None,
     referee: common.Referee = "estimate",
     allow_commands: common.AllowCommands = False,
     as_json: common.AsJson = False,
@@ -294,13 +304,12 @@ def selfplay(
         "rules": rules,
         "seed": seed,
         "max_moves": max_moves,
-        "jobs": common.count_jobs(jobs),
         "referee": referee,
         "limit": {"seconds": seconds, "simulations": simulations},
         "openings": {"random_plies": random_plies, "paired": False},
     }
     with common.interruptible(partial(count_kept, run)):
-        standings = play_and_watch(parse_settings(values), run)
+        standings = play_and_watch(parse_settings(values), run, jobs, backend, cluster)
     written = write_collection(run, out)
     pair = standings.pairs[0]
     wins = {first: pair.score.wins, second: pair.score.losses}

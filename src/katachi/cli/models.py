@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from katachi.cli import _commands as common
+from katachi.core.execution import Backend, use_cluster
 
 if TYPE_CHECKING:
     from katachi.core.cards import Metric
     from katachi.core.models import SavedModel
-    from katachi.core.release import Request, Tools
-    from katachi.core.training import Machine, TrainingCommand
+    from katachi.core.training import Machine, Request, Tools, TrainingCommand
     from katachi.players.specs import RatingTable
 
 app: Final = typer.Typer(add_completion=False, invoke_without_command=True)
@@ -61,6 +61,8 @@ def make(
     positions: Annotated[int, common.number(1, common.MANY, "Positions of test games that are measured.")] = 20_000,
     int8: Annotated[bool, typer.Option("--int8", help="Release the network in eight bits, too.")] = False,
     jobs: common.Jobs = 1,
+    backend: common.OnBackend = Backend.LOCAL,
+    cluster: common.OnCluster = None,
     into: Annotated[
         Path | None, typer.Option(help="A folder for the model, other than that of the pretrained.")
     ] = None,
@@ -77,13 +79,13 @@ def make(
       katachi models make territory-9 --data runs/labeled
       katachi models make crbm-9 --data runs/games
     """
-    from katachi.core.release import Request, make_model
-    from katachi.core.training import RUNS
+    from katachi.core.training import RUNS, Request, make_model
 
-    jobs = common.count_jobs(jobs)
-    request = Request(name, _tools(), data, run, trained, results or [], into, games, positions, jobs, int8)
-    with common.interruptible(lambda: f"the training in {request.folder} and games in {RUNS} are kept"):
-        folder = make_model(request)
+    count = common.count_jobs(jobs if backend is Backend.LOCAL else 0)  # threads of this machine that learn
+    request = Request(name, _tools(), data, run, trained, results or [], into, games, positions, count, int8)
+    kept = common.interruptible(lambda: f"the training in {request.folder} and games in {RUNS} are kept")
+    with kept, use_cluster(backend, cluster, jobs) as players:
+        folder = make_model(request._replace(players=players))
     typer.echo(f"{name} is in {folder}")
     common.name_next_step(f"katachi play {folder}, katachi show {folder}")
 
@@ -114,7 +116,7 @@ def resize(
 def _tools() -> Tools:
     """What the systems need to release a model, and cannot have: a display, and matches."""
     from katachi.cli._training import train_and_show
-    from katachi.core.release import Tools
+    from katachi.core.training import Tools
 
     def train(training: TrainingCommand, settings: Any, folder: Path, command: str, machine: Machine) -> None:
         train_and_show(training, {folder: settings}, command, machine)
@@ -143,13 +145,12 @@ def _play(opponent: str, model: SavedModel[Any], komi: float, request: Request) 
     values: dict[str, Any] = {
         "players": {request.name: str(player), opponent: opponent},
         "games": request.games,
-        "jobs": request.jobs,
         "size": model.card.board_size,
         "komi": komi,
         "openings": {"random_plies": 2},
         "report": {"exclude_duplicates": True},
     }
-    score = play_and_watch(parse_settings(values), folder).pairs[0].score
+    score = play_and_watch(parse_settings(values), folder, request.players).pairs[0].score
     low, high = score.interval
     return Metric(value=score.points / score.games, low=low, high=high, games=score.games)
 

@@ -13,14 +13,19 @@ import typer
 from katachi.cli._commands import (
     AllowCommands,
     AsJson,
+    Jobs,
     NowAndThen,
+    OnBackend,
+    OnCluster,
     check_programs,
+    count_jobs,
     format_seconds,
     interruptible,
     show_progress,
     wide_console,
 )
 from katachi.cli.arena import RUNS, print_json
+from katachi.core.execution import Backend, use_cluster
 from katachi.core.registry import require
 from katachi.papers import experiment as experiments
 
@@ -34,7 +39,7 @@ def reproduce(
         typer.Option(help="Seconds, an hour of two cores, or as much as the paper did; for --all, the time."),
     ] = experiments.Amount.SMOKE,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of each experiment, instead of the budget's.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="How many runs at a time.")] = 1,
+    jobs: Jobs = 1,
     data: Annotated[
         list[Path] | None,
         typer.Option(metavar="SET", help="Games to learn from, made by katachi data import; some tables take several."),
@@ -43,9 +48,8 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="MODEL", help="What to ask instead of the bundled models; some tables take several."),
     ] = None,
-    backend: Annotated[
-        experiments.Backend, typer.Option(help="Processes of this machine, or a Ray cluster.")
-    ] = experiments.Backend.LOKY,
+    backend: OnBackend = Backend.LOCAL,
+    cluster: OnCluster = None,
     run: Annotated[Path | None, typer.Option(help="Where results are kept; the same folder resumes.")] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Measure nothing: show what was reached and what it takes to do it again.")
@@ -85,7 +89,7 @@ def reproduce(
     from katachi.players.specs import player_file
 
     first, more = (data[0], tuple(data[1:])) if data else (None, ())
-    models, workers = tuple(model or ()), experiments.Workers(jobs, backend)
+    models, workers = tuple(model or ()), experiments.Workers(count_jobs(jobs), anywhere=True)
 
     def scope(folder: Path, show: experiments.Watcher) -> experiments.Scope:
         given: dict[str, Any] = {"data": first, "more_data": more, "models": models}
@@ -93,7 +97,9 @@ def reproduce(
 
     if everything or plan:
         names = [experiment] if experiment else experiments.experiment_names()
-        _reproduce_all(names, budget, run, scope, is_plan=plan, as_json=as_json)
+        with use_cluster(Backend.LOCAL if plan else backend, None if plan else cluster, jobs) as count:
+            workers = experiments.Workers(count, anywhere=True)
+            _reproduce_all(names, budget, run, scope, is_plan=plan, as_json=as_json)
         return
     if experiment is None:
         raise experiments.ExperimentError(f"name one of {', '.join(experiments.experiment_names())}, or give --all")
@@ -116,7 +122,9 @@ def reproduce(
     require(*(module for each in wanted.find(table) for module in each.needs))
     check_programs(allow_commands, *(text for text in model or () if player_file(text).suffix == ".toml"))
     typer.echo(f"katachi: results are kept in {folder}", err=True)
-    with interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder), _show_runs() as show:
+    kept = interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder)
+    with kept, _show_runs() as show, use_cluster(backend, cluster, jobs) as count:
+        workers = experiments.Workers(count, anywhere=True)
         results = experiments.measure(wanted, table, scope(folder, show))
     show_rows(wanted, results, as_json=as_json)
     typer.echo(f"katachi: write the report: katachi reproduce {experiment} --run {folder} --write-docs DIR", err=True)

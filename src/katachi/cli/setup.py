@@ -1,4 +1,4 @@
-"""``katachi doctor`` and ``katachi warmup``: check the set-up, and compile everything now."""
+"""``katachi doctor``, ``cluster doctor`` and ``warmup``: check the set-up, here or everywhere, and compile it now."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from katachi.cli._commands import AsJson, interruptible, show_progress
+from katachi.cli._commands import AsJson, OnBackend, OnCluster, interruptible, show_progress
 from katachi.core.disk import usable_cores
+from katachi.core.execution import Backend, Cluster, cluster_in_use, program_digest, store_folder, use_cluster
 from katachi.core.registry import Reference, resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
 _MIN_FREE_BYTES: Final = 200_000_000
+_MOST_SKEW: Final = 2.0  # seconds between clocks: files of a node that are older than they are would go too early
+_SAME_EVERYWHERE: Final = ("numpy", "numba", "onnxruntime")  # by which results may differ in the last bit
 
 
 class Finding(NamedTuple):
@@ -140,6 +143,88 @@ def _surroundings() -> Iterator[Finding]:
 
 
 CHECKS: Final = (_machine, _libraries, _kernel_cache, _surroundings, _extras)
+
+
+# All nodes of a cluster.
+
+cluster_app: Final = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+
+
+@cluster_app.callback()
+def cluster_commands() -> None:
+    """Look after a Ray or Dask cluster.
+
+    Examples:
+      katachi cluster doctor --backend ray --cluster head:6379
+    """
+
+
+@cluster_app.command("doctor")
+def cluster_doctor(backend: OnBackend = Backend.RAY, cluster: OnCluster = None, as_json: AsJson = False) -> None:
+    """Check every node of a cluster: sources, libraries, kernels, disk and clock. Exit code 1 if one cannot work.
+
+    Nodes with other sources of katachi refuse to work; those with other libraries are named, because results may differ
+    in the last bit there.
+
+    Examples:
+      katachi cluster doctor --backend ray --cluster head:6379
+      katachi cluster doctor --backend dask --cluster tcp://head:8786 --json
+    """
+    with use_cluster(backend, cluster):
+        nodes = cluster_in_use()
+        findings = [] if nodes is None else list(_check_nodes(nodes))
+    healthy = bool(findings) and all(finding.ok or not finding.essential for finding in findings)
+    if as_json:
+        typer.echo(json.dumps({"ok": healthy, "findings": [finding._asdict() for finding in findings]}))
+    else:
+        _print_table(findings)
+    if not healthy:
+        raise typer.Exit(1)
+
+
+def describe_node() -> dict[str, Any]:
+    """What is to be known of the machine that this runs on."""
+    folder = store_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return {
+        "host": platform.node(),
+        "libraries": {name: version(name) for name in _SAME_EVERYWHERE},
+        "python": platform.python_version(),
+        "processor": _cpu_name(),
+        "cores": usable_cores(),
+        "kernels": next(finding.found for finding in _kernel_cache() if finding.what == "compiled kernels"),
+        "free": shutil.disk_usage(folder).free,
+        "time": time.time(),
+    }
+
+
+def _check_nodes(cluster: Cluster) -> Iterator[Finding]:
+    here = describe_node()
+    found: dict[str, Any] = {}
+    skews: dict[str, float] = {}
+    cluster.ask_every_node(describe_node)  # once, so that no node is just starting when its clock is read
+    for name in cluster.nodes():
+        asked = time.time()
+        answers = cluster.ask_every_node(describe_node, only=name)
+        found |= answers
+        answer = answers[name]
+        if isinstance(answer, dict):  # its clock, against the middle of question and answer, which take that long
+            took = time.time() - asked
+            skews[name] = max(0.0, abs(answer["time"] - asked - took / 2) - took / 2)
+    yield Finding("nodes", str(len(found)), bool(found))
+    for name, node in found.items():
+        if not isinstance(node, dict):
+            yield Finding(name[:12], str(node), ok=False)
+            continue
+        host = f"{node['host']} ({name[:12]})"
+        yield Finding(f"{host} katachi", f"sources {program_digest()}", ok=True)  # else it had refused to answer
+        other = [f"{key} {has}" for key, has in node["libraries"].items() if has != here["libraries"][key]]
+        other += [node["python"]] if node["python"] != here["python"] else []
+        yield Finding(f"{host} libraries", ", ".join(other) or "as here", not other, essential=False)
+        yield Finding(f"{host} processor", f"{node['processor']}, {node['cores']} cores", ok=True)
+        yield Finding(f"{host} kernels", node["kernels"], node["kernels"].endswith("MB"), essential=False)
+        yield Finding(f"{host} free disk", f"{node['free'] / 1e9:.1f} GB", node["free"] >= _MIN_FREE_BYTES)
+        yield Finding(f"{host} clock", f"{skews[name]:.2f} s off at least", skews[name] < _MOST_SKEW, essential=False)
 
 
 def warmup(

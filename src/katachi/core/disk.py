@@ -12,21 +12,15 @@ import json
 import math
 import os
 import re
-import signal
 import stat
 import sys
-import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path, PurePosixPath
-from threading import Thread, current_thread, main_thread
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final
 
 from pydantic_core import from_json
-
-Result = TypeVar("Result")
 
 # Windows has no O_NOFOLLOW. Elsewhere a link that somebody put in the temporary file's place is refused.
 _BINARY: Final = getattr(os, "O_BINARY", 0)
@@ -218,48 +212,6 @@ class DirectoryLock:
 
     def release(self) -> None:
         self._file.close()
-
-
-# Worker processes end when the process that started them is gone, even if it was killed and could tell nobody.
-
-_SECONDS_BETWEEN_LOOKS: Final = 0.5
-
-
-@cache  # once in a process is enough
-def end_with_parent(parent: int) -> None:
-    """Watch, in a thread, whether ``parent`` is still the parent of this process; if not, end at once.
-
-    Does nothing in the parent itself. A worker writes no files, so that nothing is lost. Ctrl-C, which a terminal sends
-    to all processes, is the business of the parent alone.
-    """
-    if os.getpid() != parent:
-        if current_thread() is main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-        Thread(target=_watch, args=(parent,), daemon=True, name="end with parent").start()
-
-
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
-    os._exit(1)
-
-
-def in_processes(
-    work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int, *, in_order: bool = False
-) -> Iterator[Result]:
-    """What ``work`` returns for each of some arguments, as it comes or in order: by this process, or by so many."""
-    if jobs == 1:
-        yield from (work(*arguments) for arguments in calls)
-        return
-    from joblib import Parallel, delayed  # loads multiprocessing, which a single process does without
-
-    parallel = Parallel(n_jobs=jobs, batch_size=1, return_as="generator" if in_order else "generator_unordered")
-    yield from parallel(delayed(_work_for)(os.getpid(), work, arguments) for arguments in calls)
-
-
-def _work_for(parent: int, work: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
-    end_with_parent(parent)
-    return work(*arguments)
 
 
 def usable_cores(root: Path = Path("/")) -> int:

@@ -27,6 +27,7 @@ from safetensors.numpy import load, save
 from katachi.core.cards import Metric, ModelCard, ModelError, Training, digest_file, explain, provenance
 from katachi.core.contracts import Evaluator, Floats, LinearEvaluator, OutcomeEvaluator, RankedOutcomeEvaluator
 from katachi.core.disk import NotAFile, read_regular, sync_folder, write_atomically
+from katachi.core.execution import here
 from katachi.core.registry import UnknownName, find_card, suggest
 
 # Weights on disk: safetensors, never a pickle. What comes from a file is bounded before it is believed.
@@ -257,10 +258,11 @@ def open_model(path: Path | str, needed: type[ModelCard] = ModelCard) -> SavedMo
     Raises ModelError, which begins with the path, if anything is wrong.
     """
     with blaming(path):
-        card = parse_card(_read(_present(Path(path)) / CARD, MAX_CARD_BYTES))
+        path = here(path)
+        card = parse_card(_read(_present(path) / CARD, MAX_CARD_BYTES))
         if not isinstance(card, needed):
             raise ModelError(f"this is a {card.kind} model, but a {needed.model_fields['kind'].default} one is needed")
-        return SavedModel(Path(path), card)
+        return SavedModel(path, card)
 
 
 OwningName = Literal["territory-9", "territory-19"]
@@ -328,6 +330,7 @@ def find_model(name: str) -> Path:
     try:
         if name and path.name == name and is_model(PRETRAINED / name):
             return PRETRAINED / name
+        path = here(path)
         for place in (path, path / "model", path / "model-1"):
             if is_model(_present(place)):
                 return place

@@ -22,7 +22,7 @@ from katachi.core.cards import Metric, ModelCard, ModelError, Strict, Training
 from katachi.core.contracts import Evaluator, FeatureSet, Floats, Limit, Metrics
 from katachi.core.linear import LinearModel, describe_linear, save_linear
 from katachi.core.models import SavedModel, find_model, load_model
-from katachi.core.release import Release, Request, check_recipe
+from katachi.core.training import Release, Request, check_recipe
 from katachi.crbm.config import TRAINING as CRBM_TRAINING
 from katachi.crbm.config import CrbmTraining
 from katachi.crbm.evaluator import CrbmFeatures, SavedCrbm, load_crbm, save_crbm

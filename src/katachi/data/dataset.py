@@ -35,6 +35,7 @@ from pydantic import Field, ValidationError
 
 from katachi.core.cards import Strict
 from katachi.core.disk import write_atomically
+from katachi.core.execution import here
 from katachi.go.board import Board
 from katachi.go.kernels.board import play_moves, record_dtype
 from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT
@@ -308,7 +309,7 @@ class Dataset:
     @classmethod
     def open(cls, path: Path | str) -> Self:
         """Open a set; raises DatasetError if it is not there, not finished or damaged."""
-        path = Path(path)
+        path = here(path)
         card = _read_card(path)
         games, moves, stones = (_map(path / name, card) for name in (GAMES, MOVES, STONES))
         if (games.dtype, games.size, moves.size) != (GAME, card.games, card.moves):

@@ -26,12 +26,12 @@ from katachi.core.cards import Strict
 from katachi.core.disk import (
     LOCK_NAME,
     DirectoryLock,
-    end_with_parent,
     naming,
     sync_folder,
     temporary_path,
     write_atomically,
 )
+from katachi.core.execution import hand_out
 from katachi.data.dataset import (
     BONUSES,
     CARD,
@@ -548,19 +548,10 @@ def _make_parts(files: Sequence[Path], folder: Path, jobs: int, watch: Watcher) 
                 yield path, batch, [numbers[piece.file] for piece in batch]
             watch(batch[-1].file, batch[-1].read)
 
-    made: Iterable[tuple[Path, Part]]
-    if jobs == 1:
-        made = (_make_part(*work, os.getpid()) for work in missing())
-    else:
-        from joblib import Parallel, delayed  # loads multiprocessing, which a single process does without
-
-        run = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        made = run(delayed(_make_part)(*work, os.getpid()) for work in missing())
-    for path, part in made:
+    for path, part in hand_out(_make_part, missing(), jobs):
         save_part(path, part)
     return [SavedPart(path) for path in paths]
 
 
-def _make_part(path: Path, pieces: list[Piece], sources: list[int], parent: int) -> tuple[Path, Part]:
-    end_with_parent(parent)
+def _make_part(path: Path, pieces: list[Piece], sources: list[int]) -> tuple[Path, Part]:
     return path, make_part(pieces, sources)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from itertools import islice
+from itertools import chain, islice
 from time import monotonic
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katachi.core.disk import DirectoryLock
+from katachi.core.execution import cluster_in_use, hand_out
 from katachi.data.batches import Permutation
 from katachi.data.dataset import (
     BONUSES,
@@ -125,9 +126,15 @@ class CheckedLabel(NamedTuple):
 
 
 class LabelSource(Protocol):
-    """Labels the ends of games, in several threads at once."""
+    """Labels the ends of games, in several threads at once, here or on another machine."""
 
     source: AnswerSource
+
+    def check(self) -> None:
+        """Raise ValueError if it cannot answer on this machine."""
+        ...
+
+    def close(self) -> None: ...
 
     def label(self, final: FinalGame) -> CheckedLabel: ...
 
@@ -136,7 +143,17 @@ class LabelSource(Protocol):
         ...
 
 
-class Marks:
+class _AlwaysThere:
+    """A source that needs nothing but this program."""
+
+    def check(self) -> None:
+        """It can answer."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Marks(_AlwaysThere):
     """The players: what the last node of the record marks as territory."""
 
     source = AnswerSource.MARKS
@@ -150,7 +167,7 @@ class Marks:
         return "territory marked in the records"
 
 
-class Playouts:
+class Playouts(_AlwaysThere):
     """Our own estimate: by a few playouts first, which mostly are enough, and by all where their count is wrong."""
 
     source = AnswerSource.PLAYOUTS
@@ -180,8 +197,17 @@ def check_ownership(final: FinalGame, ownership: Ownership) -> CheckedLabel:
 # Asking about all games of a set, and keeping what was answered.
 
 _SECONDS_BETWEEN_WRITES: Final = 60.0
+_TOGETHER: Final = 16  # games that another machine is asked about at once
 
 Watcher = Callable[[int, int, int], None]  # hears how many games are done, how many there are, how many have a label
+
+
+class _Question(NamedTuple):
+    """A game, its end, and what sources answered before."""
+
+    game: int
+    final: FinalGame
+    answered: NDArray[np.uint8]
 
 
 class _Labeled(NamedTuple):
@@ -263,11 +289,21 @@ def _label(
     def card() -> LabelCard:
         return LabelCard(dataset=dataset.digest, asked=asked, seconds=round(before.seconds + monotonic() - begin, 1))
 
-    def label(game: int) -> _Labeled:
-        return _ask(game, final_game(dataset, game), labels.answers[game], sources)
+    def ask_about(game: int) -> _Question:
+        return _Question(game, final_game(dataset, game), labels.answers[game].copy())
+
+    def elsewhere() -> Iterator[_Labeled]:
+        games = iter(todo.tolist())
+        batches = iter(lambda: [ask_about(game) for game in islice(games, _TOGETHER)], [])
+        yield from chain.from_iterable(hand_out(_ask_together, ((batch, sources) for batch in batches), jobs))
 
     try:
-        for done, labeled in enumerate(_in_threads(label, todo.tolist(), jobs), 1):
+        found_labels = (
+            elsewhere()
+            if cluster_in_use()
+            else _in_threads(lambda game: _ask(ask_about(game), sources), todo.tolist(), jobs)
+        )
+        for done, labeled in enumerate(found_labels, 1):
             for source, answer in labeled.answers.items():
                 labels.answers[labeled.game, SOURCES.index(source)] = answer
             if labeled.ownership is not None:
@@ -281,7 +317,19 @@ def _label(
         labels.save(card())
 
 
-def _ask(game: int, final: FinalGame, answered: NDArray[np.uint8], sources: Sequence[LabelSource]) -> _Labeled:
+def _ask_together(questions: Sequence[_Question], sources: Sequence[LabelSource]) -> list[_Labeled]:
+    """The same of several games, on a machine that may lack a program."""
+    try:
+        for source in sources:
+            source.check()
+        return [_ask(question, sources) for question in questions]
+    finally:
+        for source in sources:
+            source.close()
+
+
+def _ask(question: _Question, sources: Sequence[LabelSource]) -> _Labeled:
+    game, final, answered = question
     answers: dict[AnswerSource, Answer] = {}
     for source in sources:
         if answered[SOURCES.index(source.source)] == Answer.NOT_ASKED:

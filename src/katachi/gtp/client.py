@@ -547,6 +547,10 @@ class Engines:
         self._all: list[GtpPlayer] = []
         self._lock = Lock()
 
+    def __reduce__(self) -> tuple[type[Engines], tuple[str, float]]:
+        """Programs do not travel: where this arrives, it starts its own."""
+        return Engines, (self._command, self._seconds)
+
     def check(self) -> None:
         """Raise EngineFailure if the program cannot be started, or cannot tell what is dead."""
         try:

@@ -15,18 +15,20 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
 from importlib import import_module
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, ClassVar, Final, Self
 
 from katachi import papers
 from katachi.core.cards import provenance
-from katachi.core.disk import DirectoryLock, in_processes, write_atomically
+from katachi.core.disk import DirectoryLock, write_atomically
+from katachi.core.execution import at_home, hand_out
 from katachi.core.registry import require
 
 
@@ -153,12 +155,12 @@ def _rounds_to(ours: float, published: float) -> bool:
 # Many runs side by side, each kept on disk as soon as it is through, so that an interrupted experiment resumes.
 #
 # A run is a function of JSON arguments that returns a JSON object. Its file holds both: a file with other arguments is
-# refused. This process alone writes; the runs go through joblib, to processes of this machine (loky) or to a cluster
-# (Ray, which must be installed).
+# refused. This process alone writes; the runs go to processes of this machine or to a cluster (``core/execution.py``),
+# with the files that their arguments name.
 
 Json = dict[str, Any]
 
-_ROUND: Final = 4  # runs for each job that Ray gets at once: it hands over results only when all of them are through
+_LONGEST_PATH: Final = 4096  # characters: a longer text is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,19 +173,12 @@ class Run:
     games: int
 
 
-class Backend(StrEnum):
-    """Where runs are done: in processes of this machine, or on a Ray cluster."""
-
-    LOKY = "loky"
-    RAY = "ray"
-
-
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who does the runs: so many at a time."""
+    """Who does the runs: so many at a time, here or wherever there is a worker; what writes files stays here."""
 
     jobs: int = 1
-    backend: Backend = Backend.LOKY
+    anywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +234,7 @@ def seed_of(*names: str | int) -> int:
 def do_runs(runs: Sequence[Run], folder: Path, workers: Workers, watch: Watcher) -> list[Json]:
     """The results of all runs, in their order; those with a file are not done again.
 
-    Raises ExperimentError if a file belongs to other arguments, or Ray is wanted and missing.
+    Raises ExperimentError if a file belongs to other arguments.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = DirectoryLock(folder)
@@ -299,27 +294,27 @@ def _keep(run: Run, result: Json, folder: Path) -> None:
 
 def _do(runs: Sequence[Run], workers: Workers) -> Iterator[tuple[Run, Json]]:
     """Do runs in their order and yield each as it is through."""
-    if workers.backend is Backend.RAY:
-        return _do_on_ray(runs, workers.jobs)
-    return in_processes(_work, ((run,) for run in runs), workers.jobs)
+    calls = ((number, run.work, run.arguments) for number, run in enumerate(runs))
+    with nullcontext() if workers.anywhere else at_home():
+        for number, result in hand_out(_work, calls, workers.jobs, reads=set(chain(*map(_files_of, runs)))):
+            yield runs[number], result
 
 
-def _work(run: Run) -> tuple[Run, Json]:
-    return run, run.work(**run.arguments)
+def _work(number: int, work: Callable[..., Json], arguments: Json) -> tuple[int, Json]:
+    return number, work(**arguments)
 
 
-def _do_on_ray(runs: Iterable[Run], jobs: int) -> Iterator[tuple[Run, Json]]:
-    try:
-        from ray.util.joblib import register_ray
-    except ImportError:
-        raise ExperimentError("the backend ray needs Ray: pip install ray") from None
-    from joblib import Parallel, delayed
-
-    register_ray()
-    waiting = iter(runs)
-    while some := list(islice(waiting, _ROUND * jobs)):
-        results = Parallel(n_jobs=jobs, backend="ray")(delayed(run.work)(**run.arguments) for run in some)
-        yield from zip(some, results, strict=True)
+def _files_of(run: Run) -> Iterator[str]:
+    """The files and folders that the arguments of a run name by a path."""
+    values: list[Any] = [run.arguments, *(run.work.keywords.values() if isinstance(run.work, partial) else ())]
+    while values:
+        value = values.pop()
+        if isinstance(value, Mapping):
+            values += value.values()
+        elif isinstance(value, list | tuple):
+            values += value
+        elif isinstance(value, Path | str) and os.sep in str(value) and len(str(value)) < _LONGEST_PATH:
+            yield from [str(value)] if Path(value).exists() else ()
 
 
 # Experiments: their tables, what is to be measured of them, and their results on disk.

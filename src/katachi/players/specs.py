@@ -59,6 +59,7 @@ from pydantic import (
 from katachi.core.cards import ModelError, Strict
 from katachi.core.contracts import Evaluator, Limit, Player
 from katachi.core.disk import parse_toml, read_regular
+from katachi.core.execution import here
 from katachi.core.registry import exports, resolve, suggest, system_of_card
 from katachi.players.search_player import SearchPlayer
 from katachi.players.simple import AlpPlayer, InfluencePlayer, OnePlyPlayer, RandomPlayer
@@ -370,7 +371,7 @@ def read_spec(text: str) -> tuple[str, str]:
         if (bundled := _bundled_file(text)) is not None:
             return bundled.read_text(encoding="utf-8"), text
         path = player_file(text)
-        if path.suffix != ".toml" and path.is_file() and Path(text).is_dir():
+        if path.suffix != ".toml" and path.is_file() and here(text).is_dir():
             return _format_spec(path.parent), text
         if text and path.is_dir():
             raise SpecError(f"{text}: this folder has neither a player nor a model (yet)")
@@ -392,7 +393,7 @@ def player_file(text: str) -> Path:
     from katachi.core.models import CARD, find_model
 
     text, _ = split_changes(text)
-    path = Path(text)
+    path = here(text)
     if not path.is_dir():
         return path
     found = [(int(match[1] or 0), file) for file in path.iterdir() if (match := _RUN_PLAYER.fullmatch(file.name))]
@@ -427,12 +428,26 @@ def find_model_of(text: str) -> Path:
     try:
         return find_model(text)
     except ModelError:
-        if _bundled_file(text) is None and not Path(text).is_file():
+        if _bundled_file(text) is None and not here(text).is_file():
             raise
     spec = find_spec(text)
     if not isinstance(spec, SearchSpec) or spec.evaluator is None:
         raise SpecError(f"{text} plays without a model; katachi models lists those that there are")
     return find_model(spec.evaluator.model)
+
+
+def files_of_player(text: str) -> list[Path]:
+    """What a player is read from and is not bundled: its file, and the folders of its models; raises SpecError."""
+    from katachi.core.models import PRETRAINED, find_model
+
+    if text.startswith(_GTP_PREFIX):
+        return []
+    values = find_spec(text).model_dump()
+    boards = [values, *(values.get("boards") or {}).values()]
+    names = [table["model"] for board in boards if isinstance(table := board.get("evaluator"), dict)]
+    models = [path for name in names if (path := find_model(name)).parent != PRETRAINED]
+    file = player_file(text)
+    return [file, *models] if file.is_file() and _bundled_file(split_changes(text)[0]) is None else models
 
 
 def _bundled_file(text: str) -> Traversable | None:
@@ -446,7 +461,7 @@ def _choose_name(text: str, own: str) -> str:
         return own or text
     from katachi.core.training import CONFIG
 
-    path = Path(text).resolve()
+    path = here(text).resolve()
     if path.is_dir() and not (path.parent / CONFIG).is_file():
         return path.name
     if not (path.parent / CONFIG).is_file():

@@ -21,9 +21,9 @@ import numpy as np
 from pydantic import Field
 
 from katachi.core.cards import Metric, Sprt, wilson_interval
-from katachi.core.disk import in_processes, write_atomically
+from katachi.core.disk import write_atomically
+from katachi.core.execution import hand_out
 from katachi.core.models import SavedModel, find_model, load_weights, open_model
-from katachi.core.release import Release, Request, describe_network
 from katachi.core.training import (
     SEED,
     Count,
@@ -31,10 +31,13 @@ from katachi.core.training import (
     MetricLine,
     Observer,
     Option,
+    Release,
+    Request,
     Seed,
     TrainingCommand,
     TrainingRun,
     check_settings,
+    describe_network,
 )
 from katachi.data.dataset import SearchedGame, load_searched_games, save_searched_games, write_searched_games
 from katachi.features.planes import HIGHEST_RANK
@@ -168,20 +171,12 @@ class ExpertRun:
         counts = [min(_TOGETHER, settings.games - first) for first in range(0, settings.games, _TOGETHER)]
         parts = {folder / f"{number:04d}.npz": count for number, count in enumerate(counts)}
         missing = [(number, path) for number, path in enumerate(parts) if not path.exists()]
-        calls = [
-            (
-                path,
-                self._contender(best),
-                settings,
-                settings.size,
-                parts[path],
-                (settings.seed, _PLAYED, generation, number),
-            )
-            for number, path in missing
-        ]
+        common = (self._contender(best), settings, settings.size)
+        calls = [(path, *common, parts[path], (settings.seed, _PLAYED, generation, number)) for number, path in missing]
         done = settings.games - sum(parts[path] for _, path in missing)
-        for count in in_processes(_play_part, calls, self._machine.threads):
-            done += count
+        for path, games in hand_out(_play_part, calls, self._machine.threads, reads=[self.model(best)]):
+            save_searched_games(path, games)
+            done += len(games)
             observer.note(f"generation {generation}: {done:,} of {settings.games:,} games")
         return [game for path in parts for game in load_searched_games(path)]
 
@@ -213,13 +208,14 @@ class ExpertRun:
             return scores
         quick = settings.model_copy(update={"quick_visits": settings.match_visits})
         contenders = self._contender(generation), self._contender(best)
+        models = [self.model(generation), self.model(best)]
         rounds = -(-settings.match_pairs // _PAIRS_TOGETHER)
         calls = (
             (contenders, quick, settings.size, _PAIRS_TOGETHER, (settings.seed, _MATCHED, generation, number))
             for number in range(rounds)
         )
         scores = []
-        for found in in_processes(play_match, calls, self._machine.threads, in_order=True):
+        for found in hand_out(play_match, calls, self._machine.threads, in_order=True, reads=models):
             scores += found
             observer.note(f"generation {generation}: won {sum(scores):g} of {len(scores)} games with generation {best}")
             if self.test.outcome(scores) is not None:
@@ -240,9 +236,8 @@ class ExpertRun:
 
 def _play_part(
     path: Path, contender: Contender, settings: ExpertTraining, size: int, games: int, seed: Sequence[int]
-) -> int:
-    save_searched_games(path, play_games(contender, settings, size, games, seed))
-    return games
+) -> tuple[Path, list[SearchedGame]]:
+    return path, play_games(contender, settings, size, games, seed)
 
 
 def elo_of(share: float) -> float:

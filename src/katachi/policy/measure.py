@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from katachi.core.cards import Metric, ModelError, effective_count, mean_interval, wilson_interval
 from katachi.core.contracts import Floats
 from katachi.core.models import WEIGHTS, SavedModel, load_weights, open_model
-from katachi.core.release import Release, Request, describe_network
+from katachi.core.training import Release, Request, describe_network
 from katachi.data.batches import Batch, Batches
 from katachi.data.dataset import Dataset
 from katachi.features.planes import PlaneSet

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from pydantic import Field
 from katachi.core.cards import ModelError, Strict
 from katachi.core.contracts import Doubles, Evaluator, Ints, OutcomeEvaluator
 from katachi.core.evaluators import evaluate_outcomes
+from katachi.core.execution import here
 from katachi.core.models import load_model, open_model
 from katachi.data.dataset import NO_LABEL, SearchedGame, encode_moves
 from katachi.go.board import Boards, concatenate_records
@@ -258,12 +260,16 @@ class Contender(NamedTuple):
     rank: str | None = None
 
 
-@lru_cache(maxsize=2)
 def _open(contender: Contender) -> OutcomeEvaluator:
-    precision = "int8" if INT8 in open_model(contender.model, PolicyCard).card.files else "fp32"
-    evaluator = load_model(contender.model, {"precision": precision, "rank": contender.rank})
+    return _open_once(here(contender.model), contender.rank)
+
+
+@lru_cache(maxsize=2)
+def _open_once(model: Path, rank: str | None) -> OutcomeEvaluator:
+    precision = "int8" if INT8 in open_model(model, PolicyCard).card.files else "fp32"
+    evaluator = load_model(model, {"precision": precision, "rank": rank})
     if not isinstance(evaluator, OutcomeEvaluator):
-        raise ModelError(f"{contender.model} cannot play with itself: it has no heads for score and ownership")
+        raise ModelError(f"{model} cannot play with itself: it has no heads for score and ownership")
     return evaluator
 
 

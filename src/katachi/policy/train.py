@@ -6,6 +6,7 @@ last evaluation is part of a checkpoint.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -42,6 +43,7 @@ from katachi.policy.learner import (
     broadcast,
     global_inputs,
     is_first,
+    is_shared,
     joined_processes,
     predict,
     validate,
@@ -70,17 +72,16 @@ def train_policy(
     """
     torch.set_num_threads(machine.threads)
     batches = open_batches(settings)
-    first = (
-        None if (directory / CHECKPOINT).exists() else settings.first_model
-    )  # which a run that resumes can do without
-    learner = Learner(settings, load_first_weights(first, load_weights))
     with joined_processes():
+        # A run that resumes can do without, and a process that helps gets all from the first.
+        is_new = is_first() and not (directory / CHECKPOINT).exists()
+        learner = Learner(settings, load_first_weights(settings.first_model if is_new else None, load_weights))
         if not is_first():
             _help(learner, batches, machine.workers)
             return
         with TrainingRun(directory, settings, watch, command) as run, ExitStack() as stack:
             run.restore(learner)
-            broadcast(run.state)
+            broadcast(learner.state_dict() if is_shared() else None)
             held_out = batches.positions(Split.VALIDATION, settings.validation_positions)
             update = stack.enter_context(_updates(learner, batches, machine.workers))
             for losses in run.learn(
@@ -116,13 +117,15 @@ def _evaluate_every(settings: PolicyTraining) -> int:
 
 
 def _help(learner: Learner, batches: AnyBatches, workers: int) -> None:
-    """Learn along with the process that keeps the run."""
-    state = broadcast(None)
-    if state is not None:
-        learner.load_state_dict(state)
+    """Learn along with the process that keeps the run, here or on another machine, which needs the games alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for the first process: this one ends with it
+    learner.load_state_dict(broadcast(None))
     stream = batches.stream(learner.step, workers)
-    while not learner.is_finished:
-        learner.update(next(stream))
+    try:
+        while not learner.is_finished:
+            learner.update(next(stream))
+    except RuntimeError as error:  # of gloo, when the other end is closed
+        raise TrainingError(f"the process that keeps the run has ended: resume by the same command ({error})") from None
 
 
 def open_batches(settings: PolicyTraining) -> AnyBatches:

@@ -19,7 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from katachi.core.disk import in_processes, open_regular, usable_cores
+from katachi.core.disk import open_regular, usable_cores
+from katachi.core.execution import hand_out
 from katachi.go.points import BLACK, EMPTY, GameResult, Reason
 from katachi.sgf.parsing import Reader, parse_sgf, split_games
 from katachi.sgf.record import SgfGame
@@ -385,7 +386,7 @@ def summarize_files(paths: Iterable[PathLike], processes: int, watch: Callable[[
             watch(batch[-1].file, batch[-1].read)
 
     total = Summary()
-    for count in in_processes(summarize, ((batch,) for batch in batches()), processes):
+    for count in hand_out(summarize, ((batch,) for batch in batches()), processes):
         total.merge(count)
     return total
 

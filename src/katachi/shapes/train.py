@@ -21,7 +21,7 @@ from katachi.core.cards import Metric, wilson_interval
 from katachi.core.disk import write_atomically
 from katachi.core.linear import LinearModel, describe_linear, load_linear, save_linear
 from katachi.core.models import SavedModel
-from katachi.core.release import Release, Request
+from katachi.core.training import Release, Request
 from katachi.go.points import MAX_SIZE
 from katachi.go.rules import Rules
 from katachi.shapes.learner import (

@@ -19,7 +19,7 @@ from katachi.core.cards import Metric, mean_interval, wilson_interval
 from katachi.core.contracts import Doubles, Floats
 from katachi.core.evaluators import after, moves_of
 from katachi.core.models import SavedModel, load_weights
-from katachi.core.release import Release, Request, describe_network
+from katachi.core.training import Release, Request, describe_network
 from katachi.data.dataset import Dataset
 from katachi.go.board import Board
 from katachi.go.points import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE

@@ -40,7 +40,7 @@ from katachi.papers.documents import (
     share,
     table,
 )
-from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, do_runs, planned, seed_of
+from katachi.papers.experiment import Better, Budget, Json, Row, Run, Scope, Table, Workers, do_runs, planned, seed_of
 from katachi.papers.tournaments import (
     Games,
     Pair,
@@ -169,7 +169,7 @@ def learn_features(subjects: Iterable[Subject], games: Games, scope: Scope) -> N
         )
         for subject in crbms
     ]
-    do_runs(runs, scope.folder.parent / LEARNED, scope.workers, scope.watch)
+    do_runs(runs, scope.folder.parent / LEARNED, Workers(scope.workers.jobs), scope.watch)
 
 
 def learn_values(subjects: Iterable[Subject], games: Games, scope: Scope) -> None:
@@ -177,7 +177,7 @@ def learn_values(subjects: Iterable[Subject], games: Games, scope: Scope) -> Non
     subjects = list(subjects)
     learn_features(subjects, games, scope)
     runs = [_value_run(subject, games, scope) for subject in subjects]
-    do_runs(runs, scope.folder.parent / LEARNED, scope.workers, scope.watch)
+    do_runs(runs, scope.folder.parent / LEARNED, Workers(scope.workers.jobs), scope.watch)
 
 
 def _value_run(subject: Subject, games: Games, scope: Scope) -> Run:

@@ -15,6 +15,7 @@ from katachi.arena.match import Conditions, RandomOpenings, play_game
 from katachi.core.cards import CONFIDENCE, mean_interval
 from katachi.core.contracts import Ban, Decision, Doubles, Limit, Player, SelectivePlayer
 from katachi.core.disk import write_atomically
+from katachi.core.execution import here
 from katachi.core.models import load_model
 from katachi.data.batches import area_komi
 from katachi.data.dataset import RESULTS, Dataset
@@ -512,7 +513,7 @@ class Problem(NamedTuple):
 def read_suite(path: Path) -> list[Problem]:
     """The positions of a suite; raises ExperimentError if it cannot be read."""
     try:
-        content = path.read_bytes()
+        content = here(path).read_bytes()
         games = [record.replay(rules=Rules()) for record in parse_sgf(content)] if content else []
     except (OSError, SgfError) as error:
         way_out = "make one by --table positions, and give it as --data FILE"
