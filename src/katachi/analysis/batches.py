@@ -103,8 +103,8 @@ def analyze_game(game: Game | SgfGame, judges: Judges) -> GameAnalysis:
 #
 # A network values all positions of a game within seconds. Most moves of strong players are those that it expects, which
 # are never called mistakes (``records.MoveRecord.can_be_mistake``): before and after all others a position is searched
-# in full, first where the network's value falls most; elsewhere by a fraction of that. What is searched how long depends
-# on the first look alone: neither the order nor an interruption changes a result, and no mistake is missed.
+# in full, first where the network's value falls most; elsewhere by a fraction of that. How long depends on the first
+# look alone: neither the order nor an interruption changes a result, and no mistake is missed.
 
 SHALLOW: Final = 8  # in how many parts a full search is divided where nothing happens
 _OVERHEAD: Final = 20  # simulations that would take as long as explaining a position
@@ -131,12 +131,12 @@ def review_game(
     turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(strip(record))]
     positions: list[PositionRecord | None] = list(look_first(turns, judges)) or [None] * len(turns)
     yield ReviewStep(tuple(each for each in positions if each), 0, len(turns))
-    depths = choose_depths([each for each in positions if each], judges.limit_in_force, len(turns))
     first = [each for each in positions if each]
+    depths = choose_depths(first, judges.limit_in_force, len(turns))
     order = sorted(range(len(turns)), key=lambda turn: (depths[turn] is not None, -_fall(first, turn), turn))
     full = judges.limit_in_force.simulations or 1
     costs = [(depth or full) + _OVERHEAD for depth in depths]
-    begun, paid = clock(), 0
+    start, paid = clock(), 0
     for done, turn in enumerate(order, 1):
         if stop is not None and stop.is_set():
             return
@@ -144,7 +144,7 @@ def review_game(
         positions[turn] = evaluate_turn(replace(judges, limit=limit), turns[turn], in_full=depths[turn] is None)
         changed = [_link(positions, each) for each in (turn, turn + 1) if each < len(turns) and positions[each]]
         paid += costs[turn]
-        left = (clock() - begun) / paid * (sum(costs) - paid)
+        left = (clock() - start) / paid * (sum(costs) - paid)
         yield ReviewStep(tuple(each for each in changed if each), done, len(turns), left)
 
 
