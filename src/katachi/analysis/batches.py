@@ -24,7 +24,6 @@ from hashlib import sha256
 from importlib.metadata import version
 from itertools import accumulate, islice
 from pathlib import Path
-from statistics import median
 from threading import Event
 from typing import Any, Final, NamedTuple, Self
 
@@ -103,13 +102,12 @@ def analyze_game(game: Game | SgfGame, judges: Judges) -> GameAnalysis:
 
 # A review: a first look at the whole game, then a search of every position, long where it matters.
 #
-# A network values all positions of a game within seconds. Where its value falls by a move, the position before and the
-# one after are searched in full; all others by a fraction of that, so that the graph is even. What is searched how long
-# depends on the first look alone: neither the order nor an interruption changes a result.
+# A network values all positions of a game within seconds. Most moves of strong players are those that it expects, which
+# are never called mistakes (``records.MoveRecord.can_be_mistake``): before and after all others a position is searched
+# in full, first where the network's value falls most; elsewhere by a fraction of that. How long depends on the first
+# look alone: neither the order nor an interruption changes a result, and no mistake is missed.
 
 SHALLOW: Final = 8  # in how many parts a full search is divided where nothing happens
-LEAST_FALL: Final = 0.02  # of the chance to win, as the network sees it, more than by most moves of the game
-LEAST_POINTS_FALL: Final = 2.0
 _OVERHEAD: Final = 20  # simulations that would take as long as explaining a position
 
 
@@ -134,11 +132,12 @@ def review_game(
     turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(strip(record))]
     positions: list[PositionRecord | None] = list(look_first(turns, judges)) or [None] * len(turns)
     yield ReviewStep(tuple(each for each in positions if each), 0, len(turns))
-    depths = choose_depths([each for each in positions if each], judges.limit_in_force, len(turns))
-    order = sorted(range(len(turns)), key=lambda turn: (depths[turn] is not None, turn))
+    first = [each for each in positions if each]
+    depths = choose_depths(first, judges.limit_in_force, len(turns))
+    order = sorted(range(len(turns)), key=lambda turn: (depths[turn] is not None, -_fall(first, turn), turn))
     full = judges.limit_in_force.simulations or 1
     costs = [(depth or full) + _OVERHEAD for depth in depths]
-    begun, paid = clock(), 0
+    start, paid = clock(), 0
     for done, turn in enumerate(order, 1):
         if stop is not None and stop.is_set():
             return
@@ -146,7 +145,7 @@ def review_game(
         positions[turn] = evaluate_turn(replace(judges, limit=limit), turns[turn], in_full=depths[turn] is None)
         changed = [_link(positions, each) for each in (turn, turn + 1) if each < len(turns) and positions[each]]
         paid += costs[turn]
-        left = (clock() - begun) / paid * (sum(costs) - paid)
+        left = (clock() - start) / paid * (sum(costs) - paid)
         yield ReviewStep(tuple(each for each in changed if each), done, len(turns), left)
 
 
@@ -169,21 +168,15 @@ def choose_depths(first: Sequence[PositionRecord], limit: Limit, turns: int) -> 
     """How many simulations each position is worth, None if a full search; that is all if no number limits a search."""
     if not first or limit.simulations is None or limit.seconds is not None:
         return [None] * turns
-    fell = _find_falls([each.move for each in first])
-    matters = [here or after for here, after in zip(fell, [*fell[1:], False], strict=True)]
+    may = [each.move is not None and each.move.can_be_mistake for each in first]
+    matters = [here or after for here, after in zip(may, [*may[1:], False], strict=True)]
     return [None if each else max(1, limit.simulations // SHALLOW) for each in matters]
 
 
-def _find_falls(moves: Sequence[MoveRecord | None]) -> list[bool]:
-    """Which moves may be mistakes. A network likes whoever is to move, so that half of all falls are its usual ones."""
-    losses = [(move.loss or 0.0, move.points_lost or 0.0) for move in moves if move is not None]
-    wins, points = (median(column) for column in zip(*losses, strict=True)) if losses else (0.0, 0.0)
-    return [
-        move is not None
-        and move.can_be_mistake
-        and ((move.loss or 0.0) - wins >= LEAST_FALL or (move.points_lost or 0.0) - points >= LEAST_POINTS_FALL)
-        for move in moves
-    ]
+def _fall(first: Sequence[PositionRecord], turn: int) -> float:
+    """How far the network's value falls by the moves before and after a position."""
+    moves = [each.move for each in first[turn : turn + 2] if each.move is not None]
+    return max((move.loss or 0.0 for move in moves), default=0.0)
 
 
 def describe_game(record: SgfGame, judges: Judges, name: str = "", source: str = "", seed: int = 0) -> GameRecord:

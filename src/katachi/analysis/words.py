@@ -304,7 +304,7 @@ def _list_points(points: Sequence[str]) -> str:
 
 def describe_game(game: GameRecord, positions: Sequence[PositionRecord]) -> list[str]:
     """The lines about a whole game: who analysed it, what each side lost, and the biggest mistakes."""
-    lines = [say("game.judges", judges=describe_judges(game))]
+    lines = [say("game.analysed", names=describe_judges(game))]
     if any(position.is_first_look for position in positions):
         return [*lines, say("game.first")]
     for color in ("black", "white"):

@@ -54,7 +54,7 @@ def analyze(
     already are replaced.
 
     First a network values the whole game, within seconds; that is written at once, to be replaced. Then every position
-    is searched: in full where the value falls by a move, by an eighth of that elsewhere, unless --evenly.
+    is searched: in full where a mistake is possible, by an eighth of that elsewhere, unless --evenly.
 
     --resume continues an interrupted analysis, to the same result; only with --seconds do the numbers differ each time.
 
