@@ -381,7 +381,7 @@ def _obey(payload: bytes) -> tuple[Any, None, tuple[str, ...]]:
 
 
 def _portable(error: Exception) -> Exception:
-    """An error that survives the way; one that does not is told in words."""
+    """An error that survives the way; one that does not becomes words."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301
     except Exception:  # noqa: BLE001 — whatever its class does
@@ -471,7 +471,7 @@ def _knock(address: str | None, what: str) -> None:
 
 
 class _Ray:
-    """Tasks of one core each. Ray would do a lost task again by itself; here it is told not to, so that it is seen."""
+    """Tasks of one core each. Ray would do a lost task again by itself; here it must not, so that it is seen."""
 
     _MEMORY: Final = 256 << 20  # of the store that Ray has for objects on this machine
 
