@@ -86,7 +86,7 @@ def visit(server, browser) -> Iterator[Callable]:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(300_000)
+        page.set_default_timeout(150_000)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("dialog", lambda dialog: (faults.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.goto(server.url)

@@ -668,7 +668,8 @@ class EndCard:
 
     def refresh(self) -> None:
         table, reviewing = self._session.table, self._session.reviewing
-        self._card.set_visibility(table.phase is Phase.FINISHED and table.result is not None)
+        is_elsewhere = reviewing.review is not None and bool(table.opened.node.children)  # the review is read there
+        self._card.set_visibility(table.phase is Phase.FINISHED and table.result is not None and not is_elsewhere)
         if table.result is None:
             return
         self._result.set_text(describe_result(table.result))
