@@ -199,7 +199,7 @@ def show_learning(guest: Photographer) -> None:
     guest.go("/learn")
     guest.page.get_by_role("button", name="Begin the lesson").click()
     guest.page.get_by_text("Done:").wait_for()
-    guest.keep("lesson", height=690)
+    guest.keep("lesson")
 
 
 def main() -> None:
