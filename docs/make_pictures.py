@@ -32,7 +32,7 @@ NARROW: Final = {"width": 360, "height": 740}
 PATIENCE: Final = 300_000  # milliseconds: a machine may be busy
 PUPIL: Final = "level-5"  # who plays for us, and errs now and then
 PLAYED: Final = 11  # moves of ours in the game that is looked at
-MOST_MOVES: Final = 120  # of both, before the board is counted
+MOST_MOVES: Final = 40  # of both, before the board is counted
 COLORS: Final = 256
 
 
@@ -137,12 +137,12 @@ def show_playing(guest: Photographer) -> None:
     guest.keep("shapes")
     guest.page.locator("[data-layer=shapes]").click()
     guest.choose_analysis_by("level-10")
-    while (move := adviser.decide(guest.game(), Limit()).move) != PASS and len(guest.game().moves) < MOST_MOVES:
+    while len(guest.game().moves) < MOST_MOVES and (move := adviser.decide(guest.game(), Limit()).move) != PASS:
         guest.play(move)
     guest.page.get_by_role("button", name="Count").click()
     guest.page.get_by_role("button", name="Accept the count").click()
     guest.page.get_by_role("region", name="The game is over").wait_for()
-    guest.keep("end")
+    guest.keep("end", height=700)
 
 
 def show_review(guest: Photographer) -> None:
@@ -199,7 +199,7 @@ def show_learning(guest: Photographer) -> None:
     guest.go("/learn")
     guest.page.get_by_role("button", name="Begin the lesson").click()
     guest.page.get_by_text("Done:").wait_for()
-    guest.keep("lesson", height=690)
+    guest.keep("lesson")
 
 
 def main() -> None:

@@ -46,6 +46,7 @@ def test_two_passes_lead_to_the_count_which_clicks_correct():
     made.mark_dead(estimate_status(made.opened.game.board))
     dead = parse_vertex("E3", 5)
     assert made.dead == {dead}
+    assert made.count_neutral() == 0
     # Fifteen points of Black's, ten of White's with the dead stone's own point.
     assert str(made.count()) == "B+4.5"
     made.toggle_dead(dead)

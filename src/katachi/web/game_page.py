@@ -668,7 +668,8 @@ class EndCard:
 
     def refresh(self) -> None:
         table, reviewing = self._session.table, self._session.reviewing
-        self._card.set_visibility(table.phase is Phase.FINISHED and table.result is not None)
+        is_elsewhere = reviewing.review is not None and bool(table.opened.node.children)  # the review is read there
+        self._card.set_visibility(table.phase is Phase.FINISHED and table.result is not None and not is_elsewhere)
         if table.result is None:
             return
         self._result.set_text(describe_result(table.result))
@@ -681,11 +682,11 @@ class EndCard:
                 self._show_tally(tally or {})
 
     def _show_tally(self, tally: Mapping[int, Tally]) -> None:
-        """A row of parts for each side, those that are nothing for both left out."""
-        used = [name for name in texts.TALLY if any(getattr(one, name) for one in tally.values())]
+        """A row of parts for each side, those that are nothing left out."""
         for color, one in tally.items():
+            parts = [f"{getattr(one, name):g} {word}" for name, word in texts.TALLY.items() if getattr(one, name)]
             ui.label(texts.COLORS[color])
-            ui.label(" + ".join(f"{getattr(one, name):g} {texts.TALLY[name]}" for name in used)).classes("k-soft")
+            ui.label(" + ".join(parts)).classes("k-soft")
             ui.label(f"{one.total:g}").classes("k-clock")
 
 
@@ -693,6 +694,7 @@ class EndCard:
 
 _SECONDS_BETWEEN_TICKS: Final = 0.5
 _LOW_TIME: Final = 10.0  # seconds
+_MANY_NEUTRAL: Final = 6  # points of nobody: borders are open
 
 
 def build_game_page(session: Session, request: Request) -> None:
@@ -974,7 +976,9 @@ def describe_status(session: Session) -> str:
     if table.phase is Phase.COUNTING:
         if not table.is_estimated:
             return texts.ESTIMATING
-        return texts.COUNTING.format(result=describe_result(table.count()))
+        neutral = table.count_neutral()
+        open_points = texts.STILL_OPEN.format(count=neutral) if neutral >= _MANY_NEUTRAL else ""
+        return texts.COUNTING.format(result=describe_result(table.count())) + open_points
     if table.phase is Phase.FINISHED and table.result is not None:
         return describe_result(table.result)
     if session.held is not None:

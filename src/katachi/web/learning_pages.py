@@ -89,8 +89,8 @@ class LessonView:
                 self._begin = widgets.main_button(texts.TEACH, self._teach)
                 self._stop = widgets.quiet_button(texts.STOP, self._end)
                 self._play = widgets.quiet_button(texts.PLAY_PUPIL, self._play_pupil)
-        with ui.element("section").classes("k-card k-stack"):
             LiveBoard(application, user)
+        with ui.element("section").classes("k-card k-stack"):
             self._curve = ui.html("", sanitize=False).classes("k-chart")  # drawn by us, every text in it escaped
             heading(texts.STRONGEST, 2)
             self._shapes = ui.element("div").classes("k-figures")

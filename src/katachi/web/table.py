@@ -812,6 +812,10 @@ class Table:
     def _living_seki(self) -> list[int]:
         return [point for point in self._seki if point not in self.dead]
 
+    def count_neutral(self) -> int:
+        """How many empty points are nobody's."""
+        return int(np.sum((self.opened.game.board.stones == EMPTY) & (self.owners() == EMPTY)))
+
     def tally(self) -> dict[int, Tally] | None:
         """What each side's score is made of; None if that is not all, as with a handicap that is paid for."""
         game, stones, owners = self.opened.game, self.opened.game.board.stones, self.owners()

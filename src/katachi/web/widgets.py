@@ -168,7 +168,8 @@ def draw_chart(curves: Sequence[Curve]) -> str:
     furthest = max((x for curve in curves for x, _ in curve.points), default=1.0) or 1.0
     top = _LINE * (len(curves) + 1)
     bottom = top + _HEIGHT
-    parts = [f'<svg class="kc" viewBox="0 0 {_WIDTH + 6} {bottom + _LINE + 8}" role="img">']
+    box = f"0 0 {_WIDTH + 6} {bottom + _LINE + 8}"
+    parts = [f'<svg class="kc" viewBox="{box}" role="img" aria-label="{escape(texts.CURVES)}">']
     for percent in range(0, 101, 25):
         y = bottom - _HEIGHT * percent / 100
         parts.append(f'<path class="kc-line" d="M{_LEFT} {y:.1f}H{_WIDTH}"/>')
