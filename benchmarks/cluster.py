@@ -71,9 +71,10 @@ def killed_nodes(backend: Backend, every: float) -> Iterator[tuple[str, list[flo
         nodes = [cluster.add_node(**sizes)]
         address, close = cluster.address, cluster.shutdown
 
-        def kill() -> None:
+        def kill() -> bool:
             cluster.remove_node(nodes.pop(), allow_graceful=False)
             nodes.append(cluster.add_node(**sizes))
+            return True
     else:
         import distributed
 
@@ -81,15 +82,17 @@ def killed_nodes(backend: Backend, every: float) -> Iterator[tuple[str, list[flo
         local = distributed.LocalCluster(n_workers=2, **options)
         address, close = local.scheduler_address, local.close
 
-        def kill() -> None:
-            pid = next(iter(local.workers.values())).pid
-            if pid is not None:  # else it is just being started again
-                os.kill(pid, signal.SIGKILL)
+        def kill() -> bool:
+            running = [nanny.pid for nanny in local.workers.values() if nanny.pid is not None]
+            if not running:  # they are just being started again
+                return False
+            os.kill(running[0], signal.SIGKILL)
+            return True
 
     def disturb() -> None:
         while not over.wait(every):
-            kill()
-            kills.append(time.monotonic())
+            if kill():
+                kills.append(time.monotonic())
 
     thread = Thread(target=disturb)
     thread.start()

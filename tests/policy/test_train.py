@@ -292,6 +292,7 @@ def test_several_servers(labeled_games: Path, games: Path, tmp_path: Path) -> No
         settings(games, **{**more, "more_shares": [1.0]})
 
 
+@pytest.mark.timeout(900)  # it starts torch seven times
 def test_two_machines_learn_what_one_learns(games: Path, tmp_path: Path) -> None:
     """By the documented line, each in a folder of its own with its own games; interrupted and resumed."""
     training = settings(games, value=True, optimizer="sgd", step_size=0.1)  # AdamW would enlarge roundings

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from katachi.cli import _commands as common
+from katachi.core.execution import Backend, use_cluster
 from katachi.core.registry import find, references, require, systems
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 _Runs = Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1, max=10_000)]
 _Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at the same time.", min=1, max=1024)]
+_Players = Annotated[
+    int | None,
+    common.number(
+        0, 10_000, "Workers that play; 0: as many as there are cores for. Without it, --threads.", "--jobs", "-j"
+    ),
+]
 _FORMER: Final = "former_"  # an option by a former name
 
 
@@ -99,6 +106,14 @@ def _parameters(training: TrainingCommand) -> list[Parameter]:
     for wanted, added in (
         (training.can_repeat, {"runs": (_Runs, 1), "jobs": (_Jobs, 1)}),
         (training.takes_threads, {"threads": (common.Threads, 1)}),
+        (
+            training.hands_out,
+            {
+                "jobs": (_Players, None),
+                "backend": (common.OnBackend, Backend.LOCAL),
+                "cluster": (common.OnCluster, None),
+            },
+        ),
         (training.takes_workers, {"workers": (common.Workers, 1)}),
         (True, {"tensorboard": (common.WithTensorBoard, False), "as_json": (common.AsJson, False)}),
     ):
@@ -131,8 +146,11 @@ def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None
     folder = run or resume or training_folder(settings, training.folder(settings), name, former)
     typer.echo(f"katachi: the run is in {folder}", err=True)
     runs = run_folders(settings, given.get("runs", 1), folder)
-    machine = Machine(given.get("threads", 1), given.get("workers", 1))
-    with common.interruptible(lambda: f"what was learned is kept in {folder}", "--run", folder):
+    threads = given.get("threads", 1)
+    players = given["jobs"] if training.hands_out and given["jobs"] is not None else threads
+    kept = common.interruptible(lambda: f"what was learned is kept in {folder}", "--run", folder)
+    with kept, use_cluster(given.get("backend", Backend.LOCAL), given.get("cluster"), players) as players:
+        machine = Machine(players if training.hands_out else threads, given.get("workers", 1))
         shown = train_and_show(
             training, runs, common.given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
         )

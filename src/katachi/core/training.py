@@ -651,6 +651,7 @@ class TrainingCommand:
     needs: tuple[str, ...] = ()  # modules of extras
     takes_threads: bool = False
     takes_workers: bool = False
+    hands_out: bool = False  # games or the like, to --jobs processes or to a cluster
     can_repeat: bool = False  # with other seeds, by the options --runs and --jobs
     then: tuple[str, ...] = ("play against it: katachi play {run}", "see it: katachi show {run}")  # when it is through
     scalars: Callable[[MetricLine], Mapping[str, float]] = lambda line: line.values  # for TensorBoard

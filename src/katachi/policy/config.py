@@ -321,7 +321,7 @@ TRAINING: Final = TrainingCommand(
       katachi train policy --data runs/games --set layers=13 --positions 5000000 --run runs/deep
       katachi train policy --resume runs/deep
       katachi train policy --data runs/games --set layers=13 --from runs/deep --run runs/deeper
-      torchrun --nproc-per-node 2 -m katachi -- train policy --data runs/games --run runs/two
+      torchrun --standalone --nproc-per-node 2 -m katachi -- train policy --data runs/games --run runs/two
     """,
     options=(DATA, DATA_SIZE._replace(help=f"{DATA_SIZE.help} --set size=any learns all."), POSITIONS, SEED, FIRST_RUN),
     parse=_parse,

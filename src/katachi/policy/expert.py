@@ -398,6 +398,7 @@ TRAINING: Final = TrainingCommand(
     total=lambda settings: settings.generations * settings.games,
     needs=("torch", "onnx"),
     takes_threads=True,
+    hands_out=True,
 )
 
 

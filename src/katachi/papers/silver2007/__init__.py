@@ -50,7 +50,7 @@ chains have the most liberties on average and the opponent's the fewest.
 ```sh
 katachi reproduce silver2007 --budget smoke
 katachi reproduce silver2007 --table figure4 --budget full --jobs 2
-katachi reproduce silver2007 --table figure4 --budget full --runs 50 --jobs 64 --backend ray
+katachi reproduce silver2007 --table figure4 --budget full --runs 50 --backend ray --cluster head:6379 --jobs 0
 katachi reproduce silver2007 --table key-learners --budget full --jobs 2
 ```
 
