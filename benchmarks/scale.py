@@ -6,7 +6,7 @@
 ``plan`` prints core-hours, GPU-hours, network and disk as a table. ``loop`` simulates workers that play, a head that
 takes their games in, and a learner, twice: as ``katachi train expert`` does it, generation by generation, and without
 waiting. It prints how busy workers and learner are, how many parts wait, and how many networks old the games are.
-Every rate below names where it was measured.
+Every rate below names where it was measured, or that it is assumed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ TEST_GAMES: Final = 0.22  # for each game: every 500 games 100, and 2,000 in the
 TRAINING: Final = 86 / 2 * 9 / 12  # positions/s and core of 12×128: 9×128 by katachi bench training, verification.md
 GENERATION: Final = 3_051.0  # seconds of 600 games, 96,000 positions and 64 match games: metrics.jsonl of expert-9
 LEARNING: Final = 256_000 / (0.15 * 3600)  # positions/s of a 9×64 on 9×9, two cores: the card of policy-9
-CORES: Final = 2  # that both of these runs had, as all measurements here
+CORES: Final = 2  # assumed of both of these runs: their cards do not say
 MODEL_BYTES: Final = 494_038 + 1_450_409 + 1_454_580  # of expert-9
 PART_GAMES: Final = 48  # that a worker plays before it hands them over: policy/expert.py
-RUN_BYTES: Final = 20_000  # of the results of a run of Figure 4, at most: its curve of 200 tests and what it was asked
+RUN_BYTES: Final = 20_000  # assumed: of the results of a run of Figure 4
 BYTES_PER_MOVE: Final = 2.36  # of a dataset: katachi data import, verification.md
 MOVES: Final = 72.5  # of a game on 9×9: metrics.jsonl of expert-9
 PART_BYTES: Final = PART_GAMES * (MOVES * (2 * 82 + 4 + 2) + 81)  # at most: visits, value and move, uncompressed
@@ -149,7 +149,7 @@ def simulate_stream(workers: int, games: int, positions: int, hours: float, part
 
 
 def _draw(rng: random.Random, games: float) -> float:
-    """The core-seconds of games, which vary by a fifth from part to part."""
+    """The core-seconds of games, which are assumed to vary by a fifth from part to part."""
     return core_seconds_a_game() * games * max(0.2, rng.gauss(1, 0.2))
 
 

@@ -113,7 +113,7 @@ def test_what_work_raises_is_raised_and_the_rest_is_cancelled(use):
 
 def test_an_error_that_cannot_travel_is_told_in_words(use):
     use()
-    with pytest.raises(ExecutionError, match=r"^ModuleNotFoundError: gone$"):
+    with pytest.raises(ExecutionError, match=r"^ModuleNotFoundError: gone"):
         list(hand_out(_raise_local, [()], 1))
 
 
