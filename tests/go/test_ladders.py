@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -138,3 +141,17 @@ def test_where_there_is_nothing_to_read() -> None:
     assert not captures_in_ladder(board, PASS)
     assert not captures_in_ladder(board, 0), "an illegal move captures nothing"
     assert not escapes_from_ladder(board, 4)
+
+
+def test_what_is_read_is_not_freed_before():
+    """An allocator that overwrites what is freed and gives it back at once: the line was read from such memory."""
+    diagram = ". . . . . . / . . X . . . / . X O X . . / . X . . . . / . . . . . . / . . . . . ."
+    code = f"""
+from katachi.go.board import Board
+from katachi.go.reading import read_ladder
+print(read_ladder(Board.parse({diagram!r}), 14, attacker_first=False).line)
+"""
+    strict = {"MALLOC_PERTURB_": "165", "MALLOC_TRIM_THRESHOLD_": "0"}
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **strict}, stdout=subprocess.PIPE, text=True)
+    assert done.returncode == 0
+    assert done.stdout.strip() == str(read_ladder(Board.parse(diagram), 14, attacker_first=False).line)

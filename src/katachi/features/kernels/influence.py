@@ -472,8 +472,12 @@ def spread(b, g, f, method, constants):
 @kernel
 def fill_influence(boards, loose, method, constants, out):
     """The influence of both colors on one board, [2, n²], for Python to read."""
-    groups = np.empty(1, dtype=GROUPS)
-    work = new_influence()
+    _fill_influence(boards, loose, method, constants, np.empty(1, dtype=GROUPS), new_influence(), out)
+
+
+@kernel
+def _fill_influence(boards, loose, method, constants, groups, work, out):
+    """The same with room for groups and maps, which the caller keeps: a record alone does not."""
     read_groups(boards[0], groups[0], loose)
     spread(boards[0], groups[0], work[0], method, constants)
     for side in range(np.uint8(2)):

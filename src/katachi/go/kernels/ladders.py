@@ -181,9 +181,15 @@ def read_at(positions, stone, attacker_first, line):
     boards, frames = new_stack()
     boards[0] = positions[0]
     verdict = read(boards, frames, np.uint16(stone), attacker_first, MAX_NODES)
+    return verdict, _copy_line(frames, line)
+
+
+@kernel
+def _copy_line(frames, line):
+    """Write the line of the first frame; returns its length. The caller keeps the frames: a record alone does not."""
     for i in range(frames[0].length):
         line[i] = frames[0].line[i]
-    return verdict, int(frames[0].length)
+    return int(frames[0].length)
 
 
 @kernel
