@@ -556,7 +556,7 @@ class _Dask:
         return sum(self._client.nthreads().values())
 
     def nodes(self) -> list[str]:
-        return sorted({self._dask.core.parse_host_port(name)[0] for name in self._client.nthreads()})
+        return sorted({_host_of(name) for name in self._client.nthreads()})
 
     def submit(self, payload: bytes, node: str | None = None) -> Any:
         return self._client.submit(_perform_on_dask, payload, pure=False, workers=None if node is None else [node])
@@ -597,7 +597,12 @@ class _Dask:
 def _perform_on_dask(payload: bytes) -> bytes:
     from distributed import get_worker
 
-    return perform(payload, get_worker().address.rpartition("/")[2].rpartition(":")[0])
+    return perform(payload, _host_of(get_worker().address))
+
+
+def _host_of(address: str) -> str:
+    """The node of a worker of Dask: ``10.0.0.7`` for ``tcp://10.0.0.7:41235``."""
+    return address.rpartition("/")[2].rpartition(":")[0]
 
 
 def _first_line(error: BaseException) -> str:
