@@ -484,8 +484,9 @@ Mistakes for 100 moves, by the rank of who moved; intervals are over players:
                 shares = (_share(found["games"], criterion, measure) for measure in _TITLES)
                 cells = (NOTHING if each is None else format_rounded(each) for each in shares)
                 where = f"{name}, {found['size']}×{found['size']}"
-                seconds = f"{np.mean([game['seconds'] for game in found['games']]):.0f}"
-                lines.append((where, criterion, str(len(found["games"])), f"{mean:.1f}", *cells, seconds))
+                seconds = [game["seconds"] for game in found["games"] if "seconds" in game]  # earlier results have none
+                took = f"{np.mean(seconds):.0f}" if seconds else NOTHING
+                lines.append((where, criterion, str(len(found["games"])), f"{mean:.1f}", *cells, took))
         titles = (f"{title}, %" for title in _TITLES.values())
         return table(("games", "mistakes by", "n", "a game", *titles, "s"), lines)
 

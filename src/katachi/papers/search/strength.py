@@ -397,8 +397,8 @@ class AgainstGnugo(Matches):
     title = "Against GNU Go"
     preface = """
 Two random moves, then both colors, komi 7.5, area rules. Only our players are limited: by time, or held to simulations
-on one thread, as a lower bound: far less than they have otherwise. The machine was busy with other work in these
-games, so that a second had fewer simulations than it can have.""".strip()
+on one thread, as a lower bound: far less than they have otherwise. Games with a limit of time had a core of their
+own.""".strip()
 
     @property
     def matches(self) -> Sequence[Match]:
