@@ -59,7 +59,7 @@ TABLE = {
     "reproduce silver2008": "there is no experiment silver2008",
     "reproduce silver2007 --table figure9": "silver2007 has no table figure9",
     "reproduce silver2007 --table figure3 --run file.toml": "file.toml",
-    f"reproduce silver2007 --jobs {HUGE}": "--jobs: Input should be",
+    f"reproduce silver2007 --jobs {HUGE}": "is not between 0 and 10,000",
     "reproduce maddison2014 --table table1": "give --data SET",
     "reproduce maddison2014 --table table1 --data nowhere": "nowhere does not exist",
 }

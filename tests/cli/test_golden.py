@@ -155,6 +155,7 @@ bench playouts --seconds nan
 bench playouts --rounds 0
 bench playouts --people 3
 doctor --jsno
+cluster doctor --backend rya
 warmup now
 """
 GOOD = {  # and what is on standard output then

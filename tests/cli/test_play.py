@@ -264,7 +264,7 @@ def test_the_color_may_be_drawn(run_katachi):
 def test_layers_color_the_board_until_they_are_off(play):
     ran = play("D4", "layer wins", "B2", "layer off", "A1", "quit")
     assert ran.out.count("Win probability of each move: ") == 2
-    assert "How often black wins after a move there" in ran.out
+    assert "How often Black wins after a move there" in ran.out
 
 
 def test_every_layer_can_be_shown(play):

@@ -64,6 +64,7 @@ def test_a_game_is_played_to_its_end_and_counted(visit, server, pictures):
     page.get_by_role("button", name="Accept the count").click()
     page.get_by_role("button", name="Pass").wait_for(state="hidden")
     card = page.get_by_role("region", name="The game is over")
+    card.locator(".k-tally .k-clock").nth(1).wait_for()
     totals = [float(text) for text in card.locator(".k-tally .k-clock").all_inner_texts()]
     assert abs(totals[0] - totals[1]) == float(counted[2])
     assert card.get_by_role("button", name="Rematch").is_visible()

@@ -167,6 +167,7 @@ def tournament(
     directory = run or default_run(file.stem, settings)
     if dry_run:
         check_players(settings)
+        settings = settings.model_copy(update={"jobs": jobs} if jobs else {})
         typer.echo(f"# {len(pairings(settings))} pairs, {settings.games} games each, to be kept in {directory}")
         typer.echo(settings.resolved().to_toml(), nl=False)
         return
