@@ -733,8 +733,8 @@ def check_loss(found: re.Match[str], before: Any, line: Any) -> bool:
     if found["points"]:
         is_true &= is_rounded(found["points"], sign * (before["black_lead"] - line["black_lead"]))
     priors = {each["move"]: each["prior"] or 0.0 for each in before["candidates"]}
-    was_likeliest = bool(priors) and priors.get(made["move"], 0.0) >= max(priors.values()) > 0
-    return is_true and not was_likeliest and (not found["best"] or before["candidates"][0]["move"] == found["best"])
+    was_first = bool(priors) and priors.get(made["move"], 0.0) >= max(priors.values()) > 0
+    return is_true and not was_first and (not found["best"] or before["candidates"][0]["move"] == found["best"])
 
 
 def check_candidates(found: re.Match[str], line: Any, position: Position, size: int) -> bool:

@@ -20,7 +20,15 @@ import typer
 
 from katachi.cli._commands import AsJson, OnBackend, OnCluster, interruptible, show_progress
 from katachi.core.disk import usable_cores
-from katachi.core.execution import Backend, Cluster, cluster_in_use, program_digest, store_folder, use_cluster
+from katachi.core.execution import (
+    Backend,
+    Cluster,
+    ExecutionError,
+    cluster_in_use,
+    program_digest,
+    store_folder,
+    use_cluster,
+)
 from katachi.core.registry import Reference, resolve, warmups
 
 _MIN_PYTHON: Final = (3, 11)
@@ -45,7 +53,11 @@ def doctor(as_json: AsJson = False) -> None:
       katachi doctor
       katachi doctor --json
     """
-    findings = [finding for check in CHECKS for finding in check()]
+    _report([finding for check in CHECKS for finding in check()], as_json=as_json)
+
+
+def _report(findings: list[Finding], *, as_json: bool) -> None:
+    """Show what was found; exits with 1 if something essential is wrong."""
     healthy = all(finding.ok or not finding.essential for finding in findings)
     if as_json:
         typer.echo(json.dumps({"ok": healthy, "findings": [finding._asdict() for finding in findings]}))
@@ -172,14 +184,10 @@ def cluster_doctor(backend: OnBackend = Backend.RAY, cluster: OnCluster = None, 
     """
     with use_cluster(backend, cluster):
         nodes = cluster_in_use()
-        findings = [] if nodes is None else list(_check_nodes(nodes))
-    healthy = bool(findings) and all(finding.ok or not finding.essential for finding in findings)
-    if as_json:
-        typer.echo(json.dumps({"ok": healthy, "findings": [finding._asdict() for finding in findings]}))
-    else:
-        _print_table(findings)
-    if not healthy:
-        raise typer.Exit(1)
+        if nodes is None:
+            raise ExecutionError("katachi doctor checks this machine; for a cluster say --backend ray or dask")
+        findings = list(_check_nodes(nodes))
+    _report(findings, as_json=as_json)
 
 
 def describe_node() -> dict[str, Any]:
