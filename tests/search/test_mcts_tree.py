@@ -184,16 +184,15 @@ def test_nodes_are_handed_out_once():
     assert tree.is_full
 
 
-def test_visits_for_exploration_alone_are_taken_off():
-    """By hand: the best move has 60 visits and a value of 0.6; c √(N + 1) = 10."""
+def test_values_improve_a_policy():
+    """By hand: the position is worth 0.5; the weight of a gain is 0.1 (50 + 60 visits) = 11, and 4 visits are doubt."""
     tree = MctsTree(2, megabytes=1)
-    tree.control["exploration"] = 10 / np.sqrt(101)
-    visits, values, priors = [60, 30, 9, 1, 0], [0.6, 0.55, 0.1, 0.3, 0.0], [0.5, 0.2, 0.2, 0.05, 0.05]
+    visits, values, policy = [60, 20, 20, 0, 0], [0.6, 0.35, 0.35, 0.0, 0.0], np.array([0.3, 0.4, 0.2, 0.1, 0.0])
     root = tree.edges[tree.root]
     root[layout.VISITS, :5], root[layout.WINS, :5] = visits, np.multiply(visits, values)
-    root[layout.PRIOR, :5] = priors
-    goal = 0.6 + 10 * 0.5 / 61  # of the best move
-    second, third = (np.ceil(10 * 0.2 / (goal - value) - 1) for value in (0.55, 0.1))
-    assert second < 30
-    assert third < 9
-    assert tree.wanted_visits().tolist() == [60, second, third, 0, 0]
+    gains = [60 * 0.1 / 64, -20 * 0.15 / 24, -20 * 0.15 / 24, 0.0, 0.0]
+    expected = policy * np.exp(11 * np.array(gains))
+    improved = tree.improved_policy(policy, 0.1, 4)
+    assert improved == pytest.approx(expected / expected.sum(), rel=1e-5)
+    assert improved[4] == 0, "what the policy leaves out stays out"
+    assert tree.improved_policy(policy, 1e-9, 4) == pytest.approx(policy, abs=1e-6)

@@ -1,9 +1,10 @@
 """Games of a network with itself, or with another, by tree search: many side by side, asked about many boards at once.
 
 A move is searched closely, with noise at the root, or quickly; only what was searched closely is learned from (Wu
-2019). A game begins with some moves drawn from the policy, continues by moves drawn from the visits, ever more sharply,
-and ends when both pass, when it is settled, or when a player gives up. Some games nobody may give up: they show how
-often that would have been wrong.
+2019): the network's policy, improved by the values that the search found (Danihelka et al. 2022). A game begins with
+some moves by chance or drawn from the policy, continues by moves drawn from the visits, ever more sharply, and ends
+when both pass, when it is settled, or when a player gives up. Some games nobody may give up: they show how often that
+would have been wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ from katachi.search.settings import MctsSettings
 _MEGABYTES: Final = 4.0  # of a tree, which is thrown away after each move
 _NOISE: Final = 10.0  # of Dirichlet's parameters, in all
 _MOVES_PER_POINT: Final = 3  # of a long game
+_MOST_RANDOM: Final = 4  # moves by chance
 _LARGE: Final = 7  # a board whose first two lines are left out of openings
+_DOUBT: Final = 4.0  # visits with the value of the position that each move has besides
+_UNIT: Final = 10_000  # of shares of the policy that is learned, as whole numbers
 _TURNS: Final = 3  # in succession, at which a game must be lost before it is given up
 
 
@@ -52,6 +56,8 @@ class SelfPlaySettings(Strict):
     temperature: float = Field(default=0.8, gt=0, le=10)  # at which visits choose moves in the beginning …
     last_temperature: float = Field(default=0.15, gt=0, le=10)  # … and towards which it falls
     opening: int = Field(default=8, ge=0, le=100)  # moves by the policy alone, at most, drawn for each game
+    random_share: float = Field(default=0.0, ge=0, le=1)  # of games that begin with some moves by chance instead
+    sharpness: float = Field(default=0.8, gt=0, le=100)  # with which values improve the policy that is learned
     komi: list[float] = Field(default=[5.5, 6.5, 7.5, 7.5, 8.5], min_length=1)  # of which one is drawn for some games
     resign_below: float = Field(default=0.02, ge=0, lt=0.5)  # chance of winning; 0: games are played to their end
     played_on: float = Field(default=0.2, ge=0, le=1)  # the share of games that nobody may give up
@@ -152,6 +158,7 @@ class Table:
         self._search = settings.search(evaluators[0])
         self._game = Game(size, Rules(komi=komi))
         self._given = opening
+        self._policy: Doubles = np.zeros(0)  # of the network in the position that is searched, without noise
         self._kept = _Moves([], [], [])
         self._hopeless = {BLACK: 0, WHITE: 0}  # turns in succession
         self.gave_up = 0  # who would have, or has
@@ -159,9 +166,13 @@ class Table:
     def play(self) -> _Asking:
         """The game as a generator of questions."""
         settings, game = self._settings, self._game
-        drawn = int(self._rng.integers(settings.opening + 1)) if self._given is None else 0
+        given, drawn = self._given, 0
+        if given is None and self._rng.random() < settings.random_share:
+            given = draw_opening(game.size, 1 + int(self._rng.integers(_MOST_RANDOM)), self._rng)
+        elif given is None:
+            drawn = int(self._rng.integers(settings.opening + 1))
         may_give_up = self._rng.random() >= settings.played_on
-        for move in self._given or ():
+        for move in given or ():
             self._keep(move, None)
         for _ in range(drawn):
             tree = yield from self._think(1, noise=0.0)
@@ -191,6 +202,7 @@ class Table:
         yield _Question(side, tree, root)
         if self._is_early():
             tree.leave_out_pass()
+        self._policy = tree.priors().astype(np.float64)
         if noise:
             tree.mix_priors(noise, _NOISE, self._rng)
         while True:
@@ -210,9 +222,11 @@ class Table:
 
     def _keep(self, move: int, tree: MctsTree | None) -> None:
         """Play a move; what a search thought of it is learned from if the tree is given."""
-        nothing = np.zeros(self._game.size**2 + 1, dtype=np.uint16)
+        learned = np.zeros(self._game.size**2 + 1)
+        if tree is not None:
+            learned = _UNIT * tree.improved_policy(self._policy, self._settings.sharpness, _DOUBT)
         self._kept.points.append(move)
-        self._kept.visits.append(nothing if tree is None else tree.wanted_visits().astype(np.uint16))
+        self._kept.visits.append(learned.round().astype(np.uint16))
         self._kept.black_wins.append(np.nan if tree is None else self._search.black_wins())
         self._game.play(move)
 
