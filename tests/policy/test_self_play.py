@@ -76,7 +76,7 @@ def test_games_are_played_to_their_end_and_counted():
 def test_what_is_searched_closely_is_kept():
     games = play(Stones())
     rows = np.concatenate([game.visits for game in games])
-    totals = rows.sum(axis=1)
+    totals = rows.sum(axis=1, dtype=np.int64)
     assert totals[totals > 0] == pytest.approx(10_000, rel=0.005), "shares of an improved policy"
     assert 0.2 < (totals > 0).mean() < 0.8
     values = np.concatenate([game.black_wins for game in games])

@@ -332,8 +332,9 @@ class MctsTree:
         mean = wins.sum() / max(visits.sum(), 1)
         gains = (wins - visits * mean) / (visits + doubt)
         weights = np.where(policy > 0, gains, -np.inf) * sharpness * (_MORE_VISITS + visits.max())
-        improved: Doubles = policy * np.exp(weights - weights.max())
-        return improved / improved.sum()
+        improved = policy * np.exp(weights - weights.max())
+        shares: Doubles = improved / improved.sum()
+        return shares
 
     def mix_priors(self, share: float, concentration: float, rng: np.random.Generator) -> None:
         """Give the priors of the root a share of noise by Dirichlet, whose parameters have this sum."""
