@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections import Counter
@@ -16,6 +17,7 @@ from helpers.settled_games import settled_record
 from katachi.analysis.batches import JudgeSettings, Outputs
 from katachi.arena.settings import parse_settings
 from katachi.arena.tournament import play_tournament
+from katachi.cli._training import run_folders, train_and_show
 from katachi.cli.setup import _check_nodes
 from katachi.core import execution
 from katachi.core.execution import Backend, ExecutionError, at_home, cluster_in_use, hand_out, here, use_cluster
@@ -28,6 +30,7 @@ from katachi.go.compiling import cache_folder
 from katachi.papers.experiment import Budget, Scope, Workers, load_experiment, measure
 from katachi.policy import expert
 from katachi.policy.expert import ExpertRun, ExpertTraining, Machine
+from katachi.shapes.train import TRAINING
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the engines are not ours
 
@@ -204,6 +207,22 @@ def test_an_experiment(used, tmp_path):
 
     there, expected = both(learn)
     assert there == expected
+
+
+def test_runs_of_a_training(used, tmp_path):
+    settings = TRAINING.parse({"size": 5, "games": 200, "test_games": 10, "first_model": "shapes-5"})
+
+    def train(name: str, jobs: int) -> dict[str, bytes]:
+        runs = run_folders(settings, 3, tmp_path / name)
+        shown = train_and_show(TRAINING, runs, "a command", jobs=jobs)
+        assert all(run.lines[-1].games == 200 for run in shown), "what was measured is shown"
+        status = json.loads((tmp_path / name / "seed-1" / "run.json").read_text())
+        assert (status["status"], status["folder"]) == ("finished", str(tmp_path / name / "seed-1"))
+        return {path: found for path, found in content(tmp_path / name).items() if path.endswith(".safetensors")}
+
+    there, expected = both(train)
+    assert there == expected
+    assert len(expected) == 6
 
 
 def test_the_doctor_visits_every_node(used):

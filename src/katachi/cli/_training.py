@@ -22,6 +22,7 @@ from rich.text import Text
 from katachi.cli._commands import NowAndThen, format_seconds, show_progress
 from katachi.core import training as core
 from katachi.core.disk import parse_toml
+from katachi.core.execution import cluster_in_use
 from katachi.go.compiling import compiling
 
 _SHOWN_UPDATES: Final = 200  # whose sums the display shows
@@ -168,7 +169,8 @@ def train_and_show(
 ) -> list[RunDisplay]:
     """Train in all folders with their settings, ``jobs`` at a time, and return the displays.
 
-    Several are threads: compiled games let other threads run, and one display can follow them all.
+    Several are threads: compiled games let other threads run, and one display can follow them all. With a cluster in
+    use, each run that can be repeated is the work of a node, and is shown when it is through.
     """
     with ExitStack() as stack:
         boards: list[core.TensorBoard | None] = [None] * len(runs)
@@ -183,7 +185,11 @@ def train_and_show(
         work = [
             (settings, path, command, machine, run) for (path, settings), run in zip(runs.items(), shown, strict=True)
         ]
-        if len(work) == 1:
+        if training.can_repeat and cluster_in_use() is not None:
+            of_folder = dict(zip(runs, work, strict=True))
+            for path in core.train_on_cluster(training.train, runs, command, jobs):
+                training.train(*of_folder[path])
+        elif len(work) == 1:
             training.train(*work[0])
         else:
             from joblib import Parallel, delayed

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from katachi.core.training import TrainingCommand
 
 _Runs = Annotated[int, typer.Option(help="How many runs, each with the next seed.", min=1, max=10_000)]
-_Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at the same time.", min=1, max=1024)]
+_Jobs = Annotated[
+    int, common.number(0, 1024, "Runs at the same time; 0: as many as there are cores for.", "--jobs", "-j")
+]
 _Players = Annotated[
     int | None,
     common.number(
@@ -106,13 +108,10 @@ def _parameters(training: TrainingCommand) -> list[Parameter]:
     for wanted, added in (
         (training.can_repeat, {"runs": (_Runs, 1), "jobs": (_Jobs, 1)}),
         (training.takes_threads, {"threads": (common.Threads, 1)}),
+        (training.hands_out, {"jobs": (_Players, None)}),
         (
-            training.hands_out,
-            {
-                "jobs": (_Players, None),
-                "backend": (common.OnBackend, Backend.LOCAL),
-                "cluster": (common.OnCluster, None),
-            },
+            training.can_repeat or training.hands_out,
+            {"backend": (common.OnBackend, Backend.LOCAL), "cluster": (common.OnCluster, None)},
         ),
         (training.takes_workers, {"workers": (common.Workers, 1)}),
         (True, {"tensorboard": (common.WithTensorBoard, False), "as_json": (common.AsJson, False)}),
@@ -147,13 +146,11 @@ def _run(name: str, training: TrainingCommand, given: Mapping[str, Any]) -> None
     typer.echo(f"katachi: the run is in {folder}", err=True)
     runs = run_folders(settings, given.get("runs", 1), folder)
     threads = given.get("threads", 1)
-    players = given["jobs"] if training.hands_out and given["jobs"] is not None else threads
+    jobs = threads if given.get("jobs") is None else given["jobs"]
     kept = common.interruptible(lambda: f"what was learned is kept in {folder}", "--run", folder)
-    with kept, use_cluster(given.get("backend", Backend.LOCAL), given.get("cluster"), players) as players:
-        machine = Machine(players if training.hands_out else threads, given.get("workers", 1))
-        shown = train_and_show(
-            training, runs, common.given_command(), machine, given.get("jobs", 1), tensorboard=given["tensorboard"]
-        )
+    with kept, use_cluster(given.get("backend", Backend.LOCAL), given.get("cluster"), jobs) as jobs:
+        machine = Machine(jobs if training.hands_out else threads, given.get("workers", 1))
+        shown = train_and_show(training, runs, common.given_command(), machine, jobs, tensorboard=given["tensorboard"])
     if not all(display.lines for display in shown):  # a process that helps another one, which keeps the run
         return
     training.draw([display.lines for display in shown], folder)

@@ -41,6 +41,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, current_thread, main_thread
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -60,6 +61,7 @@ from katachi.core.disk import (
     write_atomically,
 )
 from katachi.core.drawing import Figure
+from katachi.core.execution import hand_out
 from katachi.core.models import PRETRAINED, SavedModel, find_model, open_model
 from katachi.core.registry import find, require, suggest
 
@@ -657,6 +659,43 @@ class TrainingCommand:
     scalars: Callable[[MetricLine], Mapping[str, float]] = lambda line: line.values  # for TensorBoard
     warn: Callable[[Any, Sequence[MetricLine]], list[str]] = lambda *_: []
     draw: Callable[[Sequence[Sequence[MetricLine]], Path], object] = ignore  # all runs, into their common folder
+
+
+def train_on_cluster(
+    train: Callable[[Any, Path, str, Machine, Observer], object], runs: Mapping[Path, Any], command: str, jobs: int
+) -> Iterator[Path]:
+    """Let a cluster train in folders with their settings; gives each when all that was learned is there.
+
+    A node goes on with what a folder holds, and sends its files when it is through; one that is lost has learned for
+    nothing. The same training on this machine, which has nothing left to do, then shows what was measured.
+    """
+    for path, settings in runs.items():
+        with TrainingRun(path, settings, command=command):
+            pass  # it starts here, or says now why it cannot
+    models = {settings.model_dump().get("first_model") for settings in runs.values()}
+    calls = ((train, path, settings, command, _files_of(path)) for path, settings in runs.items())
+    for path, files in hand_out(_train_on_node, calls, jobs, reads=[find_model(name) for name in models if name]):
+        for name, content in files.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path / name, content)
+        yield path
+
+
+def _train_on_node(
+    train: Callable[..., object], path: Path, settings: Any, command: str, files: Mapping[str, bytes]
+) -> tuple[Path, dict[str, bytes]]:
+    with TemporaryDirectory() as text:
+        folder = Path(text)
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        train(settings, folder, command, Machine(), Observer())
+        return path, _files_of(folder)
+
+
+def _files_of(folder: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name[0] != ".")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 # Releasing a model: it is trained by its committed recipe, measured, and put with its card where players find it.

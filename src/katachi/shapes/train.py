@@ -274,6 +274,7 @@ TRAINING: Final = core.TrainingCommand(
       katachi train shapes --size 9 --grow-from 5
       katachi train shapes --size 13 --from runs/nine/model
       katachi train shapes --size 5 --runs 8 --jobs 2
+      katachi train shapes --size 5 --runs 50 --jobs 0 --backend ray --cluster head:6379
       katachi play runs/five/player.toml --size 5
     """,
     options=(
