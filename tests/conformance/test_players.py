@@ -13,6 +13,7 @@ from katachi.go.game import Game
 from katachi.players.by_size import BySizeSpec
 from katachi.players.specs import PlayerSpec, SearchSpec, bundled_players, load_player, parse_spec, read_spec
 
+SIZES = (2, 3, 5, 8, 9, 13, 19)  # of players for all boards: the smallest, an even one, those that people play on
 NAMES = [player.name for player in bundled_players()]
 
 
@@ -24,7 +25,7 @@ def spec_of(name: str) -> PlayerSpec:
 def test_bundled(name):
     """Each on the boards that it plays on; searches get little time."""
     spec = spec_of(name)
-    games = sample_games() if spec.board_size is None else sample_games(sizes=(spec.board_size,))
+    games = sample_games(SIZES if spec.board_size is None else (spec.board_size,))
     if isinstance(spec, BySizeSpec):  # with networks, which take their time
         games = sample_games(sizes=(5, 9, 13, 19))
     tables = spec.boards.values() if isinstance(spec, BySizeSpec) else [spec]

@@ -120,8 +120,7 @@ def test_the_best_of_the_moves_listed_wins_as_often_as_the_position(visits):
         assert -1 <= points <= 3, "leads are of the same kind"
         hardly = [info["winrate"] - root["winrate"] for info in infos if info["visits"] <= 2]
         assert max(hardly, default=0) <= 0.02, "of moves that were hardly looked at nobody knows better"
-    assert abs(np.median(excess)) <= 0.02
-    assert np.max(np.abs(excess)) <= 0.06, "where a better move is just being found"
+    assert np.max(np.abs(excess)) <= 0.02
 
 
 def test_a_player_that_cannot_say_who_wins_is_an_error(players):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from threading import Event, Timer
 
 import numpy as np
@@ -18,6 +19,7 @@ from katachi.players.asking import lower_bound
 from katachi.players.search_player import SearchPlayer, describe_result
 from katachi.search.kernels.mcts_nodes import FREE
 from katachi.search.mcts import VARIATIONS, MctsSearch
+from katachi.search.one_ply import TreeResult
 from katachi.search.playouts import UNIFORM
 from katachi.search.settings import MctsSettings
 
@@ -292,27 +294,43 @@ def test_analysis():
 def test_lead_and_ownership_fit():
     game = Game(9, Rules(komi=3.0))
     result = mcts().search(game, Limit(simulations=300), rng())
-    assert result.black_lead == pytest.approx(result.ownership.sum() - 3.0, abs=1e-3)
+    tried = result.visits > 0
+    lead = np.average(result.leads[tried], weights=result.visits[tried])
+    assert lead == pytest.approx(result.ownership.sum() - 3.0, abs=1e-3), "both are of all simulations"
 
 
 def test_leads_of_moves_make_the_lead_of_the_position():
     game = Game(5, Rules(komi=3.0))
     result = mcts(stops_early=False).search(game, Limit(simulations=300), rng())
-    tried = result.visits > 0
-    assert np.isnan(result.leads[~tried]).all()
-    assert np.average(result.leads[tried], weights=result.visits[tried]) == pytest.approx(result.black_lead)
+    assert np.isnan(result.leads[result.visits == 0]).all()
+    assert result.black_lead == pytest.approx(mean_of_good_moves(result, result.leads))
     for candidate in describe_result(result, game.to_play).candidates:
         trust = candidate.visits / (candidate.visits + result.doubt)
         shown = result.black_lead + trust * (result.leads[candidate.move] - result.black_lead)
         assert candidate.black_lead == pytest.approx(shown)
 
 
-def test_the_value_of_the_position_is_the_mean_of_all_that_was_found():
+def mean_of_good_moves(result: TreeResult, values: np.ndarray) -> float:
+    """Of Black's moves, drawn to the mean of all: by their visits, 1/e of them for each percent that they win less."""
+    moves = np.flatnonzero(result.visits)
+
+    def drawn(values: np.ndarray) -> dict[int, float]:
+        mean = sum(result.visits[move] * values[move] for move in moves) / result.visits.sum()
+        return {
+            move: (result.visits[move] * values[move] + result.doubt * mean) / (result.visits[move] + result.doubt)
+            for move in moves
+        }
+
+    wins, found = drawn(result.sweep), drawn(values)
+    weights = {move: result.visits[move] * math.exp((wins[move] - max(wins.values())) / 0.01) for move in moves}
+    return sum(weights[move] * found[move] for move in moves) / sum(weights.values())
+
+
+def test_the_value_of_the_position_is_the_mean_of_what_was_found_of_good_moves():
     """Moves that were tried once or twice in playouts won or lost all of these; nobody is to believe that."""
     game = Game(9)
     result = mcts(stops_early=False).search(game, Limit(simulations=100), rng())
-    tried = result.visits > 0
-    assert result.root_wins == pytest.approx(np.average(result.sweep[tried], weights=result.visits[tried]))
+    assert result.root_wins == pytest.approx(mean_of_good_moves(result, result.sweep))
     analysis = describe_result(result, game.to_play)
     assert analysis.black_wins == result.root_wins
     assert np.nanmax(result.sweep) > result.root_wins + 0.3, "the luckiest move"
@@ -322,7 +340,10 @@ def test_the_value_of_the_position_is_the_mean_of_all_that_was_found():
 def test_the_evaluators_word_on_the_position_counts_as_one_visit():
     search = mcts(SureEvaluator(), priors="synchronous", expand_after=0, value_share=1.0, stops_early=False)
     result = search.search(Game(5), Limit(simulations=1), rng())
-    assert result.root_wins == pytest.approx((0.9 + 0.2) / 2, abs=1e-5)
+    # The position wins 0.9 and the move 0.2; both are drawn to their mean, and the move is the worse one.
+    better, worse = (0.55 + (wins - 0.55) / (1 + result.doubt) for wins in (0.9, 0.2))
+    weight = math.exp((worse - better) / 0.01)
+    assert result.root_wins == pytest.approx((better + weight * worse) / (1 + weight), abs=1e-5)
 
 
 class SureEvaluator(HashEvaluator):

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Event, Lock, Thread
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
@@ -45,6 +45,7 @@ from katachi.go.kernels.board import OFF
 from katachi.go.kernels.ladders import new_stack
 from katachi.go.kernels.playouts import random_state
 from katachi.go.kernels.values import VALUE
+from katachi.go.points import BLACK
 from katachi.search.kernels import mcts as kernels
 from katachi.search.kernels import mcts_nodes as layout
 from katachi.search.mcts_tree import MctsTree
@@ -357,6 +358,7 @@ _PREPARING_SIMULATIONS: Final = 200
 _PLAYOUT_NOISE: Final = 0.5
 _VALUE_NOISE: Final = 0.25
 _MOVE_SPREAD: Final = 0.05
+_WORSE: Final = 0.01  # by which a move is so much worse that it counts 1/e of its visits for the position
 _KERNEL_SETTINGS: Final = MctsSettings.model_fields.keys() & set(kernels.TREE.names or ())  # both have these
 
 
@@ -565,6 +567,8 @@ class MctsSearch:
         leads = self._workers.move_leads(tree.points)
         values = tree.values(leads)
         share = self.settings.value_share
+        doubt = ((1 - share) ** 2 * _PLAYOUT_NOISE**2 + share**2 * _VALUE_NOISE**2) / _MOVE_SPREAD**2
+        root = _root_values(tree, values.astype(np.float64), leads, visits, doubt)
         return TreeResult(
             move=move,
             black_wins=float(values[move]) if visits[move] else 0.5,
@@ -574,10 +578,10 @@ class MctsSearch:
             priors=tree.priors(),
             variations=variations,
             variation_visits={other: tuple(counts[: len(variations[other])]) for other, (_, counts) in lines.items()},
-            black_lead=self._workers.black_lead(),
+            black_lead=root.black_lead,
             leads=leads,
-            root_wins=_root_wins(tree, values.astype(np.float64), visits),
-            doubt=((1 - share) ** 2 * _PLAYOUT_NOISE**2 + share**2 * _VALUE_NOISE**2) / _MOVE_SPREAD**2,
+            root_wins=root.black_wins,
+            doubt=doubt,
             ownership=self._workers.ownership(tree.points),
             criticality=self._workers.criticality(tree.points),
             simulations=self._workers.simulations,
@@ -588,11 +592,35 @@ class MctsSearch:
         )
 
 
-def _root_wins(tree: MctsTree, values: Doubles, visits: Ints) -> float | None:
-    """P(Black wins) in the position: the mean of all simulations and the evaluator's value, which counts as one."""
-    found = [(1, tree.evaluation)] if tree.evaluation is not None else []
-    found += [(int(visits[move]), float(values[move])) for move in moves_of(visits > 0)]
-    return sum(weight * value for weight, value in found) / sum(weight for weight, _ in found) if found else None
+def _root_values(tree: MctsTree, values: Doubles, leads: Doubles, visits: Ints, doubt: float) -> _RootValues:
+    """P(Black wins) and Black's lead in the position: means over the simulations, in which worse moves count less.
+
+    A player chooses the best: a move that wins ``_WORSE`` less often than another counts 1/e of its visits. Values
+    are drawn to the plain means by ``doubt`` before. The evaluator's values of the position count as a visit.
+    """
+    tried = np.flatnonzero(visits)
+    counts, wins, points = visits[tried].astype(np.float64), values[tried], leads[tried]
+    if tree.evaluation is not None:
+        own = float(tree.nodes["black_lead"][tree.root]) if tree.control["knows_outcomes"][0] else np.nan
+        counts, wins, points = np.append(counts, 1), np.append(wins, tree.evaluation), np.append(points, own)
+    if not counts.size:
+        return _RootValues(None, None)
+    trust = counts / (counts + doubt)
+    wins, points = (mean + trust * (found - mean) for found in (wins, points) for mean in [_mean(found, counts)])
+    worse = np.abs(wins - (wins.max() if tree.nodes["to_play"][tree.root] == BLACK else wins.min()))
+    weights = counts * np.exp(-worse / _WORSE)
+    lead = _mean(points, weights)
+    return _RootValues(_mean(wins, weights), None if np.isnan(lead) else lead)
+
+
+def _mean(values: Doubles, weights: Doubles) -> float:
+    known = ~np.isnan(values)
+    return float(np.average(values[known], weights=weights[known])) if known.any() else np.nan
+
+
+class _RootValues(NamedTuple):
+    black_wins: float | None
+    black_lead: float | None
 
 
 @dataclass(slots=True)
