@@ -12,6 +12,7 @@ that nobody disturbs.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import signal
 import statistics
@@ -19,8 +20,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from ctypes import c_ulong
+from multiprocessing.connection import Connection
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 from katachi.arena.settings import parse_settings
 from katachi.arena.tournament import play_tournament
@@ -60,89 +63,99 @@ def measure_overhead(games: int, rounds: int, seconds: float) -> None:
 
 
 @contextmanager
-def killed_nodes(backend: Backend, every: float) -> Iterator[tuple[str, list[float]]]:
-    """A cluster of two nodes of which one is killed every so many seconds, and the times of these kills."""
-    over, kills = Event(), []
-    if backend is Backend.RAY:
-        from ray.cluster_utils import Cluster
+def killed_nodes(backend: Backend, every: float) -> Iterator[tuple[str, Callable[[], int]]]:
+    """A cluster of two nodes of which one is killed every so many seconds: its address, and the number of kills.
 
-        sizes = {"object_store_memory": 100 << 20, "include_dashboard": False, "num_cpus": 1}
-        cluster = Cluster(initialize_head=True, head_node_args=sizes)
-        nodes = [cluster.add_node(**sizes)]
-        address, close = cluster.address, cluster.shutdown
-
-        def kill() -> bool:
-            cluster.remove_node(nodes.pop(), allow_graceful=False)
-            nodes.append(cluster.add_node(**sizes))
-            return True
-    else:
-        import distributed
-
-        options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "memory_limit": 0}
-        local = distributed.LocalCluster(n_workers=2, **options)
-        address, close = local.scheduler_address, local.close
-
-        def kill() -> bool:
-            running = [nanny.pid for nanny in local.workers.values() if nanny.pid is not None]
-            if not running:  # they are just being started again
-                return False
-            os.kill(running[0], signal.SIGKILL)
-            return True
-
-    def disturb() -> None:
-        while not over.wait(every):
-            if kill():
-                kills.append(time.monotonic())
-
-    thread = Thread(target=disturb)
-    thread.start()
+    It is of a process of its own, because Ray starts nodes in a main thread alone.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    kills, over = context.Value("L", 0), context.Event()
+    process = context.Process(target=_disturb, args=(backend, every, theirs, kills, over))
+    process.start()
     try:
-        yield address, kills
+        yield ours.recv(), lambda: kills.value
     finally:
         over.set()
-        thread.join()
-        close()
+        process.join()
 
 
-def play_games(folder: Path, games: int, backend: Backend, address: str | None, enough: Callable[[], bool]) -> int:
-    """Games of a tournament, in pieces of so many until it is enough; fails if one is missing or doubled."""
-    total = 0
-    while True:
-        total += games
-        settings = parse_settings({"players": ["alp", "influence"], "games": total, "size": 9, "jobs": 2})
-        seen: list[str] = []
-        path = folder / f"tournament-{total}"
-        with use_cluster(backend, address, 2):
-            play_tournament(settings, path, lambda record, seen=seen: seen.append(record.id))
-        if len(seen) != len(set(seen)) or len(seen) != total:
-            raise SystemExit(f"{total} games, {len(seen)} records, {len(set(seen))} different ones")
-        if enough():
-            return total
+def _disturb(backend: Backend, every: float, pipe: Connection, kills: c_ulong, over: Event) -> None:
+    address, kill, close = _start_ray() if backend is Backend.RAY else _start_dask()
+    pipe.send(address)
+    while not over.wait(every):
+        kills.value += kill()
+    close()
+
+
+def _start_ray() -> tuple[str, Callable[[], bool], Callable[[], None]]:
+    from ray.cluster_utils import Cluster
+
+    sizes = {"object_store_memory": 100 << 20, "include_dashboard": False, "num_cpus": 1}
+    cluster = Cluster(initialize_head=True, head_node_args=sizes)
+    nodes = [cluster.add_node(**sizes)]
+
+    def kill() -> bool:
+        cluster.remove_node(nodes.pop(), allow_graceful=False)
+        nodes.append(cluster.add_node(**sizes))
+        return True
+
+    return cluster.address, kill, cluster.shutdown
+
+
+def _start_dask() -> tuple[str, Callable[[], bool], Callable[[], None]]:
+    import distributed
+
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "memory_limit": 0}
+    cluster = distributed.LocalCluster(n_workers=2, **options)
+
+    def kill() -> bool:
+        running = [nanny.pid for nanny in cluster.workers.values() if nanny.pid is not None]
+        if not running:  # they are just being started again
+            return False
+        os.kill(running[0], signal.SIGKILL)
+        return True
+
+    return cluster.scheduler_address, kill, cluster.close
+
+
+def play_games(folder: Path, games: int, backend: Backend, address: str | None, seed: int) -> None:
+    """A tournament; fails if a game of it is missing or doubled."""
+    settings = parse_settings({"players": ["alp", "influence"], "games": games, "size": 9, "jobs": 2, "seed": seed})
+    seen: list[str] = []
+    with use_cluster(backend, address, 2):
+        play_tournament(settings, folder, lambda record: seen.append(record.id))
+    if len(seen) != len(set(seen)) or len(seen) != games:
+        raise SystemExit(f"{games} games, {len(seen)} records, {len(set(seen))} different ones")
 
 
 def count_lost(backend: Backend, kills: int, every: float) -> None:
     expert._TOGETHER = 4
     tiny = ExpertTraining(first_model="expert-9", games=32, visits=20, quick_visits=8, seed=1)
+    games, tournaments, generations = 100, 0, 0
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         with killed_nodes(backend, every) as (address, killed):
-            games = play_games(folder, 100, backend, address, lambda: len(killed) >= kills)
-            during_games, generations = len(killed), 0
-            while len(killed) < during_games + kills or not generations:
+            while killed() < kills or not tournaments:
+                tournaments += 1
+                play_games(folder / f"tournament-{tournaments}", games, backend, address, tournaments)
+            during_games = killed()
+            while killed() < during_games + kills or not generations:
                 generations += 1
                 run = folder / f"expert-{generations}"
                 _play_generation(run, tiny.model_copy(update={"seed": generations}), backend, address)
-            during_self_play = len(killed) - during_games
+            during_self_play = killed() - during_games
         wrong = 0
-        play_games(folder / "alone", games, Backend.LOCAL, None, lambda: True)
-        for path in (folder / "alone" / f"tournament-{games}" / "games").iterdir():
-            wrong += (folder / f"tournament-{games}" / "games" / path.name).read_bytes() != path.read_bytes()
+        play_games(folder / "alone", games, Backend.LOCAL, None, 1)
+        for path in (folder / "alone" / "games").iterdir():
+            wrong += (folder / "tournament-1" / "games" / path.name).read_bytes() != path.read_bytes()
         _play_generation(folder / "alone-expert", tiny.model_copy(update={"seed": 1}), Backend.LOCAL, None)
         for path in (folder / "alone-expert" / "generation-001" / "games").iterdir():
             wrong += (folder / "expert-1" / "generation-001" / "games" / path.name).read_bytes() != path.read_bytes()
     print(
-        f"{backend}: {games} games of a tournament through {during_games} kills, {generations * tiny.games} of "
-        f"self-play through {during_self_play}: 0 lost, 0 doubled, {wrong} files other than undisturbed ones"
+        f"{backend}: {games * tournaments} games of tournaments through {during_games} kills, "
+        f"{generations * tiny.games} of self-play through {during_self_play}: 0 lost, 0 doubled; of the first "
+        f"tournament and the first games of self-play {wrong} files are other than undisturbed ones"
     )
     if wrong:
         raise SystemExit(1)

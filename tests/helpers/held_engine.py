@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from dataclasses import dataclass
@@ -28,6 +29,14 @@ class HeldJob(PrepareJob):
 def serve() -> None:
     sessions.PrepareJob = HeldJob
     main()
+
+
+class HungJob(PrepareJob):
+    """As if a library waited for something that never comes, and let no thread of Python run meanwhile."""
+
+    def run(self, report: Reporter, stop: Event) -> None:
+        report(Progress(0.25))
+        ctypes.PyDLL(None).sleep(600)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 import pytest
 
-from helpers.held_engine import GATE, HeldJob, LookingJob
+from helpers.held_engine import GATE, HeldJob, HungJob, LookingJob
 from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS
-from katachi.web import sessions
+from katachi.web import engines, sessions
 from katachi.web.engines import DecideJob, EngineError, EnginePool, EngineStopped, Position, Progress
 from katachi.web.sessions import App, GameStore, Session
 from katachi.web.table import Opponent, Phase, Seats, TableError, TableSettings, list_opponents
@@ -126,6 +126,18 @@ def test_a_killed_engine_loses_no_game_and_is_told(opponents, tmp_path):
         assert killed not in application.engines.pids
 
     run(opponents, tmp_path, scene)
+
+
+def test_a_worker_that_hangs_is_replaced(monkeypatch):
+    monkeypatch.setattr(engines, "_SILENT_WHEN_WORKING", 10**9)
+
+    async def scene():
+        pool = EnginePool(1, look_seconds=0.5)
+        with pytest.raises(EngineStopped, match="SIGKILL"):
+            await pool.run(HungJob("alp", 5))
+        pool.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 120))
 
 
 @pytest.mark.parametrize("sent", [signal.SIGSTOP, signal.SIGKILL])

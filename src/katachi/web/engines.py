@@ -399,8 +399,8 @@ def _at_rank(evaluators: dict[str, Evaluator], rank: int | None) -> dict[str, Ev
 
 _PATIENCE: Final = 5.0  # seconds for a player that was asked to stop; then its process is ended
 _SECONDS_BETWEEN_LOOKS: Final = 1.5  # whether all workers are alive
-_SILENT_WHEN_STOPPED: Final = 2  # looks in a row
-_SILENT_WHEN_HUNG: Final = 20  # a library that is being loaded may keep all threads waiting for a while
+_SILENT_WHEN_RESTING: Final = 2  # looks in a row
+_SILENT_WHEN_WORKING: Final = 20  # a library that is being loaded may keep all other threads waiting for a while
 MOST_PER_USER: Final = 2  # thoughts at a time: a move, and something to look at
 
 
@@ -422,6 +422,7 @@ class _Worker:
         self._pipe: Connection = ours
         self._life: c_ulong = context.Value("L", 0, lock=False)
         self._seen = self._silent = 0
+        self._used: int | None = None
         arguments = (theirs, self._life, seconds / 4)
         self.process: BaseProcess = context.Process(target=serve, args=arguments, daemon=True, name="katachi-engine")
         self.process.start()
@@ -432,17 +433,21 @@ class _Worker:
         life = self._life.value
         self._silent = self._silent + 1 if 0 < life == self._seen else 0
         self._seen = life
-        if not self.process.is_alive() or self._silent >= _SILENT_WHEN_HUNG:
+        used, self._used = self._used, self._cpu_time()
+        if not self.process.is_alive() or self._silent >= _SILENT_WHEN_WORKING:
             return True
-        return self._silent >= _SILENT_WHEN_STOPPED and self._is_stopped()
+        return self._silent >= _SILENT_WHEN_RESTING and used == self._used is not None
 
-    def _is_stopped(self) -> bool:
-        """Whether the system says that it does not run at all; not every system does."""
+    def _cpu_time(self) -> int | None:
+        """How much all of its threads have worked; None if one waits for a core or a disk, or nobody knows."""
         try:
-            status = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8", errors="replace")
+            stats = [file.read_text(errors="replace") for file in Path(f"/proc/{self.process.pid}/task").glob("*/stat")]
         except OSError:
-            return False
-        return status.rpartition(")")[2].split()[0] in ("T", "t")
+            return None
+        threads = [stat.rpartition(")")[2].split() for stat in stats]  # state, …, user and system time
+        if not threads or any(thread[0] in "RD" for thread in threads):
+            return None
+        return sum(int(thread[11]) + int(thread[12]) for thread in threads)
 
     def ask(self, job: Job, report: Callable[[Any], None]) -> Done:
         """Do a job; blocks, so it is called in a thread. Raises EngineStopped if the process ends."""
