@@ -184,6 +184,35 @@ def test_the_rank_slider_shows_what_others_would_play(visit, pictures):
         keep(page, pictures / f"rank-{rank}.png")
 
 
+def test_one_position_is_seen_in_four_ways(visit, pictures):
+    """A stone on one board is a stone on all; beginners are thought to play otherwise than the strongest."""
+    page = visit("/models")
+    boards = page.locator(".k-ways > div")
+    assert boards.count() == 4
+
+    def wait_for(count: int) -> None:
+        for number in range(4):
+            boards.nth(number).locator("[data-heat]").first.wait_for(state="attached")
+            assert boards.nth(number).locator("[data-stone]").count() == count
+
+    wait_for(6)
+    strongest = boards.nth(1).locator("[data-heat] text").all_text_contents()
+    page.get_by_role("button", name="20k").click()
+    page.wait_for_function(
+        "before => { const board = document.querySelectorAll('.k-ways > div')[1];"
+        " const now = [...board.querySelectorAll('[data-heat] text')].map(text => text.textContent);"
+        " return now.length > 0 && now.join() !== before.join(); }",
+        arg=strongest,
+    )
+    border = boards.nth(2).locator(".kb-border")
+    border.click(position={"x": 1, "y": 1}, force=True)
+    page.wait_for_function("document.querySelectorAll('.k-ways [data-stone]').length === 28")
+    wait_for(7)
+    keep(page, pictures / "four-ways.png")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("document.querySelectorAll('.k-ways [data-stone]').length === 24")
+
+
 def policy_of(page, rank: int):
     seen = look_at(saved_record(page), "level-10", rank)
     return next(layer for layer in seen.layers if layer.name == "policy")
@@ -399,6 +428,7 @@ def test_pages_can_be_used_without_seeing_them(visit, server):
         "/",
         "/games",
         "/puzzles",
+        "/models",
         "/models/shapes-5",
         "/runs",
         "/learn",

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from katachi.analysis.explaining import find_region
 from katachi.analysis.records import MoveRecord, PositionRecord
 from katachi.core.contracts import Limit
-from katachi.core.drawing import DrawRequest, Figure, Section, draw_model
+from katachi.core.drawing import DrawRequest, Figure, Layer, Section, draw_model
 from katachi.core.models import describe_card, open_model, pretrained_models
 from katachi.core.registry import system_of_card, systems
 from katachi.core.training import Choice
@@ -26,6 +26,7 @@ from katachi.go.diagrams import draw_svg
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, format_vertex, parse_vertex
 from katachi.sgf import SgfError, load_sgf
+from katachi.sgf.record import parse_grade
 from katachi.web import texts, widgets
 from katachi.web.engines import EngineError, LayersJob, Position, Seen
 from katachi.web.game_page import draw_layer
@@ -374,6 +375,7 @@ def build_models_page(application: App, request: Request) -> None:
     with widgets.page_frame(request, texts.MODELS_PAGE, here="/models"), ui.element("div").classes("k-main k-stack"):
         heading(texts.MODELS_PAGE, 1, "k-title")
         ui.label(texts.MODELS_LEAD).classes("k-soft")
+        FourBoards(application, widgets.user_of(request))
         for title, names in group_models().items():
             with widgets.section(title, "k-card k-games"):
                 heading(title, 2)
@@ -465,19 +467,121 @@ class TryBoard:
         self._draw()
 
     def _draw(self) -> None:
-        game, layers = self._game, {} if self._seen is None else {one.name: one for one in self._seen.layers}
-        picture = Picture(game.size, game.board.stones, game.last_move, game.to_play, description=texts.TRY)
+        layers = {} if self._seen is None else {one.name: one for one in self._seen.layers}
         shown = next((name for name in (self._layer, *_FIRST_LAYERS) if name in layers), None)
         if shown is not None:
-            under, over = draw_layer(layers[shown])
-            picture = replace(picture, under=under, over=over)
             self._legend.set_text(layers[shown].legend)
-        self._board.show(picture)
+        self._board.show(_draw_position(self._game, layers.get(shown or "")))
         self._chips.clear()
         with self._chips:
             for name, layer in layers.items():
                 chip = widgets.quiet_button(layer.title, partial(self._choose, name)).classes("k-chip")
                 widgets.mark_chosen(chip, name == shown)
+
+
+def _draw_position(game: Game, layer: Layer | None) -> Picture:
+    picture = Picture(game.size, game.board.stones, game.last_move, game.to_play, description=texts.TRY)
+    if layer is None:
+        return picture
+    under, over = draw_layer(layer)
+    return replace(picture, under=under, over=over)
+
+
+class _Way(NamedTuple):
+    """A model, what its system learns, and the layer of the board that shows it best."""
+
+    model: str
+    layer: str
+    text: str
+
+
+_WAYS: Final = (
+    _Way("shapes-9", "shapes", texts.LEARNED_SHAPES),
+    _Way("policy-9", "policy", texts.LEARNED_MOVES),
+    _Way("territory-9", "territory", texts.LEARNED_TERRITORY),
+    _Way("crbm-9", "wins", texts.LEARNED_FEATURES),
+)
+_RANKS: Final = ("20k", "10k", "1d", "5d", "9d")
+_OPENING: Final = ("E5", "C3", "G7", "C6", "F3", "C7")  # so that there is something to see
+
+
+class FourBoards:
+    """One position on four boards, each as a model of another system sees it; a stone on one is a stone on all."""
+
+    def __init__(self, application: App, user: str) -> None:
+        self._app, self._user, self._rank, self._asked = application, user, _RANKS[-1], 0
+        self._game = Game(_USUAL_SIZE)
+        for vertex in _OPENING:
+            self._game.play(parse_vertex(vertex, _USUAL_SIZE))
+        self._boards: dict[_Way, tuple[BoardElement, ui.label]] = {}
+        self._chips: dict[str, ui.button] = {}
+        with widgets.section(texts.FOUR_WAYS, "k-stack k-tight"):
+            heading(texts.FOUR_WAYS, 2)
+            ui.label(texts.FOUR_WAYS_MORE).classes("k-soft")
+            with ui.element("div").classes("k-ways"):
+                for way in _WAYS:
+                    self._add_board(way)
+            with ui.element("div").classes("k-bar"):
+                widgets.quiet_button(texts.UNDO, self._undo)
+                widgets.quiet_button(texts.CLEAR, self._clear)
+        self._choose_rank(self._rank)
+
+    def _add_board(self, way: _Way) -> None:
+        with ui.element("div").classes("k-card k-stack k-tight"):
+            heading(system_of_card(open_model(_find(way.model)).card.kind).title, 3)
+            ui.label(way.text).classes("k-small k-way-text")
+            self._boards[way] = BoardElement(self._play), ui.label().classes("k-small k-soft").props("aria-live=polite")
+            if way.layer == "policy":
+                with ui.element("div").classes("k-layers"):
+                    ui.label(texts.BY_RANK).classes("k-small")
+                    for rank in _RANKS:
+                        self._chips[rank] = widgets.quiet_button(rank, partial(self._choose_rank, rank)).classes(
+                            "k-chip"
+                        )
+            ui.link(texts.LEARNED.format(name=way.model), f"/models/{way.model}").classes("k-small")
+
+    def _choose_rank(self, rank: str) -> None:
+        self._rank = rank
+        for name, chip in self._chips.items():
+            widgets.mark_chosen(chip, name == rank)
+        self._begin_looking()
+
+    def _play(self, point: int) -> None:
+        if self._game.why_illegal(point) is None:
+            self._game.play(point)
+            self._begin_looking()
+
+    def _undo(self) -> None:
+        if self._game.steps:
+            self._game.undo()
+            self._begin_looking()
+
+    def _clear(self) -> None:
+        self._game = Game(self._game.size)
+        self._begin_looking()
+
+    def _begin_looking(self) -> None:
+        for board, _ in self._boards.values():
+            board.show(_draw_position(self._game, None))
+        self._asked += 1
+        ui.timer(0.0, partial(self._look, self._asked), once=True)
+
+    async def _look(self, asked: int) -> None:
+        """Ask one model after the other; whoever puts another stone meanwhile is not interested any more."""
+        position = Position.of(self._game)
+        for way, (board, legend) in self._boards.items():
+            job = LayersJob(way.model, position, Limit(seconds=_SECONDS_TO_SEE), parse_grade(self._rank))
+            try:
+                seen: Seen = await self._app.engines.run(job, user=self._user)
+            except EngineError as error:
+                legend.set_text(texts.PLAYER_FAILED.format(player=way.model, reason=error))
+                continue
+            if asked != self._asked:
+                return
+            for layer in seen.layers:
+                if layer.name == way.layer:
+                    board.show(_draw_position(self._game, layer))
+                    legend.set_text(layer.legend)
 
 
 def _add_figure(figure: Figure) -> None:

@@ -243,6 +243,19 @@ GRAPH_LEGEND: Final = ("Black’s win rate", "score")
 # Models
 MODELS_PAGE: Final = "Models"
 MODELS_LEAD: Final = "Four ways to learn Go. Each model is a board to try it on, with what it has learned below."
+FOUR_WAYS: Final = "One position, seen in four ways"
+FOUR_WAYS_MORE: Final = "Put a stone on any of the boards, black and white in turn, and watch what changes on all."
+LEARNED_SHAPES: Final = (
+    "Every small pattern of stones has a weight, learned by playing against itself; their sum says who wins."
+)
+LEARNED_MOVES: Final = "A deep network has seen which moves people play. Ask it for beginners, or for the strongest."
+LEARNED_TERRITORY: Final = (
+    "A network that hands messages across the board has learned from finished games who owns each point."
+)
+LEARNED_FEATURES: Final = (
+    "Features of boards that nobody named were found first; playing against itself then weighed them."
+)
+BY_RANK: Final = "Moves of a"
 LEARNED: Final = "What {name} has learned"
 NO_MODEL: Final = "There is no such model here."
 CURVES: Final = "How it learned"
