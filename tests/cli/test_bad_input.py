@@ -21,7 +21,7 @@ TABLE = {
     f"train shapes --set test_games={HUGE}": "test_games: Input should be less than",
     f"train shapes --set evaluate_every={HUGE}": "evaluate_every: Input should be less than",
     f"train shapes --runs {HUGE}": "--runs: Input should be",
-    f"train shapes --jobs {HUGE}": "--jobs: Input should be",
+    f"train shapes --jobs {HUGE}": "is not between 0 and 1,024",
     "train shapes --set average_from=nan": "average_from: ",
     "train shapes --set stepsize=0.1": "there is no setting stepsize; did you mean step_size?",
     "train shapes --resume empty": "empty is not a run that could be resumed",

@@ -666,7 +666,7 @@ def train_on_cluster(
 ) -> Iterator[Path]:
     """Let a cluster train in folders with their settings; gives each when all that was learned is there.
 
-    A node goes on with what a folder holds, and sends its files when it is through; one that is lost has learned for
+    A node continues from what a folder holds, and sends its files when it is through; one that is lost has learned for
     nothing. The same training on this machine, which has nothing left to do, then shows what was measured.
     """
     for path, settings in runs.items():
