@@ -114,6 +114,32 @@ def test_match(tmp_path, jobs):
     assert (folder / "games.jsonl").read_text().splitlines()[: len(kept)] == kept
 
 
+@pytest.mark.parametrize(("backend", "module"), [("ray", "ray"), ("dask", "distributed")])
+def test_a_cluster_of_its_own(tmp_path, backend, module, monkeypatch):
+    pytest.importorskip(module, reason=f"{backend} is not installed")
+    monkeypatch.setenv("KATACHI_STARTED_BY", str(tmp_path))
+    (tmp_path / "t.toml").write_text(TOURNAMENT)
+    command = ["tournament", "t.toml", "--run", "run", "--backend", backend, "--jobs", "2"]
+    stopped = interrupt(*command, folder=tmp_path, sign="run/games/*.sgf")
+    assert stopped.resume == command
+    until = time.monotonic() + LONG
+    while (left := processes_with(f"KATACHI_STARTED_BY={tmp_path}")) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert left == []
+
+
+def processes_with(setting: str) -> list[str]:
+    """The commands of all processes with this in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if setting.encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue  # it has ended, or is another user's
+    return found
+
+
 def test_import(tmp_path):
     rng = np.random.default_rng(1)
     record = random_record(rng, 5, 400)

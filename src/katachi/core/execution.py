@@ -539,6 +539,8 @@ def _perform_on_ray(payload: bytes) -> bytes:
 class _Dask:
     """Tasks of workers with one thread each, which a nanny starts again; Dask itself repeats what is lost."""
 
+    _DEAF: Final = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C is for the head, who ends all
+
     def __init__(self, address: str | None, jobs: int) -> None:
         self._dask = dask = _import("distributed", "dask")
         _knock(address, "Dask scheduler")
@@ -546,7 +548,7 @@ class _Dask:
         if address is None:
             count = jobs or usable_cores()
             options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "memory_limit": 0}
-            self._cluster = dask.LocalCluster(n_workers=count, processes=True, **options)
+            self._cluster = dask.LocalCluster(n_workers=count, processes=True, preload=self._DEAF, **options)
         try:
             self._client = dask.Client(self._cluster or address, timeout=30)
         except (OSError, ValueError) as error:
