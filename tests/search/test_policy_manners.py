@@ -144,6 +144,21 @@ def test_plays_on_where_the_pass_would_lose_something():
     assert choose(Knowing(owners, np.full(49, -0.9)), game).move != PASS, "all of Black's stones would die"
 
 
+@pytest.mark.parametrize(("cost", "passes"), [(1.5, True), (2.5, False)])
+def test_a_pass_that_costs_points_is_not_the_end(cost, passes):
+    class Fearing(Knowing):
+        def at_komi(self, komi):
+            return self
+
+        def predict_outcome(self, boards):
+            found = super().predict_outcome(boards)
+            to_play = np.array([board.to_play for board in boards])
+            return found._replace(black_lead=found.black_lead - np.float32(cost) * (to_play == WHITE))
+
+    evaluator = Fearing(knowing(FINISHED, [DEAD_STONE]).owners[BLACK], komi=5.5)
+    assert (choose(evaluator, set_up(FINISHED, CHINESE, 5.5)).move == PASS) is passes
+
+
 @pytest.mark.parametrize(("komi", "share", "passes"), [(5.5, 0.7, True), (5.5, 0.5, False), (9.5, 0.7, False)])
 def test_who_is_behind_must_be_the_surer(komi, share, passes):
     owners = share * area(Board.parse(FINISHED), [DEAD_STONE])

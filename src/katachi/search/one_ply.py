@@ -261,14 +261,16 @@ def liberties_after(game: Game, move: int, color: int) -> int:
 #
 # Moves that fill an eye of one's own are never played, and superko is respected. It passes
 # - where nothing else is left, or the opponent has passed and counting now would win;
-# - where the game is settled: by the evaluator's ownership, before and after the pass, or else by playouts. Dead stones
-#   that would not be taken off at the end, by the rules or because playouts take them for alive, are captured first;
+# - where the game is settled: by the evaluator's ownership, before and after the pass, which costs no points, or else
+#   by playouts. Dead stones that would not be taken off at the end, by the rules or because playouts take them for
+#   alive, are captured first;
 # - in a game of more than three moves for every point, in answer to a pass. There it also repeats no position, whatever
 #   the ko rule.
 
 _MOVES_PER_POINT: Final = 3  # of a long game
 _URGENT: Final = 0.5  # the share in the policy of a move that comes before a pass, unless the opponent has passed
 _ANSWER: Final = 0.25  # the same of a move near the last one of the opponent: a territory must be defended
+_WORTH_A_MOVE: Final = 2.0  # points that a pass may cost by the evaluator's word: estimates of a lead differ by one
 _GLANCE: Final = 50  # playouts that show whether it is worth to ask for more
 _OWN_TURNS: Final = 3  # in succession, at which a game must be lost
 _HOPELESS: Final = 2.0  # standard deviations of the score that a lead is away
@@ -364,7 +366,10 @@ class PolicySearch:
         if dead is None:
             return None
         if isinstance(evaluator, OutcomeEvaluator):
-            ownership = evaluator.ownership([after(game.board, PASS)])[0]
+            found = evaluator.predict_outcome([game.board, after(game.board, PASS)])
+            if (found.black_lead[0] - found.black_lead[1]) * game.to_play > _WORTH_A_MOVE:
+                return None
+            ownership = found.ownership[1]
         else:
             ownership = estimate_status(game.board).ownership
         return dead if dead_when_settled(game, ownership) == dead else None
