@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup setup-dev system demo play test lint bench fuzz mutants sbom docs site pictures models wheel clean
+.PHONY: help setup setup-dev system demo play test lint warmup bench fuzz mutants sbom docs site pictures models wheel clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -59,8 +59,11 @@ lint: setup-dev
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo 2>/dev/null | tail -n 1
 
-test: setup-dev system lint
+warmup: setup
 	@$(KATACHI) warmup
+
+test: setup-dev system
+	@$(MAKE) --no-print-directory -j2 lint warmup
 	@$(BIN)/python -m pytest -q -n $(CORES)
 
 bench: setup
