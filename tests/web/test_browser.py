@@ -416,6 +416,21 @@ def test_the_editor_on_a_small_screen_by_touch(visit, pictures):
     assert record.root.children[0].children[0].properties == {"AW": ["ed"], "TR": ["fd"]}
 
 
+def test_a_pupil_shows_its_shapes_and_values_while_it_plays(visit, pictures):
+    page = visit("/learn")
+    page.get_by_label("games").press("Home")  # the shortest lesson
+    page.get_by_role("button", name="Begin the lesson").click()
+    page.get_by_text("Done:").wait_for()
+    board = page.locator(".k-live")
+    board.locator("rect[data-heat]").first.wait_for(state="attached")  # colors of shapes
+    numbers = [int(text) for text in board.locator("g[data-heat] text").all_text_contents()]
+    assert numbers
+    assert all(0 <= number <= 100 for number in numbers)
+    page.get_by_label("Speed").press("End")
+    page.wait_for_function("document.querySelectorAll('.k-live [data-stone]').length > 4")
+    keep(page, pictures / "lesson.png")
+
+
 def test_pages_can_be_used_without_seeing_them(visit, server):
     """No serious fault by axe-core, which is not part of this repository: ``npm install axe-core``, or KATACHI_AXE."""
     axe = Path(os.environ.get("KATACHI_AXE", "node_modules/axe-core/axe.min.js"))

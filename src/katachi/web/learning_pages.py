@@ -33,7 +33,7 @@ from katachi.web.game_page import draw_layer
 from katachi.web.review import Lost, Review, list_alternatives
 from katachi.web.security import show_plainly
 from katachi.web.sessions import PUPIL, App, GameStore, find_lesson
-from katachi.web.table import BoardElement, Opponent, Picture, Seats, TableError, TableSettings
+from katachi.web.table import BoardElement, Opponent, Picture, Seats, Spot, TableError, TableSettings
 from katachi.web.widgets import heading
 
 _MOST_MARKERS: Final = 10  # of a slider
@@ -90,9 +90,9 @@ class LessonView:
                 self._begin = widgets.main_button(texts.TEACH, self._teach)
                 self._stop = widgets.quiet_button(texts.STOP, self._end)
                 self._play = widgets.quiet_button(texts.PLAY_PUPIL, self._play_pupil)
-            LiveBoard(application, user)
-        with ui.element("section").classes("k-card k-stack"):
             self._curve = ui.html("", sanitize=False).classes("k-chart")  # drawn by us, every text in it escaped
+        with ui.element("section").classes("k-card k-stack"):
+            LiveBoard(application, user)
             heading(texts.STRONGEST, 2)
             self._shapes = ui.element("div").classes("k-figures")
         self._lesson.watchers.append(self.refresh)
@@ -136,7 +136,7 @@ class LessonView:
 
 
 class LiveBoard:
-    """The pupil as it is now, playing against itself slowly enough to be watched; it shows what it thinks of moves."""
+    """The pupil as it is now, playing against itself slowly enough to be watched, with its shapes and its values."""
 
     def __init__(self, application: App, user: str) -> None:
         self._app = application
@@ -183,10 +183,11 @@ class LiveBoard:
         game = self._game
         picture = Picture(size=game.size, stones=game.board.stones, last=game.last_move, coordinates=False)
         picture = replace(picture, description=texts.LIVE)
-        layer = next((one for one in seen.layers if one.name == "wins"), None) if seen is not None else None
-        if layer is not None:
-            under, over = draw_layer(layer)
-            picture = replace(picture, under=under, over=over)
+        layers = {} if seen is None else {one.name: one for one in seen.layers}
+        if "shapes" in layers and "wins" in layers:
+            labels = enumerate(layers["wins"].labels or ())
+            over = [Spot(point, "#fdfcf6", 0.6, text, radius=12.0) for point, text in labels if text]
+            picture = replace(picture, under=draw_layer(layers["shapes"])[0], over=over)
             self._said.set_text(texts.LIVE_MORE)
         self._board.show(picture)
 

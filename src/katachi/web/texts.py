@@ -294,7 +294,10 @@ PUZZLE_GAME: Final = "The game that this is from"
 # Teaching
 LIVE: Final = "What it plays now"
 LIVE_LATER: Final = "It plays here against itself as soon as it has learned something."
-LIVE_MORE: Final = "It plays against itself. Numbers: how often it believes to win after a move there, in percent."
+LIVE_MORE: Final = (
+    "It plays against itself. Blue: its shapes there speak for Black; crimson: for White. "
+    "Numbers: how often it believes to win after a move there, in percent."
+)
 SPEED: Final = "Speed"
 LEARN_PAGE: Final = "Teach"
 LEARN_TITLE: Final = "Teach a pupil"
