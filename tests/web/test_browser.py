@@ -296,6 +296,36 @@ def test_a_dirty_record_is_opened_walked_reviewed_and_saved(visit, tmp_path, pic
     assert "SBKV" not in plain.root.children[0].properties
 
 
+def test_the_browser_fetches_a_record_from_another_site(visit, server):
+    """If that site allows it; no other page may connect to one, and the server never does."""
+    page = visit()
+    asked = []
+
+    def answer(route) -> None:
+        asked.append(route.request)
+        allowed = "*" if "open" in route.request.url else "https://games.example"
+        route.fulfill(body="(;SZ[9]PB[Ann];B[ee];W[cc])", headers={"access-control-allow-origin": allowed})
+
+    page.route(re.compile("^https://games"), answer)
+    for name in ("closed", "open"):
+        page.goto(server.at("/"))
+        wait_until_live(page)
+        page.get_by_label("Or the web address of one").fill(f"https://games.example/{name}.sgf")
+        page.get_by_role("button", name="Open", exact=True).click()
+        if name == "closed":
+            page.get_by_text("Your browser may not read that file").wait_for()
+    page.wait_for_url("**/game/*")
+    wait_until_live(page)
+    assert len(saved_record(page).replay().moves) == 2
+    assert len(asked) == 2
+    assert not any("cookie" in request.headers or "referer" in request.headers for request in asked)
+    with pytest.raises(Exception, match="Failed to fetch"):
+        page.evaluate("fetch('https://games.example/open.sgf')")
+    page.goto(server.at("/fetch?address=http://127.0.0.1:1/open.sgf"))
+    page.get_by_text("Your browser may not read that file").wait_for()
+    assert len(asked) == 2
+
+
 # Black wastes a move at the edge, and so does White.
 BLUNDERS = "(;SZ[9]KM[7]RU[Chinese]PB[Ann]PW[Ben];B[ee];W[ge];B[ai];W[gc];B[eg];W[ia])"
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from nicegui import events, ui
 from starlette.requests import Request
@@ -260,12 +261,19 @@ class _Records:
                 .props('accept=".sgf,.mgt,.gz,.zip" flat')
                 .on("rejected", lambda: ui.notify(texts.TOO_LARGE, type="warning"))
             )
+            with ui.element("div").classes("k-row k-nowrap"):
+                self._address = ui.input(texts.FETCH).props("outlined dense type=url").classes("k-grow")
+                self._address.on("keydown.enter", self._fetch)
+                quiet_button(texts.OPEN, self._fetch)
             with ui.element("div").classes("k-row"):
                 quiet_button(texts.EMPTY_BOARD, self._open_empty, icon="grid_on")
                 self._size = select(list(SIZES), 19, texts.BOARD).style("width: 6rem")
         self._choice = ui.dialog()
         name = json.dumps(texts.DROP)
         ui.context.client.on_connect(lambda: ui.run_javascript(_NAME_UPLOAD.replace("NAME", name)))
+
+    def _fetch(self) -> None:
+        ui.navigate.to(f"/fetch?{urlencode({'address': (self._address.value or '').strip()})}")
 
     async def _take(self, event: events.UploadEventArguments) -> None:
         self._upload.reset()
