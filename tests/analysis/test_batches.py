@@ -244,6 +244,14 @@ def test_a_review_says_what_the_analysis_of_a_file_says(tmp_path):
     assert [reviewed[line.turn].model_copy(update={"game": "game"}) for line in lines] == lines
 
 
+def test_a_slow_machine_finds_the_same(monkeypatch):
+    settings = JudgeSettings(player="level-10", simulations=200)
+    record = parse_sgf("(;SZ[9]KM[7];B[ee];W[ge];B[ai];W[gc])")[0]
+    usual = [step.changed for step in review_game(record, settings)]
+    monkeypatch.setattr("katachi.search.mcts._REPORT_SECONDS", 0.0)  # who watches would get a result at every turn
+    assert [step.changed for step in review_game(record, settings)] == usual
+
+
 def test_depths_do_not_vary_where_nothing_says_how_long_a_search_is():
     first = [PositionRecord(game="", turn=0, node=0, to_play="black", black_wins=0.5)]
     assert choose_depths(first, Limit(simulations=80), 1) == [10]
