@@ -10,9 +10,11 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import numpy as np
 from nicegui import events, ui
 from starlette.requests import Request
 
+from katachi.go.diagrams import Diagram, draw_svg
 from katachi.go.points import max_fixed_handicap
 from katachi.go.rules import NAMED_RULES
 from katachi.players.specs import bundled_players, default_player
@@ -33,7 +35,6 @@ from katachi.web.table import (
 )
 from katachi.web.widgets import (
     ask,
-    draw_thumbnail,
     enter_game,
     heading,
     icon_button,
@@ -337,7 +338,8 @@ class GameCards:
         facts = " · ".join((f"{table.size}×{table.size}", outcome, *((texts.REVIEWED,) if table.is_reviewed else ())))
         with ui.element("div").classes("k-game") as card:
             with ui.link(target=f"/game/{table.name}").classes("k-thumb").props('tabindex="-1" aria-hidden="true"'):
-                ui.html(draw_thumbnail(table.stones, table.size), sanitize=False)  # drawn by us, without any text
+                stones = Diagram(table.size, np.array(table.stones, np.int8))
+                ui.html(draw_svg(stones, cell=10, coordinates=False), sanitize=False)  # drawn by us, without any text
             with ui.element("div").classes("k-game-text"):
                 ui.link(title, f"/game/{table.name}")
                 ui.label(facts).classes("k-soft k-small")
