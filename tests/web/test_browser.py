@@ -310,7 +310,7 @@ def test_the_browser_fetches_a_record_from_another_site(visit, server):
     for name in ("closed", "open"):
         page.goto(server.at("/"))
         wait_until_live(page)
-        page.get_by_label("Or the web address of one").fill(f"https://games.example/{name}.sgf")
+        page.get_by_label("Or a web address").fill(f"https://games.example/{name}.sgf")
         page.get_by_role("button", name="Open", exact=True).click()
         if name == "closed":
             page.get_by_text("Your browser may not read that file").wait_for()
@@ -461,12 +461,24 @@ def test_a_pupil_shows_its_shapes_and_values_while_it_plays(visit, pictures):
     keep(page, pictures / "lesson.png")
 
 
-def test_pages_can_be_used_without_seeing_them(visit, server):
+LOOKS = {  # zoomed to 200 %, a window has half as many points
+    "light": {"viewport": {"width": 1280, "height": 800}},
+    "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+    "zoomed": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
+    "upright": {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"},
+    "sideways": {"viewport": {"width": 800, "height": 360}},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_pages_can_be_used_without_seeing_them(visit, server, look):
     """No serious fault by axe-core, which is not part of this repository: ``npm install axe-core``, or KATACHI_AXE."""
     axe = Path(os.environ.get("KATACHI_AXE", "node_modules/axe-core/axe.min.js"))
     if not axe.is_file():
         pytest.skip("axe-core is not installed")
-    page = visit("/new?player=alp&size=9")
+    page = visit("/new?player=alp&size=9", reduced_motion="reduce", **LOOKS[look])
+    click_point(page, 40)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
     found = {}
     for path in (
         page.url.removeprefix(server.at("")),
@@ -480,8 +492,14 @@ def test_pages_can_be_used_without_seeing_them(visit, server):
     ):
         page.goto(server.at(path))
         wait_until_live(page)
+        page.wait_for_function("[...document.querySelectorAll('.q-uploader__input')].every(field => field.ariaLabel)")
         page.evaluate(axe.read_text(encoding="utf-8"))
         violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)")
-        found[path] = [fault["id"] for fault in violations if fault["impact"] in ("serious", "critical")]
+        found[path] = [
+            (fault["id"], [node["target"] for node in fault["nodes"]])
+            for fault in violations
+            if fault["impact"] in ("serious", "critical")
+        ]
         assert page.locator("main").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
     assert not any(found.values()), found

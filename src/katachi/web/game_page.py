@@ -14,7 +14,6 @@ from nicegui.element import Element
 from starlette.requests import Request
 
 from katachi.analysis.layers import LAYERS, LayerKind
-from katachi.analysis.words import describe_move
 from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.core.drawing import Layer, Style
 from katachi.go.game import Game
@@ -24,7 +23,7 @@ from katachi.sgf.record import format_grade
 from katachi.web import table as editing
 from katachi.web import texts
 from katachi.web.engines import EngineError, LayersJob, Position, Seen
-from katachi.web.review import ReviewPanel, show_alternatives
+from katachi.web.review import ReviewPanel, explain_mistake, show_alternatives
 from katachi.web.sessions import Choices, Session, share_path
 from katachi.web.table import (
     BoardElement,
@@ -63,8 +62,6 @@ _STEPS: Final = {"back": -1, "forward": 1, "back10": -10, "forward10": 10, "firs
 _ICONS: Final = {"first": "first_page", "back": "chevron_left", "forward": "chevron_right", "last": "last_page"}
 _MOST_CHIPS: Final = 12
 _MOST_REPAIRS: Final = 50
-
-
 _MOST_IN_TREE: Final = 400  # nodes
 
 
@@ -646,7 +643,7 @@ class TeachCard:
         held = self._session.held
         self._card.set_visibility(held is not None)
         if held is not None and held[1].move is not None:
-            self._text.set_text(" ".join([*describe_move(held[1].move)[:2], texts.WHAT_NOW]))
+            self._text.set_text(f"{explain_mistake(held[1].move)} {texts.WHAT_NOW}")
 
 
 class EndCard:
@@ -725,7 +722,7 @@ class GameView:
                 heading(_title(session.table.opened.record), 1, "kb-spoken")
                 self._board = BoardElement(self._click, self._command)
                 self._record_panel.build_nav()
-                self._graph_place = ui.element("div")
+                self._graph_place = ui.element("div").classes("k-graph")
             with ui.element("div").classes("k-side"):
                 self._build_side()
         if session.table.clock.is_used:

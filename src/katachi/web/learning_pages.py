@@ -93,7 +93,7 @@ class LessonView:
             self._curve = ui.html("", sanitize=False).classes("k-chart")  # drawn by us, every text in it escaped
         with ui.element("section").classes("k-card k-stack"):
             LiveBoard(application, user)
-            heading(texts.STRONGEST, 2)
+            self._strongest = heading(texts.STRONGEST, 2)
             self._shapes = ui.element("div").classes("k-figures")
         self._lesson.watchers.append(self.refresh)
         self.refresh()
@@ -118,6 +118,8 @@ class LessonView:
         self._status.set_text(lesson.notice or self._describe())
         points = tuple((float(one.games), one.wins) for one in lesson.progress)
         self._curve.set_content(widgets.draw_chart([widgets.Curve(texts.WINS_AGAINST_ALP, points)] if points else []))
+        self._curve.set_visibility(bool(points))
+        self._strongest.set_visibility(bool(points))
         self._shapes.clear()
         with self._shapes:
             for figure in lesson.progress[-1].figures if lesson.progress else ():
@@ -529,9 +531,9 @@ class FourBoards:
 
     def _add_board(self, way: _Way) -> None:
         with ui.element("div").classes("k-card k-stack k-tight"):
-            heading(system_of_card(open_model(_find(way.model)).card.kind).title, 3)
-            ui.label(way.text).classes("k-small k-way-text")
             self._boards[way] = BoardElement(self._play), ui.label().classes("k-small k-soft").props("aria-live=polite")
+            heading(system_of_card(open_model(_find(way.model)).card.kind).title, 3)
+            ui.label(way.text).classes("k-small")
             if way.layer == "policy":
                 with ui.element("div").classes("k-layers"):
                     ui.label(texts.BY_RANK).classes("k-small")

@@ -27,7 +27,7 @@ from katachi.analysis.records import (
     PositionRecord,
     find_mistakes,
 )
-from katachi.analysis.words import describe_models, describe_move, describe_position, describe_value
+from katachi.analysis.words import describe_answer, describe_loss, describe_models, describe_position, describe_value
 from katachi.core.cards import Strict
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from katachi.sgf import Node, SgfGame, format_sgf
@@ -631,4 +631,9 @@ def describe_turn(review: Review, turn: int | None) -> str:
         return texts.NOT_YET
     if (move.sure_loss or 0.0) < LEAST_MISTAKE:
         return texts.NO_MISTAKE.format(color=move.color.capitalize(), move=move.move)
-    return " ".join(describe_move(move)[:2])
+    return explain_mistake(move)
+
+
+def explain_mistake(move: MoveRecord) -> str:
+    """What a move lost, what was better, and what the opponent does to it, if that can be seen."""
+    return " ".join(filter(None, (describe_loss(move), describe_answer(move))))
