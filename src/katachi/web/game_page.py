@@ -699,9 +699,11 @@ def build_game_page(session: Session, request: Request) -> None:
     record = session.table.opened.record
     with page_frame(request, _title(record)):
         view = GameView(session)
-    # Not before the page is live: who only fetches it changes nothing.
-    ui.context.client.on_connect(lambda: session.watch(view.refresh))
-    ui.context.client.on_delete(view.close)
+    client = ui.context.client
+    # Not before the page is live: who only fetches it changes nothing. And not while it is away: others want to think.
+    client.on_connect(lambda: session.watch(view.refresh))
+    client.on_disconnect(lambda: None if client.has_socket_connection else session.leave(view.refresh))
+    client.on_delete(view.close)
 
 
 def _title(record: SgfGame) -> str:
@@ -763,7 +765,7 @@ class GameView:
             self._redo = quiet_button(texts.REDO, lambda: self._command("redo"))
             self._hint = quiet_button(texts.HINT, lambda: self._command("hint"))
             self._estimate = quiet_button(texts.ESTIMATE, lambda: self._command("estimate"))
-            self._count = quiet_button(texts.COUNT, self._begin_count)
+            self._count = quiet_button(texts.COUNT, lambda: self._do(lambda table: table.begin_count()))
             self._resign = quiet_button(texts.RESIGN, self._ask_resign)
             self._reopen = quiet_button(texts.REOPEN, self._ask_reopen)
             self._accept = quiet_button(texts.ACCEPT, self._accept_count)
@@ -841,9 +843,6 @@ class GameView:
 
     def _ask_reopen(self) -> None:
         ask(texts.ASK_REOPEN, texts.REOPEN, lambda: self._do(lambda table: table.reopen()))
-
-    def _begin_count(self) -> None:
-        self._do(lambda table: table.begin_count())
 
     def _accept_count(self) -> None:
         table = self._session.table
