@@ -1,7 +1,8 @@
 """How soon a stone is on the board: many people play at once at ``katachi serve``, each through a websocket.
 
 The time is that from a click, as the browser sends it, to the message that draws the stone. Clicks go to points that
-are always legal: empty ones beside an empty one.
+are always legal: empty ones beside an empty one. Beside them others may have games reviewed, again and again. Then some
+leave tables where a strong player has just begun to think, and one more person wants an answer.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -24,28 +26,67 @@ from uuid import uuid4
 import numpy as np
 
 from katachi.bench import BenchmarkError, Report, Row, Target
+from katachi.core.contracts import Limit
+from katachi.go.game import Game
+from katachi.players.specs import load_player
+from katachi.sgf import SgfGame, format_sgf, game_to_tree
+from katachi.web import texts
 
 PEOPLE: Final = 20
 WANTED: Final = 0.1  # seconds, at the 95th centile
+DELAY: Final = 1.0  # seconds, by tables that were left
+MEMORY: Final = 600.0  # megabytes
 SIZE: Final = 19
+MOVES: Final = 200  # of the game that is reviewed
 _PLAYER: Final = "alp"
+_PUPIL: Final = "level-6"
+_STRONG: Final = "strong-19"  # who thinks for seconds
+_ANSWERS: Final = 5
 _PATIENCE: Final = 30.0  # seconds for anything; what takes longer is an error
 _SECONDS_TO_START: Final = 300.0
 
 
-def run(seconds: float = 0.4, rounds: int = 15, *, people: int = PEOPLE) -> Report:
+def run(
+    seconds: float = 0.4, rounds: int = 15, *, people: int = PEOPLE, reviews: int = 0, abandoned: int = 0
+) -> Report:
     """Let people play ``rounds`` moves each, with a pause of about ``seconds`` between them."""
-    with _running_server() as url:
-        found = asyncio.run(_play_all(url, people, rounds, seconds))
-    times = [took for one in found for took in one.times]
+    record = _make_record() if reviews else ""
+    with _running_server() as (url, pid):
+        scene = _Scene(url, record)
+        asyncio.run(scene.play(people, reviews, rounds, seconds))
+        delay = asyncio.run(scene.abandon(abandoned)) if abandoned else None
+        memory = {"server": _megabytes("-p", pid), "engines": _megabytes("--ppid", pid)}
+    times = [took for one in scene.people for took in one.times]
     if not times:
         raise BenchmarkError("no stone came to the board")
     values = {"median": np.median(times), "p95": np.quantile(times, 0.95), "longest": max(times)}
     rows = [_row(f"click to stone, {what}", "ms", 1000 * float(value)) for what, value in values.items()]
-    counts = {"people": people, "stones": len(times), "errors": sum(one.errors for one in found)}
+    counts = {"people": people, "stones": len(times), "errors": sum(one.errors for one in scene.people)}
     rows += [_row(what, "", float(count)) for what, count in counts.items()]
-    target = Target(f"{WANTED:g} s / p95 of {people} people", SIZE, WANTED / float(values["p95"]), 1.0)
-    return Report("web", rows, [target], [f"everybody against {_PLAYER}"])
+    rows += [_row(f"memory, {what}", "MB", used) for what, used in memory.items()]
+    targets = [
+        Target(f"{WANTED:g} s / p95 of {people} people", SIZE, WANTED / float(values["p95"]), 1.0),
+        Target(f"{MEMORY:g} MB / memory of the server", SIZE, MEMORY / memory["server"], 1.0),
+    ]
+    if reviews:
+        rows += [_row(f"review, until {what}", "s", took) for what, took in scene.describe_reviews().items()]
+    if delay is not None:
+        rows.append(_row(f"delay of an answer by {abandoned} tables that were left", "s", delay))
+        targets.append(Target(f"{DELAY:g} s / that delay", SIZE, DELAY / max(delay, 1e-3), 1.0))
+    return Report("web", rows, targets, [f"everybody against {_PLAYER}"])
+
+
+def _make_record() -> str:
+    """A game as people play, by a network, to be reviewed."""
+    player, game = load_player(_PUPIL, seed=1, size=SIZE), Game(SIZE)
+    while len(game.moves) < MOVES and not game.is_over:
+        game.play(player.decide(game, Limit()).move)
+    return format_sgf(SgfGame(game_to_tree(game)))
+
+
+def _megabytes(whose: str, pid: int) -> float:
+    shown = subprocess.run(["ps", "-o", "rss=", whose, str(pid)], check=False, capture_output=True, text=True)
+    return sum(map(int, shown.stdout.split())) / 1000
 
 
 def _row(name: str, unit: str, value: float) -> Row:
@@ -53,8 +94,8 @@ def _row(name: str, unit: str, value: float) -> Row:
 
 
 @contextmanager
-def _running_server() -> Iterator[str]:
-    """A server of its own; what is yielded is the address with the token."""
+def _running_server() -> Iterator[tuple[str, int]]:
+    """A server of its own; what is yielded is the address with the token, and its process."""
     with TemporaryDirectory() as data:
         command = [sys.executable, "-m", "katachi", "serve", "--no-open", "--port", "0", "--data", data]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -62,30 +103,68 @@ def _running_server() -> Iterator[str]:
                 line = process.stdout.readline() if process.stdout else ""
                 if "http" not in line:
                     raise BenchmarkError("the server did not start; katachi serve says why")
-                yield line.split()[-1]
+                yield line.split()[-1], process.pid
             finally:
                 process.terminate()
 
 
-async def _play_all(url: str, people: int, rounds: int, pause: float) -> list[_Person]:
-    everybody = [_Person(url, number) for number in range(people)]
-    try:
-        await asyncio.gather(*(person.arrive() for person in everybody))
-        await asyncio.gather(*(person.play(rounds, pause) for person in everybody))
-    finally:
-        await asyncio.gather(*(person.leave() for person in everybody))
-    return everybody
+class _Scene:
+    """Everybody who is there."""
+
+    def __init__(self, url: str, record: str) -> None:
+        self._url, self._record = url, record
+        self.people: list[_Person] = []
+        self._reviewers: list[_Reviewer] = []
+
+    async def play(self, people: int, reviews: int, rounds: int, pause: float) -> None:
+        """Let people play, and reviews be made meanwhile, one of them to its end."""
+        self.people = [_Person(self._url, number) for number in range(people)]
+        self._reviewers = [_Reviewer(self._url, number) for number in range(reviews)]
+        everybody = [*self.people, *self._reviewers]
+        reviewing: list[asyncio.Task[None]] = []
+        try:
+            await asyncio.gather(*(person.arrive() for person in self.people))
+            await asyncio.gather(*(reviewer.arrive(self._record) for reviewer in self._reviewers))
+            reviewing = [asyncio.create_task(reviewer.review()) for reviewer in self._reviewers]
+            await asyncio.gather(*(person.play(rounds, pause) for person in self.people))
+            while reviewing and not any(reviewer.times for reviewer in self._reviewers):
+                await asyncio.sleep(1.0)
+        finally:
+            for task in reviewing:
+                task.cancel()
+            await asyncio.gather(*(person.leave() for person in everybody))
+
+    async def abandon(self, tables: int) -> float:
+        """How much longer an answer takes when others have just left tables where somebody thinks."""
+        patient = _Person(self._url, len(self.people))
+        others = [_Person(self._url, number, _STRONG) for number in range(tables)]
+        try:
+            await asyncio.gather(*(person.arrive() for person in (patient, *others)))
+            await patient.play(_ANSWERS, 0.0)
+            usual = float(np.median(patient.answers))
+            await asyncio.gather(*(person.click_once() for person in others))
+            await asyncio.gather(*(person.leave() for person in others))
+            patient.answers.clear()
+            await patient.play(_ANSWERS, 0.0)
+        finally:
+            await patient.leave()
+        return max(patient.answers, default=_PATIENCE) - usual
+
+    def describe_reviews(self) -> dict[str, float]:
+        """When the graph was there, and when all was, in the mean of those that came to their end."""
+        times = [each for one in self._reviewers for each in one.times]
+        return dict(zip(("the graph", f"the end, mean of {len(times)}"), np.mean(times, axis=0).tolist(), strict=True))
 
 
 class _Person:
     """Somebody with a browser, as far as the server can tell."""
 
-    def __init__(self, url: str, seed: int) -> None:
+    def __init__(self, url: str, seed: int, opponent: str = _PLAYER) -> None:
         import httpx
         from socketio import AsyncClient
 
         parts = urlsplit(url)
-        self._entrance = url
+        self._entrance, self._opponent = url, opponent
         self._base = f"{parts.scheme}://{parts.netloc}"
         self._random = random.Random(seed)
         self._http = httpx.AsyncClient(base_url=self._base, follow_redirects=True, timeout=_SECONDS_TO_START)
@@ -95,6 +174,7 @@ class _Person:
         self._stones = ""
         self._is_my_turn = False
         self.times: list[float] = []
+        self.answers: list[float] = []
         self.errors = 0
 
     async def arrive(self) -> None:
@@ -104,12 +184,13 @@ class _Person:
 
     async def _begin(self) -> None:
         """Begin a game and connect to its page."""
-        page = (await self._http.post(f"/new?player={_PLAYER}&size={SIZE}")).text
+        await self._connect((await self._http.post(f"/new?player={self._opponent}&size={SIZE}")).text)
+
+    async def _connect(self, page: str) -> None:
         query = json.loads(_find(r"query: (\{.*?\}),", page).replace("'", '"').replace("True", "true"))
         elements = json.loads(html.unescape(_find(r"String\.raw`(.*?)`", page)))
-        self._board = next(key for key, element in elements.items() if "stones" in element.get("props", {}))
-        events = elements[self._board]["events"]
-        self._listener = next(event["listener_id"] for event in events if event["type"] == "point")
+        self._elements: dict[str, Any] = elements
+        self._board = self._find_element(lambda props: "stones" in props)
         self._client = query["client_id"]
         self._stones, self._is_my_turn = elements[self._board]["props"]["stones"], True
         asked = {**query, "implicit_handshake": "true", "tab_id": uuid4(), "document_id": uuid4()}
@@ -139,19 +220,35 @@ class _Person:
                     await self._begin()
                 point = self._random.choice(_free_points(self._stones))
                 began = time.perf_counter()
-                await self._click(point)
-                await self._wait(lambda point=point: self._stones[point] == "X")
+                await self._send(self._board, "point", point)
+                await self._wait(partial(self._has_stone, point))
                 self.times.append(time.perf_counter() - began)
                 await self._wait(lambda: self._is_my_turn)
+                self.answers.append(time.perf_counter() - began)
             except TimeoutError:
                 self.errors += 1
 
-    async def _click(self, point: int) -> None:
-        message = {"id": int(self._board), "client_id": self._client, "listener_id": self._listener}
-        await self._socket.emit("event", {**message, "args": [json.dumps(point)]})
+    async def click_once(self) -> None:
+        """Put a stone in the middle, and do not wait for an answer."""
+        point = SIZE * SIZE // 2
+        await self._send(self._board, "point", point)
+        await self._wait(partial(self._has_stone, point))
 
-    async def _wait(self, condition: Any) -> None:
-        async with asyncio.timeout(_PATIENCE):
+    def _has_stone(self, point: int) -> bool:
+        return self._stones[point] == "X"
+
+    def _find_element(self, has: Callable[[dict[str, Any]], bool]) -> str:
+        return next(key for key, element in self._elements.items() if has(element.get("props", {})))
+
+    async def _send(self, element: str, kind: str, *arguments: object) -> None:
+        """What the browser sends when something happens to an element."""
+        events = self._elements[element]["events"]
+        listener = next(event["listener_id"] for event in events if event["type"] == kind)
+        message = {"id": int(element), "client_id": self._client, "listener_id": listener}
+        await self._socket.emit("event", {**message, "args": [json.dumps(one) for one in arguments]})
+
+    async def _wait(self, condition: Callable[[], bool], seconds: float = _PATIENCE) -> None:
+        async with asyncio.timeout(seconds):
             while not condition():
                 self._changed.clear()
                 await self._changed.wait()
@@ -159,6 +256,40 @@ class _Person:
     async def leave(self) -> None:
         await self._socket.disconnect()
         await self._http.aclose()
+
+
+class _Reviewer(_Person):
+    """Somebody who has a game reviewed, and again."""
+
+    async def arrive(self, record: str = "") -> None:
+        """Come in and open the record."""
+        await self._http.get(self._entrance)
+        path = (await self._http.post("/fetched", content=record.encode())).text
+        await self._connect((await self._http.get(path)).text)
+        self._graph = self._find_element(lambda props: "wins" in props)
+        self._begin_button = self._find_element(lambda props: props.get("label") == texts.REVIEW)
+        self.times: list[tuple[float, float]] = []  # type: ignore[assignment]
+
+    def _take(self, message: dict[str, Any]) -> None:
+        for key in (self._graph, self._begin_button):
+            if message.get(key) is not None:
+                self._elements[key] = {**message[key], "events": self._elements[key]["events"]}
+        self._changed.set()
+
+    async def review(self) -> None:
+        """Review without end."""
+        while True:
+            began = time.perf_counter()
+            await self._send(self._begin_button, "click")
+            await self._wait(lambda: not self._is_idle(), _SECONDS_TO_START)
+            await self._wait(lambda: any(self._elements[self._graph]["props"]["wins"]), _SECONDS_TO_START)
+            first = time.perf_counter() - began
+            await self._wait(self._is_idle, float("inf"))
+            self.times.append((first, time.perf_counter() - began))
+
+    def _is_idle(self) -> bool:
+        """Whether the button that begins a review is there."""
+        return "hidden" not in self._elements[self._begin_button].get("class", [])
 
 
 def _find(pattern: str, text: str) -> str:
