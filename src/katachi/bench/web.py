@@ -1,8 +1,8 @@
 """How soon a stone is on the board: many people play at once at ``katachi serve``, each through a websocket.
 
 The time is that from a click, as the browser sends it, to the message that draws the stone. Clicks go to points that
-are always legal: empty ones beside an empty one. Beside them others may have games reviewed, again and again. Then some
-leave tables where a strong player has just begun to think, and one more person wants an answer.
+are always legal: empty ones beside an empty one. Others may have games reviewed meanwhile. Then some leave tables where
+a strong player has just begun to think, and one more person wants an answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -52,27 +51,25 @@ def run(
     """Let people play ``rounds`` moves each, with a pause of about ``seconds`` between them."""
     record = _make_record() if reviews else ""
     with _running_server() as (url, pid):
-        scene = _Scene(url, record)
-        asyncio.run(scene.play(people, reviews, rounds, seconds))
-        delay = asyncio.run(scene.abandon(abandoned)) if abandoned else None
+        found, reviewed = asyncio.run(_play_all(url, people, rounds, seconds, [record] * reviews))
+        delay = asyncio.run(_leave_tables(url, abandoned)) if abandoned else 0.0
         memory = {"server": _megabytes("-p", pid), "engines": _megabytes("--ppid", pid)}
-    times = [took for one in scene.people for took in one.times]
+    times = [took for one in found for took in one.times]
     if not times:
         raise BenchmarkError("no stone came to the board")
     values = {"median": np.median(times), "p95": np.quantile(times, 0.95), "longest": max(times)}
     rows = [_row(f"click to stone, {what}", "ms", 1000 * float(value)) for what, value in values.items()]
-    counts = {"people": people, "stones": len(times), "errors": sum(one.errors for one in scene.people)}
+    counts = {"people": people, "stones": len(times), "errors": sum(one.errors for one in found)}
     rows += [_row(what, "", float(count)) for what, count in counts.items()]
     rows += [_row(f"memory, {what}", "MB", used) for what, used in memory.items()]
-    targets = [
-        Target(f"{WANTED:g} s / p95 of {people} people", SIZE, WANTED / float(values["p95"]), 1.0),
-        Target(f"{MEMORY:g} MB / memory of the server", SIZE, MEMORY / memory["server"], 1.0),
-    ]
-    if reviews:
-        rows += [_row(f"review, until {what}", "s", took) for what, took in scene.describe_reviews().items()]
-    if delay is not None:
+    for number, (first, whole) in enumerate(sorted(reviewed, key=lambda took: took[1]), 1):
+        rows += [_row(f"review {number}, graph", "s", first), _row(f"review {number}, all", "s", whole)]
+    ratios = {f"{WANTED:g} s / p95 of {people} people": WANTED / float(values["p95"])}
+    ratios[f"{MEMORY:g} MB / memory of the server"] = MEMORY / memory["server"]
+    if abandoned:
         rows.append(_row(f"delay of an answer by {abandoned} tables that were left", "s", delay))
-        targets.append(Target(f"{DELAY:g} s / that delay", SIZE, DELAY / max(delay, 1e-3), 1.0))
+        ratios[f"{DELAY:g} s / that delay"] = DELAY / max(delay, 1e-3)
+    targets = [Target(what, SIZE, ratio, 1.0) for what, ratio in ratios.items()]
     return Report("web", rows, targets, [f"everybody against {_PLAYER}"])
 
 
@@ -108,52 +105,32 @@ def _running_server() -> Iterator[tuple[str, int]]:
                 process.terminate()
 
 
-class _Scene:
-    """Everybody who is there."""
+async def _play_all(
+    url: str, people: int, rounds: int, pause: float, records: list[str]
+) -> tuple[list[_Person], list[tuple[float, float]]]:
+    """Let people play and records be reviewed: until each review had a graph, and was made."""
+    everybody = [_Person(url, number) for number in range(people)]
+    reviewers = [_Reviewer(url, number) for number in range(len(records))]
+    try:
+        await asyncio.gather(*(person.arrive() for person in everybody))
+        reviewing = asyncio.gather(*(one.review(record) for one, record in zip(reviewers, records, strict=True)))
+        await asyncio.gather(*(person.play(rounds, pause) for person in everybody))
+        return everybody, await reviewing
+    finally:
+        await asyncio.gather(*(person.leave() for person in (*everybody, *reviewers)))
 
-    def __init__(self, url: str, record: str) -> None:
-        self._url, self._record = url, record
-        self.people: list[_Person] = []
-        self._reviewers: list[_Reviewer] = []
 
-    async def play(self, people: int, reviews: int, rounds: int, pause: float) -> None:
-        """Let people play, and reviews be made meanwhile, one of them to its end."""
-        self.people = [_Person(self._url, number) for number in range(people)]
-        self._reviewers = [_Reviewer(self._url, number) for number in range(reviews)]
-        everybody = [*self.people, *self._reviewers]
-        reviewing: list[asyncio.Task[None]] = []
-        try:
-            await asyncio.gather(*(person.arrive() for person in self.people))
-            await asyncio.gather(*(reviewer.arrive(self._record) for reviewer in self._reviewers))
-            reviewing = [asyncio.create_task(reviewer.review()) for reviewer in self._reviewers]
-            await asyncio.gather(*(person.play(rounds, pause) for person in self.people))
-            while reviewing and not any(reviewer.times for reviewer in self._reviewers):
-                await asyncio.sleep(1.0)
-        finally:
-            for task in reviewing:
-                task.cancel()
-            await asyncio.gather(*(person.leave() for person in everybody))
-
-    async def abandon(self, tables: int) -> float:
-        """How much longer an answer takes when others have just left tables where somebody thinks."""
-        patient = _Person(self._url, len(self.people))
-        others = [_Person(self._url, number, _STRONG) for number in range(tables)]
-        try:
-            await asyncio.gather(*(person.arrive() for person in (patient, *others)))
-            await patient.play(_ANSWERS, 0.0)
-            usual = float(np.median(patient.answers))
-            await asyncio.gather(*(person.click_once() for person in others))
-            await asyncio.gather(*(person.leave() for person in others))
-            patient.answers.clear()
-            await patient.play(_ANSWERS, 0.0)
-        finally:
-            await patient.leave()
-        return max(patient.answers, default=_PATIENCE) - usual
-
-    def describe_reviews(self) -> dict[str, float]:
-        """When the graph was there, and when all was, in the mean of those that came to their end."""
-        times = [each for one in self._reviewers for each in one.times]
-        return dict(zip(("the graph", f"the end, mean of {len(times)}"), np.mean(times, axis=0).tolist(), strict=True))
+async def _leave_tables(url: str, tables: int) -> float:
+    """How much longer an answer takes when others have just left tables where somebody thinks."""
+    patient, others = _Person(url, tables), [_Person(url, number, _STRONG) for number in range(tables)]
+    await asyncio.gather(*(person.arrive() for person in (patient, *others)))
+    await patient.play(_ANSWERS, 0.0)
+    usual = float(np.median(patient.answers))
+    await asyncio.gather(*(person.put(SIZE * SIZE // 2) for person in others))
+    await asyncio.gather(*(person.leave() for person in others))
+    await patient.play(_ANSWERS, 0.0)
+    await patient.leave()
+    return max(patient.answers[_ANSWERS:], default=_PATIENCE) - usual
 
 
 class _Person:
@@ -220,22 +197,17 @@ class _Person:
                     await self._begin()
                 point = self._random.choice(_free_points(self._stones))
                 began = time.perf_counter()
-                await self._send(self._board, "point", point)
-                await self._wait(partial(self._has_stone, point))
+                await self.put(point)
                 self.times.append(time.perf_counter() - began)
                 await self._wait(lambda: self._is_my_turn)
                 self.answers.append(time.perf_counter() - began)
             except TimeoutError:
                 self.errors += 1
 
-    async def click_once(self) -> None:
-        """Put a stone in the middle, and do not wait for an answer."""
-        point = SIZE * SIZE // 2
+    async def put(self, point: int) -> None:
+        """Click on a point, and see the stone."""
         await self._send(self._board, "point", point)
-        await self._wait(partial(self._has_stone, point))
-
-    def _has_stone(self, point: int) -> bool:
-        return self._stones[point] == "X"
+        await self._wait(lambda: self._stones[point] == "X")
 
     def _find_element(self, has: Callable[[dict[str, Any]], bool]) -> str:
         return next(key for key, element in self._elements.items() if has(element.get("props", {})))
@@ -259,37 +231,26 @@ class _Person:
 
 
 class _Reviewer(_Person):
-    """Somebody who has a game reviewed, and again."""
+    """Somebody who has a game reviewed."""
 
-    async def arrive(self, record: str = "") -> None:
-        """Come in and open the record."""
+    async def review(self, record: str) -> tuple[float, float]:
+        """Open a record, and have it reviewed: how long the graph takes, and all of it."""
         await self._http.get(self._entrance)
         path = (await self._http.post("/fetched", content=record.encode())).text
         await self._connect((await self._http.get(path)).text)
-        self._graph = self._find_element(lambda props: "wins" in props)
-        self._begin_button = self._find_element(lambda props: props.get("label") == texts.REVIEW)
-        self.times: list[tuple[float, float]] = []  # type: ignore[assignment]
+        graph = self._find_element(lambda props: "wins" in props)
+        button = self._find_element(lambda props: props.get("label") == texts.REVIEW)
+        began = time.perf_counter()
+        await self._send(button, "click")
+        await self._wait(lambda: any(self._elements[graph]["props"]["wins"]), float("inf"))
+        first = time.perf_counter() - began
+        await self._wait(lambda: self._elements[button]["props"]["label"] == texts.REVIEW_AGAIN, float("inf"))
+        await self._wait(lambda: "hidden" not in self._elements[button].get("class", []), float("inf"))
+        return first, time.perf_counter() - began
 
     def _take(self, message: dict[str, Any]) -> None:
-        for key in (self._graph, self._begin_button):
-            if message.get(key) is not None:
-                self._elements[key] = {**message[key], "events": self._elements[key]["events"]}
+        self._elements |= {key: one for key, one in message.items() if one is not None}
         self._changed.set()
-
-    async def review(self) -> None:
-        """Review without end."""
-        while True:
-            began = time.perf_counter()
-            await self._send(self._begin_button, "click")
-            await self._wait(lambda: not self._is_idle(), _SECONDS_TO_START)
-            await self._wait(lambda: any(self._elements[self._graph]["props"]["wins"]), _SECONDS_TO_START)
-            first = time.perf_counter() - began
-            await self._wait(self._is_idle, float("inf"))
-            self.times.append((first, time.perf_counter() - began))
-
-    def _is_idle(self) -> bool:
-        """Whether the button that begins a review is there."""
-        return "hidden" not in self._elements[self._begin_button].get("class", [])
 
 
 def _find(pattern: str, text: str) -> str:

@@ -293,10 +293,7 @@ class AnalyzingPlayer(Player, Protocol):
     """Can say more and more about a position until it has to stop."""
 
     def analyze(self, game: Game, limit: Limit, stop: Event | None) -> Iterator[Analysis]:
-        """Yield ever better analyses; return soon after ``stop`` is set or the limit is reached.
-
-        Without ``stop`` nobody watches: the last one depends on the seed, and not on the machine's speed.
-        """
+        """Yield ever better analyses until ``stop`` is set or the limit reached; without it, speed changes nothing."""
         ...
 
 

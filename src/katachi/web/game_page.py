@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -260,13 +261,12 @@ class EditorPanel:
                 self._tools = {tool: self._build_tool(tool) for tool in Tool}
             with ui.element("div").classes("k-row"):
                 self._turn = quiet_button("", self._change_turn).classes("k-chip")
-                quiet_button(texts.DELETE_BRANCH, self._delete).classes("k-chip")
+                remove = partial(self._do, lambda table: table.opened.remove())
+                ask_first = partial(ask, texts.ASK_DELETE_BRANCH, texts.DELETE_BRANCH, remove)
+                quiet_button(texts.DELETE_BRANCH, ask_first).classes("k-chip")
             self._comment = ui.textarea(texts.COMMENT).props("outlined dense autogrow")
             self._comment.on("blur", self._keep_comment)
         self._panel.set_visibility(False)
-
-    def _delete(self) -> None:
-        ask(texts.ASK_DELETE_BRANCH, texts.DELETE_BRANCH, lambda: self._do(lambda table: table.opened.remove()))
 
     def _build_tool(self, tool: Tool) -> ui.button:
         name = texts.TOOLS[tool.name]
@@ -765,11 +765,12 @@ class GameView:
             self._redo = quiet_button(texts.REDO, lambda: self._command("redo"))
             self._hint = quiet_button(texts.HINT, lambda: self._command("hint"))
             self._estimate = quiet_button(texts.ESTIMATE, lambda: self._command("estimate"))
-            self._count = quiet_button(texts.COUNT, lambda: self._do(lambda table: table.begin_count()))
-            self._resign = quiet_button(texts.RESIGN, self._ask_resign)
-            self._reopen = quiet_button(texts.REOPEN, self._ask_reopen)
+            self._count = quiet_button(texts.COUNT, partial(self._do, Table.begin_count))
+            resign, reopen = (partial(self._do, action) for action in (Table.resign, Table.reopen))
+            self._resign = quiet_button(texts.RESIGN, partial(ask, texts.ASK_RESIGN, texts.RESIGN, resign))
+            self._reopen = quiet_button(texts.REOPEN, partial(ask, texts.ASK_REOPEN, texts.REOPEN, reopen))
             self._accept = quiet_button(texts.ACCEPT, self._accept_count)
-            self._play_on = quiet_button(texts.PLAY_ON, lambda: self._do(lambda table: table.play_on()))
+            self._play_on = quiet_button(texts.PLAY_ON, partial(self._do, Table.play_on))
             self._accept.classes("k-on")
 
     def _build_switches(self) -> None:
@@ -838,22 +839,12 @@ class GameView:
         if not self._review.go(command):
             commands.get(command, lambda: self._record_panel.go(command))()
 
-    def _ask_resign(self) -> None:
-        ask(texts.ASK_RESIGN, texts.RESIGN, lambda: self._do(lambda table: table.resign()))
-
-    def _ask_reopen(self) -> None:
-        ask(texts.ASK_REOPEN, texts.REOPEN, lambda: self._do(lambda table: table.reopen()))
-
     def _accept_count(self) -> None:
-        table = self._session.table
-
-        def accept() -> None:
-            self._do(lambda table: table.accept_count())
-
-        if table.result is None:
+        result, accept = self._session.table.result, partial(self._do, Table.accept_count)
+        if result is None:
             accept()
         else:
-            ask(texts.ASK_NEW_RESULT.format(result=table.result), texts.ACCEPT, accept)
+            ask(texts.ASK_NEW_RESULT.format(result=result), texts.ACCEPT, accept)
 
     # What is shown
 

@@ -182,9 +182,7 @@ class LiveBoard:
             self._game = Game(self._game.size)
 
     def _show(self, seen: Seen | None) -> None:
-        game = self._game
-        picture = Picture(size=game.size, stones=game.board.stones, last=game.last_move, coordinates=False)
-        picture = replace(picture, description=texts.LIVE)
+        picture = replace(_draw_position(self._game, None), ghost=EMPTY, coordinates=False, description=texts.LIVE)
         layers = {} if seen is None else {one.name: one for one in seen.layers}
         if "shapes" in layers and "wins" in layers:
             labels = enumerate(layers["wins"].labels or ())

@@ -139,7 +139,7 @@ class Reviewing:
     def begin(self, opponent: Opponent) -> None:
         """Review the game from its beginning; another review of it is replaced."""
         record = self._session.table.opened.record
-        self._cancel()
+        self.close()
         self.review = Review(opponent.name, line_of(record), count_turns(record))
         self._start(opponent)
 
@@ -198,25 +198,22 @@ class Reviewing:
 
     def stop(self) -> None:
         """End the review; what was found stays."""
-        self._cancel()
+        self.close()
         self._keep(is_done=True)
         self._session.notify()
 
     def check(self) -> None:
         """Forget the review if the moves that it is of are not those of the game any more."""
         if self.review is not None and not self.review.fits(self._session.table.opened.record):
-            self._cancel()
+            self.close()
             self.review = None
             self._session.application.store.delete_review(self._session.user, self._session.name)
 
-    def _cancel(self) -> None:
+    def close(self) -> None:
+        """Leave it as it is on disk, to be resumed."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
-
-    def close(self) -> None:
-        """Leave it as it is on disk, to be resumed."""
-        self._cancel()
 
 
 # On the board: what could have been played instead of a move, in colors by what each gives away
@@ -513,13 +510,9 @@ class ReviewPanel:
     def _turn(self) -> int | None:
         """The turn on the board, None where it is not one of those that are reviewed."""
         review, opened = self._review, self._session.table.opened
-        if review is None:
-            return None
         nodes = list(opened.record.main_line())
-        for turn, position in enumerate(review.positions):
-            if position.node < len(nodes) and nodes[position.node] is opened.node:
-                return turn
-        return None
+        shown = (nodes[one.node] if one.node < len(nodes) else None for one in (review.positions if review else ()))
+        return next((turn for turn, node in enumerate(shown) if node is opened.node), None)
 
     # What is shown
 

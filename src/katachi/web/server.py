@@ -63,15 +63,12 @@ _BEGIN: Final = (
 # reach. This page alone may connect to other sites; it shows nothing of them, and runs no script but its own.
 _FETCH_SCRIPT: Final = """
 const say = (text) => { document.querySelector("p").textContent = text; };
-async function open() {
-  const address = new URLSearchParams(location.search).get("address");
-  const found = await fetch(new URL(address), { credentials: "omit", referrerPolicy: "no-referrer" });
-  if (!found.ok) throw new Error(found.status);
-  const answer = await fetch("/fetched", { method: "POST", body: await found.blob() });
-  const text = await answer.text();
-  answer.ok ? location.replace(text) : say(text);
-}
-open().catch(() => say(document.body.dataset.refused));
+const address = new URLSearchParams(location.search).get("address");
+fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" })
+  .then((found) => found.ok ? found.blob() : Promise.reject())
+  .then((body) => fetch("/fetched", { method: "POST", body }))
+  .then((answer) => answer.text().then((text) => answer.ok ? location.replace(text) : say(text)))
+  .catch(() => say(document.body.dataset.refused));
 """
 _FETCH: Final = (
     f'<!doctype html><html lang="en"><title>katachi</title><body data-refused="{texts.NOT_FETCHED}">'
@@ -227,6 +224,7 @@ def _add_pages(application: App) -> None:
         build_game_page(session, request)
 
     @pages.get("/new")
+    @pages.get("/open")
     async def confirm() -> Response:
         """Begin a game by its address alone, as the command line and bookmarks do: by a form that sends itself."""
         return HTMLResponse(_BEGIN)
@@ -240,10 +238,6 @@ def _add_pages(application: App) -> None:
         except TableError as error:
             return Response(show_plainly(str(error)), status_code=400, media_type="text/plain")
         return RedirectResponse(f"/game/{session.name}", status_code=303)
-
-    @pages.get("/open")
-    async def confirm_open() -> Response:
-        return HTMLResponse(_BEGIN)
 
     @pages.post("/open")
     async def open_shared(request: Request, record: str) -> Response:
