@@ -27,7 +27,14 @@ from katachi.analysis.records import (
     PositionRecord,
     find_mistakes,
 )
-from katachi.analysis.words import describe_answer, describe_loss, describe_models, describe_position, describe_value
+from katachi.analysis.words import (
+    LEAST_POINTS,
+    describe_answer,
+    describe_loss,
+    describe_models,
+    describe_position,
+    describe_value,
+)
 from katachi.core.cards import Strict
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from katachi.sgf import Node, SgfGame, format_sgf
@@ -221,6 +228,7 @@ class Reviewing:
 _GOOD, _FAIR, _DOUBTFUL, _BAD = "#1f7a5c", "#5f7d1e", "#a8640b", "#b3224f"  # on which white can be read
 _LEAST_VISITED: Final = 0.1  # of the visits of the most visited move: with fewer a value is mere chance
 _MOST_DOTS: Final = 6
+_LEAST_PERCENT: Final = 2.0  # of the chance to win, that one candidate gives away compared with another
 
 
 def show_alternatives(picture: Picture, before: PositionRecord, move: MoveRecord) -> Picture:
@@ -270,21 +278,21 @@ class Lost(NamedTuple):
     @classmethod
     def of_move(cls, move: MoveRecord) -> Lost:
         """What a move that was played gave away."""
-        if move.points_lost is not None and move.points_lost >= 1:
+        if move.points_lost is not None and move.points_lost >= LEAST_POINTS:
             return cls(move.points_lost, True)
         return cls(100 * (move.sure_loss or 0.0), False)
 
     @property
     def color(self) -> str:
-        steps = (1.0, 2.5, 5.0) if self.is_points else (2.0, 5.0, 15.0)
+        steps = (LEAST_POINTS, 2.5, 5.0) if self.is_points else (_LEAST_PERCENT, 5.0, 15.0)
         return next(
             (color for step, color in zip(steps, (_GOOD, _FAIR, _DOUBTFUL), strict=True) if self.amount < step), _BAD
         )
 
     @property
     def text(self) -> str:
-        """``−6``, or ``−14%``; less than one is nothing that can be claimed."""
-        if self.amount < 1:
+        """``−6``, or ``−14%``; empty if it is within the error."""
+        if self.amount < (LEAST_POINTS if self.is_points else _LEAST_PERCENT):
             return ""
         return f"−{self.amount:.0f}" if self.is_points else f"−{self.amount:.0f}%"
 
@@ -413,9 +421,10 @@ class ReviewPanel:
             with ui.element("div").classes("k-row") as self._lines:
                 self._played = quiet_button("", lambda: self._switch(is_better=False)).classes("k-chip")
                 self._better = quiet_button("", lambda: self._switch(is_better=True)).classes("k-chip")
-                self._back = icon_button("chevron_left", texts.STEP_BACK, lambda: self.go("back"))
-                self._step = ui.label().classes("k-number")
-                self._forward = icon_button("chevron_right", texts.STEP_ON, lambda: self.go("forward"))
+                with ui.element("div").classes("k-row k-nowrap") as self._steps:
+                    icon_button("chevron_left", texts.STEP_BACK, lambda: self.go("back"))
+                    self._step = ui.label().classes("k-number")
+                    icon_button("chevron_right", texts.STEP_ON, lambda: self.go("forward"))
             with ui.element("div").classes("k-sides"):
                 self._sides = {color: ui.element("div").classes("k-stack k-tight") for color in ("black", "white")}
             with ui.element("div").classes("k-stack k-tight") as self._making:
@@ -568,8 +577,7 @@ class ReviewPanel:
         line = self.continuation
         for button, is_better in ((self._played, False), (self._better, True)):
             mark_chosen(button, line is not None and line.is_better == is_better)
-        for part in (self._back, self._step, self._forward):
-            part.set_visibility(line is not None)
+        self._steps.set_visibility(line is not None)
         self._step.set_text("" if line is None else f"{line.step} / {len(line.moves)}")
         self._behind.set_visibility(position is not None)
         self._numbers.set_text("" if position is None else "\n".join(describe_position(position)))
