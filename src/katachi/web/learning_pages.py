@@ -349,11 +349,6 @@ def group_models() -> dict[str, list[str]]:
     return {title: names for title, names in groups.items() if names}
 
 
-def describe_model(name: str) -> str:
-    """What a model is, in a line."""
-    return describe_card(open_model(_find(name)).card)[0][1]
-
-
 def _find(name: str) -> Path:
     for path in pretrained_models():
         if path.name == name:
@@ -384,7 +379,8 @@ def build_models_page(application: App, request: Request) -> None:
                     with ui.element("div").classes("k-game-row"):
                         ui.link(name, f"/models/{name}")
                         opponent = application.opponents.get(name)
-                        ui.label(opponent.description if opponent else describe_model(name)).classes("k-soft k-small")
+                        about = opponent.description if opponent else describe_card(open_model(_find(name)).card)[0][1]
+                        ui.label(about).classes("k-soft k-small")
 
 
 async def build_model_page(application: App, name: str, request: Request) -> None:

@@ -17,6 +17,7 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 from pydantic import ValidationError
 
+from katachi.analysis import words
 from katachi.analysis.batches import ReviewStep
 from katachi.analysis.judges import count_turns
 from katachi.analysis.records import (
@@ -26,14 +27,6 @@ from katachi.analysis.records import (
     MoveRecord,
     PositionRecord,
     find_mistakes,
-)
-from katachi.analysis.words import (
-    LEAST_POINTS,
-    describe_answer,
-    describe_loss,
-    describe_models,
-    describe_position,
-    describe_value,
 )
 from katachi.core.cards import Strict
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
@@ -278,13 +271,13 @@ class Lost(NamedTuple):
     @classmethod
     def of_move(cls, move: MoveRecord) -> Lost:
         """What a move that was played gave away."""
-        if move.points_lost is not None and move.points_lost >= LEAST_POINTS:
+        if move.points_lost is not None and move.points_lost >= words.LEAST_POINTS:
             return cls(move.points_lost, True)
         return cls(100 * (move.sure_loss or 0.0), False)
 
     @property
     def color(self) -> str:
-        steps = (LEAST_POINTS, 2.5, 5.0) if self.is_points else (_LEAST_PERCENT, 5.0, 15.0)
+        steps = (words.LEAST_POINTS, 2.5, 5.0) if self.is_points else (_LEAST_PERCENT, 5.0, 15.0)
         return next(
             (color for step, color in zip(steps, (_GOOD, _FAIR, _DOUBTFUL), strict=True) if self.amount < step), _BAD
         )
@@ -292,7 +285,7 @@ class Lost(NamedTuple):
     @property
     def text(self) -> str:
         """``−6``, or ``−14%``; empty if it is within the error."""
-        if self.amount < (LEAST_POINTS if self.is_points else _LEAST_PERCENT):
+        if self.amount < (words.LEAST_POINTS if self.is_points else _LEAST_PERCENT):
             return ""
         return f"−{self.amount:.0f}" if self.is_points else f"−{self.amount:.0f}%"
 
@@ -347,7 +340,7 @@ class GraphElement(Element, component="graph.js"):
 def _describe_turn(position: PositionRecord) -> str:
     move = position.move
     first = "" if move is None else f"{move.number} {move.move}: "
-    return first + describe_value(position.black_wins, position.black_lead).rstrip(".")
+    return first + words.describe_value(position.black_wins, position.black_lead).rstrip(".")
 
 
 # What follows a move, played on the board step by step
@@ -580,8 +573,8 @@ class ReviewPanel:
         self._steps.set_visibility(line is not None)
         self._step.set_text("" if line is None else f"{line.step} / {len(line.moves)}")
         self._behind.set_visibility(position is not None)
-        self._numbers.set_text("" if position is None else "\n".join(describe_position(position)))
-        self._models.set_text("\n".join(describe_models(move)))
+        self._numbers.set_text("" if position is None else "\n".join(words.describe_position(position)))
+        self._models.set_text("\n".join(words.describe_models(move)))
         self._save.set_visibility(review.game is not None)
 
     def _show_cards(self, review: Review) -> None:
@@ -637,4 +630,4 @@ def describe_turn(review: Review, turn: int | None) -> str:
 
 def explain_mistake(move: MoveRecord) -> str:
     """What a move lost, what was better, and what the opponent does to it, if that can be seen."""
-    return " ".join(filter(None, (describe_loss(move), describe_answer(move))))
+    return " ".join(filter(None, (words.describe_loss(move), words.describe_answer(move))))
