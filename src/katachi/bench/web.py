@@ -2,7 +2,7 @@
 
 The time is that from a click, as the browser sends it, to the message that draws the stone. Clicks go to points that
 are always legal: empty ones beside an empty one. Others may have games reviewed meanwhile. Then some leave tables where
-a strong player has just begun to think, and one more person wants an answer.
+a strong player has just started to think, and one more person wants an answer.
 """
 
 from __future__ import annotations
