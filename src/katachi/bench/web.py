@@ -29,7 +29,6 @@ from katachi.core.contracts import Limit
 from katachi.go.game import Game
 from katachi.players.specs import load_player
 from katachi.sgf import SgfGame, format_sgf, game_to_tree
-from katachi.web import texts
 
 PEOPLE: Final = 20
 WANTED: Final = 0.1  # seconds, at the 95th centile
@@ -41,6 +40,7 @@ _PLAYER: Final = "alp"
 _PUPIL: Final = "level-6"
 _STRONG: Final = "strong-19"  # who thinks for seconds
 _ANSWERS: Final = 5
+_REVIEW, _REVIEW_AGAIN = "Review the game", "Review again"  # as the button says
 _PATIENCE: Final = 30.0  # seconds for anything; what takes longer is an error
 _SECONDS_TO_START: Final = 300.0
 
@@ -239,12 +239,12 @@ class _Reviewer(_Person):
         path = (await self._http.post("/fetched", content=record.encode())).text
         await self._connect((await self._http.get(path)).text)
         graph = self._find_element(lambda props: "wins" in props)
-        button = self._find_element(lambda props: props.get("label") == texts.REVIEW)
+        button = self._find_element(lambda props: props.get("label") == _REVIEW)
         began = time.perf_counter()
         await self._send(button, "click")
         await self._wait(lambda: any(self._elements[graph]["props"]["wins"]), float("inf"))
         first = time.perf_counter() - began
-        await self._wait(lambda: self._elements[button]["props"]["label"] == texts.REVIEW_AGAIN, float("inf"))
+        await self._wait(lambda: self._elements[button]["props"]["label"] == _REVIEW_AGAIN, float("inf"))
         await self._wait(lambda: "hidden" not in self._elements[button].get("class", []), float("inf"))
         return first, time.perf_counter() - began
 
