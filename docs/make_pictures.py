@@ -7,6 +7,7 @@ analyses some of them, is random: its numbers differ by a few percent each time.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -28,6 +29,7 @@ CHROMIUM: Final = Path("/usr/bin/chromium")
 OPPONENT: Final = "shapes"
 SEED: Final = 1
 WIDE: Final = {"width": 1080, "height": 780}
+TALL: Final = {"width": 1080, "height": 1000}
 NARROW: Final = {"width": 360, "height": 740}
 PATIENCE: Final = 300_000  # milliseconds: a machine may be busy
 PUPIL: Final = "level-5"  # who plays for us, and errs now and then
@@ -74,9 +76,11 @@ class Photographer:
     def wait_until_live(self) -> None:
         self.page.wait_for_function("window.socket && window.socket.connected && window.did_handshake")
 
-    def keep(self, name: str, height: int = 0) -> None:
-        """Write what the window shows, or so much of it from above, in few colors."""
+    def keep(self, name: str, height: int = 0, *, is_top: bool = True) -> None:
+        """Write what the window shows, or so much of it from above, in few colors; by default of the page's top."""
         self.page.mouse.move(0, 0)
+        if is_top:
+            self.page.evaluate("scrollTo(0, 0)")
         self.page.wait_for_timeout(700)  # what fades has faded, what comes late has come
         picture = Image.open(BytesIO(self.page.screenshot())).convert("RGB")
         picture = picture.crop((0, 0, picture.width, height or picture.height))
@@ -158,6 +162,8 @@ def show_review(guest: Photographer) -> None:
     guest.page.get_by_role("button", name="Better:").click()
     for _ in range(3):
         guest.page.keyboard.press("ArrowRight")
+    guest.page.get_by_text(re.compile("^4 / ")).first.wait_for()
+    guest.page.wait_for_timeout(1_000)
     guest.keep("better")
     guest.page.keyboard.press("Escape")
 
@@ -187,7 +193,6 @@ def show_pages(guest: Photographer) -> None:
     corner = next(point for point in (0, 8, 72, 80) if guest.game().board[point] == 0)
     guest.play(corner, is_answered=False)
     guest.page.get_by_role("button", name="Take it back").wait_for()
-    guest.page.evaluate("scrollTo(0, 0)")
     guest.keep("teach")
 
 
@@ -195,10 +200,12 @@ def show_learning(guest: Photographer) -> None:
     """What a model has learned, and a pupil that learns."""
     guest.go("/models/shapes-9")
     guest.scroll_to("section:has-text('LI 2×2')")
-    guest.keep("model")
+    guest.keep("model", is_top=False)
     guest.go("/learn")
     guest.page.get_by_role("button", name="Begin the lesson").click()
     guest.page.get_by_text("Done:").wait_for()
+    guest.page.set_viewport_size(TALL)
+    guest.page.locator(".k-live [data-stone]").nth(5).wait_for()
     guest.keep("lesson")
 
 

@@ -207,8 +207,7 @@ def test_a_review_looks_at_all_first_and_searches_in_full_where_values_fall():
 
     def review() -> tuple[list[ReviewStep], list[PositionRecord]]:
         times = iter(range(1000))
-        with settings.judges(9, "", 0) as judges:
-            steps = list(review_game(nine, judges, clock=lambda: float(next(times))))
+        steps = list(review_game(nine, settings, clock=lambda: float(next(times))))
         known = {position.turn: position for step in steps for position in step.changed}
         return steps, [known[turn] for turn in sorted(known)]
 
@@ -229,8 +228,28 @@ def test_a_review_looks_at_all_first_and_searches_in_full_where_values_fall():
     assert review()[1] == positions, "the same seed"
     stop = Event()
     stop.set()
-    with settings.judges(9, "", 0) as judges:
-        assert len(list(review_game(nine, judges, stop))) == 1
+    assert len(list(review_game(nine, settings, stop=stop))) == 1
+    rest = list(review_game(nine, settings, [*steps[0].changed, *positions[3:7]]))
+    assert [step.done for step in rest] == list(range(4, 10)), "what is known is not searched again"
+    assert {each.turn: each for step in rest for each in step.changed} == dict(enumerate(positions))
+
+
+def test_a_review_says_what_the_analysis_of_a_file_says(tmp_path):
+    settings = JudgeSettings(player="strong-9", models=("shapes-9",), simulations=16)
+    text = "(;SZ[9]KM[5.5];B[ee];W[ge];B[aa];W[cc];B[ec];W[ai];B[cg];W[gg])"
+    (tmp_path / "game.sgf").write_text(text, encoding="utf-8")
+    Outputs(tmp_path / "out", html=False).write([tmp_path / "game.sgf"], settings)
+    _, *lines = read_lines(tmp_path / "out" / LINES)
+    reviewed = {each.turn: each for step in review_game(parse_sgf(text)[0], settings) for each in step.changed}
+    assert [reviewed[line.turn].model_copy(update={"game": "game"}) for line in lines] == lines
+
+
+def test_a_slow_machine_finds_the_same(monkeypatch):
+    settings = JudgeSettings(player="level-10", simulations=200)
+    record = parse_sgf("(;SZ[9]KM[7];B[ee];W[ge];B[ai];W[gc])")[0]
+    usual = [step.changed for step in review_game(record, settings)]
+    monkeypatch.setattr("katachi.search.mcts._REPORT_SECONDS", 0.0)  # who watches would get a result at every turn
+    assert [step.changed for step in review_game(record, settings)] == usual
 
 
 def test_depths_do_not_vary_where_nothing_says_how_long_a_search_is():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from katachi.go.board import Board
-from katachi.go.diagrams import Diagram, draw_svg, format_diagram, parse_diagram, star_points
+from katachi.go.diagrams import STONE_FILLS, Diagram, draw_svg, format_diagram, parse_diagram, star_points
 from katachi.go.points import BLACK, WHITE, format_vertex, parse_vertex
 
 
@@ -48,7 +48,9 @@ def test_the_picture_shows_each_stone_label_and_the_last_move() -> None:
     svg = draw_svg(diagram, last_move=parse_vertex("B3", 3), labels={4: "<&>"})
     root = ElementTree.fromstring(svg)
     circles = root.findall("{*}circle")
-    assert [circle.get("fill") for circle in circles].count("#111") == 3
-    assert [circle.get("fill") for circle in circles].count("#fafafa") == 2
+    assert [circle.get("fill") for circle in circles].count(STONE_FILLS[BLACK]) == 3
+    assert [circle.get("fill") for circle in circles].count(STONE_FILLS[WHITE]) == 2
+    small = ElementTree.fromstring(draw_svg(diagram, cell=10, coordinates=False))
+    assert (len(small.findall("{*}circle")), small.findall("{*}text")) == (6, [])
     assert circles[-1].get("stroke") == "#fafafa"
     assert "<&>" in [text.text for text in root.findall("{*}text")]

@@ -296,6 +296,36 @@ def test_a_dirty_record_is_opened_walked_reviewed_and_saved(visit, tmp_path, pic
     assert "SBKV" not in plain.root.children[0].properties
 
 
+def test_the_browser_fetches_a_record_from_another_site(visit, server):
+    """If that site allows it; no other page may connect to one, and the server never does."""
+    page = visit()
+    asked = []
+
+    def answer(route) -> None:
+        asked.append(route.request)
+        allowed = "*" if "open" in route.request.url else "https://games.example"
+        route.fulfill(body="(;SZ[9]PB[Ann];B[ee];W[cc])", headers={"access-control-allow-origin": allowed})
+
+    page.route(re.compile("^https://games"), answer)
+    for name in ("closed", "open"):
+        page.goto(server.at("/"))
+        wait_until_live(page)
+        page.get_by_label("Or a web address").fill(f"https://games.example/{name}.sgf")
+        page.get_by_role("button", name="Open", exact=True).click()
+        if name == "closed":
+            page.get_by_text("Your browser may not read that file").wait_for()
+    page.wait_for_url("**/game/*")
+    wait_until_live(page)
+    assert len(saved_record(page).replay().moves) == 2
+    assert len(asked) == 2
+    assert not any("cookie" in request.headers or "referer" in request.headers for request in asked)
+    with pytest.raises(Exception, match="Failed to fetch"):
+        page.evaluate("fetch('https://games.example/open.sgf')")
+    page.goto(server.at("/fetch?address=http://127.0.0.1:1/open.sgf"))
+    page.get_by_text("Your browser may not read that file").wait_for()
+    assert len(asked) == 2
+
+
 # Black wastes a move at the edge, and so does White.
 BLUNDERS = "(;SZ[9]KM[7]RU[Chinese]PB[Ann]PW[Ben];B[ee];W[ge];B[ai];W[gc];B[eg];W[ia])"
 
@@ -416,12 +446,39 @@ def test_the_editor_on_a_small_screen_by_touch(visit, pictures):
     assert record.root.children[0].children[0].properties == {"AW": ["ed"], "TR": ["fd"]}
 
 
-def test_pages_can_be_used_without_seeing_them(visit, server):
+def test_a_pupil_shows_its_shapes_and_values_while_it_plays(visit, pictures):
+    page = visit("/learn")
+    page.get_by_label("games").press("Home")  # the shortest lesson
+    page.get_by_role("button", name="Begin the lesson").click()
+    page.get_by_text("Done:").wait_for()
+    board = page.locator(".k-live")
+    board.locator("rect[data-heat]").first.wait_for(state="attached")  # colors of shapes
+    numbers = [int(text) for text in board.locator("g[data-heat] text").all_text_contents()]
+    assert numbers
+    assert all(0 <= number <= 100 for number in numbers)
+    page.get_by_label("Speed").press("End")
+    page.wait_for_function("document.querySelectorAll('.k-live [data-stone]').length > 4")
+    keep(page, pictures / "lesson.png")
+
+
+LOOKS = {  # zoomed to 200 %, a window has half as many points
+    "light": {"viewport": {"width": 1280, "height": 800}},
+    "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+    "zoomed": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
+    "upright": {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"},
+    "sideways": {"viewport": {"width": 800, "height": 360}},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_pages_can_be_used_without_seeing_them(visit, server, look):
     """No serious fault by axe-core, which is not part of this repository: ``npm install axe-core``, or KATACHI_AXE."""
     axe = Path(os.environ.get("KATACHI_AXE", "node_modules/axe-core/axe.min.js"))
     if not axe.is_file():
         pytest.skip("axe-core is not installed")
-    page = visit("/new?player=alp&size=9")
+    page = visit("/new?player=alp&size=9", reduced_motion="reduce", **LOOKS[look])
+    click_point(page, 40)
+    page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
     found = {}
     for path in (
         page.url.removeprefix(server.at("")),
@@ -435,8 +492,14 @@ def test_pages_can_be_used_without_seeing_them(visit, server):
     ):
         page.goto(server.at(path))
         wait_until_live(page)
+        page.wait_for_function("[...document.querySelectorAll('.q-uploader__input')].every(field => field.ariaLabel)")
         page.evaluate(axe.read_text(encoding="utf-8"))
         violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)")
-        found[path] = [fault["id"] for fault in violations if fault["impact"] in ("serious", "critical")]
+        found[path] = [
+            (fault["id"], [node["target"] for node in fault["nodes"]])
+            for fault in violations
+            if fault["impact"] in ("serious", "critical")
+        ]
         assert page.locator("main").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
     assert not any(found.values()), found

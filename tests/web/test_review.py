@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
+from itertools import accumulate
 from threading import Event
 
 import pytest
 
-from katachi.analysis.records import CandidateRecord, MoveRecord, PositionRecord
+from katachi.analysis.batches import JudgeSettings, review_game
+from katachi.analysis.explaining import link_turns
+from katachi.analysis.records import LEAST_MISTAKE, CandidateRecord, MoveRecord, PositionRecord
 from katachi.sgf import parse_sgf
-from katachi.web.engines import DEEP_SIMULATIONS, GLANCE, REVIEW_SIMULATIONS, EnginePool, Reviewed, ReviewJob
-from katachi.web.review import Lost, Review, describe_progress, line_of
+from katachi.web.engines import REVIEW_SIMULATIONS, EnginePool, ReviewJob
+from katachi.web.review import Lost, Review, describe_progress, describe_turn, line_of
 from katachi.web.sessions import App, GameStore
 from katachi.web.table import can_judge, list_opponents
 
@@ -30,54 +32,58 @@ class Reports:
     def __call__(self, content) -> None:
         self.all.append(content)
 
-    @property
-    def turns(self) -> list[Reviewed]:
-        return [one for report in self.all for one in report.turns]
 
-
-def position(turn: int, wins: float, move: str | None = None) -> PositionRecord:
+def position(turn: int, wins: float, move: str | None = None, *, is_first: bool = False) -> PositionRecord:
     color = "black" if turn % 2 else "white"
     played = None if move is None else MoveRecord(number=turn, color=color, move=move)
     candidate = CandidateRecord(move="E5", black_wins=wins, visits=50)
     to_play = "white" if turn % 2 else "black"
     found = {"black_wins": wins, "candidates": (candidate,), "move": played}
-    return PositionRecord(game="", turn=turn, node=turn, to_play=to_play, **found)
+    looked = {"is_first_look": is_first, "in_full": not is_first}
+    return PositionRecord(game="", turn=turn, node=turn, to_play=to_play, **found, **looked)
 
 
-def test_a_game_is_looked_at_quickly_then_thoroughly_then_where_it_matters():
+def verdict(found: PositionRecord) -> tuple:
+    """What does not depend on what the player is called."""
+    loss = found.move and found.move.sure_loss
+    return found.turn, found.black_wins, found.black_lead, found.candidates, found.in_full, loss
+
+
+def test_a_game_is_looked_at_quickly_then_searched():
     reports = Reports()
     ReviewJob("level-10", RECORD).run(reports, Event())
-    found = reports.turns
-    assert [(one.position.turn, one.simulations) for one in found[:5]] == [(turn, GLANCE) for turn in range(5)]
-    second = [one.position.turn for one in found if one.simulations == REVIEW_SIMULATIONS]
-    assert sorted(second) == list(range(5))
-    wins = [one.position.black_wins for one in found[:5]]
-    drops = [abs(now - before) for before, now in pairwise(wins)]
-    most = drops.index(max(drops))
-    assert second[0] in (most, most + 1)
-    deep = {one.position.turn for one in found if one.simulations == DEEP_SIMULATIONS}
-    assert {2, 3} <= deep, "before and after the stone in the corner"
-    assert reports.all[-1].seconds_left == 0
+    first, *others = reports.all
+    assert [(one.turn, one.is_first_look) for one in first.changed] == [(turn, True) for turn in range(5)]
+    searched = {one.turn: one for step in others for one in step.changed}
+    assert sum(one.visits for one in searched[2].candidates) >= REVIEW_SIMULATIONS // 2
+    assert searched[3].move.sure_loss >= LEAST_MISTAKE, "the stone in the corner"
+    assert (others[-1].done, others[-1].seconds_left) == (5, 0)
+    by_command = {one.turn: one for step in review_game(parse_sgf(RECORD)[0], JudgeSettings()) for one in step.changed}
+    assert set(map(verdict, searched.values())) == set(map(verdict, by_command.values())), "by katachi analyze"
 
 
 def test_what_is_known_is_not_analysed_again():
     reports = Reports()
-    known = tuple(Reviewed(DEEP_SIMULATIONS, position(turn, 0.5)) for turn in range(5))
-    ReviewJob("level-10", RECORD, known).run(reports, Event())
-    assert reports.turns == []
+    ReviewJob("level-10", RECORD, tuple(position(turn, 0.5) for turn in range(5))).run(reports, Event())
+    assert [(step.done, len(step.changed)) for step in reports.all] == [(5, 5)]
 
 
-def test_a_loss_is_claimed_between_thorough_looks_alone():
+def test_nothing_is_claimed_after_a_first_look():
     review = Review("level-10", ("", "Bee", "Wge"), 3)
-    review.take([Reviewed(REVIEW_SIMULATIONS, position(0, 0.6))])
-    review.take([Reviewed(GLANCE, position(1, 0.2, "A1"))])
-    assert review.positions[1].move.loss is None
-    assert review.mistakes() == []
-    assert describe_progress(review).startswith("A first look: 2 of 3")
-    review.take([Reviewed(REVIEW_SIMULATIONS, position(1, 0.2, "A1"))])
+    assert describe_progress(review) == "A first look …"
+    look = [
+        position(0, 0.6, is_first=True),
+        position(1, 0.2, "A1", is_first=True),
+        position(2, 0.2, "G5", is_first=True),
+    ]
+    review.take(accumulate(look, link_turns))
     assert review.positions[1].move.loss == pytest.approx(0.4)
+    assert review.mistakes() == []
+    assert describe_turn(review, 1).startswith("Nothing can be said")
+    review.take([position(0, 0.6)])
+    assert describe_turn(review, 1).startswith("Nothing can be said")
+    review.take([link_turns(position(0, 0.6), position(1, 0.2, "A1"))])
     assert review.mistakes() == [1]
-    review.take([Reviewed(GLANCE, position(2, 0.2, "G5"))])
     review.seconds_left = 200.0
     assert describe_progress(review) == "A closer look: 2 of 3 positions, about 3 min left"
 
@@ -85,9 +91,9 @@ def test_a_loss_is_claimed_between_thorough_looks_alone():
 def test_a_review_is_kept_as_long_as_its_moves_are():
     record = parse_sgf(RECORD)[0]
     review = Review("level-10", line_of(record), 5)
-    review.take(Reviewed(REVIEW_SIMULATIONS, position(turn, 0.5)) for turn in range(2))
+    review.take(position(turn, 0.5) for turn in range(2))
     back = Review.of_json(review.to_json(), record)
-    assert (back.analyst, back.found) == ("level-10", review.found)
+    assert (back.analyst, back.positions) == ("level-10", review.positions)
     longer = parse_sgf(RECORD.removesuffix(")") + ";B[cc])")[0]
     assert Review.of_json(review.to_json(), longer) is not None
     assert Review.of_json(review.to_json(), parse_sgf("(;SZ[9]KM[7];B[ee];W[cc])")[0]) is None
@@ -97,7 +103,7 @@ def test_a_review_is_kept_as_long_as_its_moves_are():
 def test_what_is_lost_is_said_in_whole_points_or_percent():
     assert (Lost(6.2, True).text, Lost(6.2, True).words) == ("−6", "6 points")
     assert (Lost(14.4, False).text, Lost(14.4, False).words) == ("−14%", "14 %")
-    assert Lost(0.7, True).text == "", "that is within the error"
+    assert [Lost(1.4, True).text, Lost(1.9, False).text] == ["", ""], "that is within the error"
     assert len({Lost(amount, True).color for amount in (0, 2, 4, 8)}) == 4
 
 
@@ -124,7 +130,7 @@ def test_an_interrupted_review_is_resumed_when_the_server_starts(tmp_path):
 
     name = asyncio.run(asyncio.wait_for(first(), 120))
     review = asyncio.run(asyncio.wait_for(second(name), 120))
-    assert review.thorough == review.turns == 5
+    assert review.searched == review.turns == 5
     assert review.game.player == "level-10"
 
 

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -122,31 +122,60 @@ class ReviewStep:
 
 
 def review_game(
-    record: SgfGame, judges: Judges, stop: Event | None = None, clock: Callable[[], float] = time.monotonic
+    record: SgfGame,
+    settings: JudgeSettings,
+    known: Iterable[PositionRecord] = (),
+    stop: Event | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[ReviewStep]:
     """Review the main line of a record: every position has a value at once, then they are searched, suspicious first.
 
-    The first step has all positions, if a network can value them; each of the others the one that was searched and the
-    one after it. Ends early when ``stop`` is set. Raises SgfError and WrongBoardSize as ``analyze_game`` does.
+    The first step has all positions, if a network can value them, and those that are ``known``: their searches are not
+    repeated, so a review resumes. Each of the others has the one that was searched and the one after it. Ends early if
+    ``stop`` is set. The result is that of ``analyze_files``. Raises SgfError if a record cannot be played, SpecError or
+    ModelError if a player or a model cannot be loaded.
     """
-    turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(strip(record))]
-    positions: list[PositionRecord | None] = list(look_first(turns, judges)) or [None] * len(turns)
-    yield ReviewStep(tuple(each for each in positions if each), 0, len(turns))
-    first = [each for each in positions if each]
-    depths = choose_depths(first, judges.limit_in_force, len(turns))
+    record = strip(record)
+    digest, turns = digest_game(record), _copy_turns(record)
+    first, depths = _look_at(turns, settings, digest)
+    positions: list[PositionRecord | None] = list(first) or [None] * len(turns)
+    searched = {each.turn: each for each in known if not each.is_first_look and each.turn < len(turns)}
+    for turn, position in searched.items():
+        positions[turn] = position
+    linked = [_link(positions, turn) for turn in range(len(turns))]
+    yield ReviewStep(tuple(each for each in linked if each), len(searched), len(turns))
     order = sorted(range(len(turns)), key=lambda turn: (depths[turn] is not None, -_fall(first, turn), turn))
-    full = judges.limit_in_force.simulations or 1
+    waiting = [turn for turn in order if turn not in searched]
+    full = SHALLOW * max((depth for depth in depths if depth), default=1)
     costs = [(depth or full) + _OVERHEAD for depth in depths]
-    start, paid = clock(), 0
-    for done, turn in enumerate(order, 1):
+    start, paid, all_costs = clock(), 0, sum(costs[turn] for turn in waiting)
+    for done, turn in enumerate(waiting, len(searched) + 1):
         if stop is not None and stop.is_set():
             return
-        limit = judges.limit if depths[turn] is None else Limit(simulations=depths[turn])
-        positions[turn] = evaluate_turn(replace(judges, limit=limit), turns[turn], in_full=depths[turn] is None)
+        positions[turn] = _search_turn(turns[turn], settings, digest, depths[turn])
         changed = [_link(positions, each) for each in (turn, turn + 1) if each < len(turns) and positions[each]]
         paid += costs[turn]
-        left = (clock() - start) / paid * (sum(costs) - paid)
+        left = (clock() - start) / paid * (all_costs - paid)
         yield ReviewStep(tuple(each for each in changed if each), done, len(turns), left)
+
+
+def _copy_turns(record: SgfGame) -> list[Turn]:
+    return [turn._replace(game=turn.game.copy()) for turn in turns_of(record)]
+
+
+def _look_at(
+    turns: Sequence[Turn], settings: JudgeSettings, digest: str, name: str = ""
+) -> tuple[tuple[PositionRecord, ...], tuple[int | None, ...]]:
+    """A first look at a game, nothing if no network can, and how long each of its positions is to be searched."""
+    with settings.judges(turns[0].game.size, digest, 0) as judges:
+        first = () if settings.evenly else tuple(look_first(turns, judges, name))
+        return first, tuple(choose_depths(first, judges.limit_in_force, len(turns)))
+
+
+def _search_turn(turn: Turn, settings: JudgeSettings, digest: str, depth: int | None, name: str = "") -> PositionRecord:
+    """A position as it is searched, by so many simulations or in full; its randomness is its own."""
+    with settings.judges(turn.game.size, digest, turn.turn, depth) as judges:
+        return evaluate_turn(judges, turn, name, in_full=depth is None)
 
 
 def _link(positions: list[PositionRecord | None], turn: int) -> PositionRecord | None:
@@ -207,7 +236,9 @@ def describe_game(record: SgfGame, judges: Judges, name: str = "", source: str =
 
 def digest_game(record: SgfGame) -> str:
     """A text that changes with anything in a record but how it was written."""
-    return sha256(format_sgf(SgfGame(content_of(record))).encode(errors="surrogatepass")).hexdigest()
+    root = content_of(record)
+    root.properties["CA"] = ["UTF-8"]
+    return sha256(format_sgf(SgfGame(root)).encode(errors="surrogatepass")).hexdigest()
 
 
 # Who analyses, by name: a player and models, for how long, and from which seed.
@@ -528,32 +559,21 @@ def _plan(games: Iterable[FoundGame], kept: list[int], settings: JudgeSettings, 
         first = kept.pop(0) - 1 if kept else 0
         sgf = format_sgf(record)
         starts = list(range(first, game.positions, TURNS)) or [first]
-        depths = _look_at(record, game, settings, show) if first < game.positions else ()
+        depths: tuple[int | None, ...] = ()
+        if first < game.positions:
+            looked, depths = _look_at(_copy_turns(record), settings, game.sha256, game.game)
+            if looked and show is not None:
+                show(GameAnalysis(record, game, looked))
         for start in starts:
             stop = min(start + TURNS, game.positions)
             yield Batch(game, sgf, start, stop, depths, start == first, start == starts[-1])
 
 
-def _look_at(record: SgfGame, game: GameRecord, settings: JudgeSettings, show: Shower | None) -> tuple[int | None, ...]:
-    """Look at a game, show that, and say how long each of its positions is to be searched."""
-    if settings.evenly:
-        return (None,) * game.positions
-    turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(record)]
-    with settings.judges(record.size, game.sha256, 0) as judges:
-        first = tuple(look_first(turns, judges, game.game))
-        if first and show is not None:
-            show(GameAnalysis(record, game, first))
-        return tuple(choose_depths(first, judges.limit_in_force, game.positions))
-
-
 def evaluate_batch(batch: Batch, settings: JudgeSettings) -> tuple[Batch, list[PositionRecord]]:
     """The batch, and the records of its turns."""
-    positions = []
-    for turn in islice(turns_of(parse_sgf(batch.sgf)[0]), batch.first, batch.stop):
-        depth = batch.depths[turn.turn]
-        with settings.judges(batch.game.size, batch.game.sha256, turn.turn, depth) as judges:
-            positions.append(evaluate_turn(judges, turn, batch.game.game, in_full=depth is None))
-    return batch, positions
+    digest, name = batch.game.sha256, batch.game.game
+    turns = islice(turns_of(parse_sgf(batch.sgf)[0]), batch.first, batch.stop)
+    return batch, [_search_turn(turn, settings, digest, batch.depths[turn.turn], name) for turn in turns]
 
 
 # The positions of an analysis as a table in Parquet, a row each; pyarrow is an extra.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from threading import Event
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -71,7 +70,7 @@ class Judges:
             first = next(iter(evaluators.values()), None)
             analysis = Analysis(()) if first is None else analyze_by(first, game)
         else:
-            *_, analysis = watch_analyses(self.player, game.copy(), self.limit_in_force, Event())
+            *_, analysis = watch_analyses(self.player, game.copy(), self.limit_in_force, None)
         for evaluator in evaluators.values():
             analysis = _complete(analysis, evaluator, game)
         return analysis

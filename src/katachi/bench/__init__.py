@@ -48,7 +48,11 @@ BENCHMARKS: Final = {
     "latency": Benchmark("katachi.bench.engines:run_latency", "how soon an engine stops", _ENGINE),
     "memory": Benchmark("katachi.bench.engines:run_memory", "how much memory an engine holds", _ENGINE),
     "start": Benchmark("katachi.bench.start:run", "how soon commands answer, cold and warm", ("rows",)),
-    "web": Benchmark("katachi.bench.web:run", "how soon a click is a stone when many play at once", ("people",)),
+    "web": Benchmark(
+        "katachi.bench.web:run",
+        "how soon a click is a stone when many play at once",
+        ("people", "reviews", "abandoned"),
+    ),
 }
 
 

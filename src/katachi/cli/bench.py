@@ -47,6 +47,8 @@ def bench(
     ] = None,
     busy: Annotated[int | None, number(0, 1000, "How many processes keep the cores busy meanwhile, in these.")] = None,
     people: Annotated[int | None, number(1, 1000, "How many play at once, in web.")] = None,
+    reviews: Annotated[int | None, number(0, 1000, "How many have games reviewed meanwhile, in web.")] = None,
+    abandoned: Annotated[int | None, number(0, 1000, "How many leave a table where somebody thinks, in web.")] = None,
     models: Annotated[
         list[str] | None,
         typer.Option("--model", help="A network that inference measures: a bundled name or a folder; may be repeated."),
@@ -83,13 +85,15 @@ def bench(
       katachi bench memory --rounds 40
       katachi bench start --row "gtp strong-9: first answer"
       katachi bench web --people 20 --seconds 1 --rounds 300
+      katachi bench web --reviews 2 --abandoned 10
     """
     given: dict[str, Any] = {"player": player, "busy": busy, "people": people, "models": models}
-    given |= {"data": data, "positions": positions, "rows": rows}
+    given |= {"reviews": reviews, "abandoned": abandoned, "data": data, "positions": positions, "rows": rows}
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in BENCHMARKS[what].options:
-            raise typer.BadParameter(f"{what} has no such option", param_hint=f"--{name.removesuffix('s')}")
+            singular = {"models": "model", "rows": "row"}
+            raise typer.BadParameter(f"{what} has no such option", param_hint=f"--{singular.get(name, name)}")
     check_programs(allow_commands, player)
     with interruptible(lambda: "nothing was measured to the end, and nothing is kept", then="repeat"):
         report = resolve(BENCHMARKS[what].run)(seconds=seconds, rounds=rounds, **options)

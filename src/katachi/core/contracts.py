@@ -292,8 +292,8 @@ class Player(Protocol):
 class AnalyzingPlayer(Player, Protocol):
     """Can say more and more about a position until it has to stop."""
 
-    def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
-        """Yield ever better analyses; return soon after ``stop`` is set or the limit is reached."""
+    def analyze(self, game: Game, limit: Limit, stop: Event | None) -> Iterator[Analysis]:
+        """Yield ever better analyses until ``stop`` is set or the limit reached; without it, speed changes nothing."""
         ...
 
 

@@ -28,7 +28,7 @@ from katachi.core.contracts import Doubles, Evaluator, Floats
 from katachi.core.evaluators import moves_of
 from katachi.core.registry import resolve, system_of_card
 from katachi.go.board import Board
-from katachi.go.diagrams import draw_svg, format_diagram
+from katachi.go.diagrams import STONE_DEFS, STONE_FILLS, WOOD, draw_svg, format_diagram
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, MAX_SIZE, format_vertex
 
@@ -268,7 +268,6 @@ class LearnedSet:
 
 CELL: Final = 24  # pixels between two lines
 CORNER_CELL: Final = 16  # the same where a corner of the board is shown
-_WOOD: Final = "#e3b867"
 _PALE: Final = "#f0dcb4"
 _LINE: Final = "#5a4520"
 _BLACK: Final = "#1a1a1a"
@@ -295,7 +294,7 @@ def draw_shape(shape: Shape | None, title: str = "a shape") -> str:
     width, height = shape_extent(shape)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" role="img"><title>{escape(title)}</title>{board_markup(shape)}</svg>'
+        f'height="{height:g}" role="img"><title>{escape(title)}</title>{STONE_DEFS}{board_markup(shape)}</svg>'
     )
 
 
@@ -312,7 +311,7 @@ def draw_figure(sets: Sequence[LearnedSet], title: str = "The largest weights of
         y += high + _GAP
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {y:g}" width="{width:g}" height="{y:g}" '
-        f'role="img"><title>{escape(title)}</title><style>{_FIGURE_STYLE}</style>'
+        f'role="img"><title>{escape(title)}</title><style>{_FIGURE_STYLE}</style>{STONE_DEFS}'
         f'<g class="kf">{"".join(parts)}</g></svg>'
     )
 
@@ -385,7 +384,7 @@ def board_markup(shape: Shape | None) -> str:
     x, y = shape.place or (0, 0)
     parts = [
         _rectangle(0, 0, across, down, _PALE, cell),
-        _rectangle(x, y, shape.width - 1 + 2 * MARGIN, shape.height - 1 + 2 * MARGIN, _WOOD, cell),
+        _rectangle(x, y, shape.width - 1 + 2 * MARGIN, shape.height - 1 + 2 * MARGIN, WOOD, cell),
         _lines(shape, cell),
     ]
     for i, point in enumerate(shape.cells):
@@ -424,8 +423,8 @@ def _stone(point: Cell, x: float, y: float, cell: float) -> list[str]:
     """A stone with its external liberties, or nothing."""
     if point.stone == EMPTY:
         return []
-    fill, ink = (_BLACK, _WHITE) if point.stone == BLACK else (_WHITE, _BLACK)
-    circle = f'<circle cx="{x:g}" cy="{y:g}" r="{cell * 0.46:g}" fill="{fill}" stroke="{_BLACK}" stroke-width="0.8"/>'
+    ink = _WHITE if point.stone == BLACK else _BLACK
+    circle = f'<circle cx="{x:g}" cy="{y:g}" r="{cell * 0.47:g}" fill="{STONE_FILLS[point.stone]}"/>'
     if point.liberties is None:
         return [circle]
     text = ("0", "1", "2+")[point.liberties]
@@ -479,7 +478,7 @@ def draw_sheet(title: str, board: Board, pictures: Sequence[Picture]) -> str:
     parts = [_draw_picture(place, picture, name, scale) for place, picture in enumerate(pictures)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" role="img"><title>{escape(title)}</title><style>{_STYLE}</style>'
+        f'height="{height:g}" role="img"><title>{escape(title)}</title><style>{_STYLE}</style>{STONE_DEFS}'
         f'<defs><g id="{name}">{board_markup(shape)}</g></defs>'
         f'<g class="kp"><text class="title" x="0" y="20">{escape(title)}</text>{"".join(parts)}</g></svg>'
     )

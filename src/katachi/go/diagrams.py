@@ -33,6 +33,17 @@ from katachi.go.points import (
 
 _STONES = {".": EMPTY, "+": EMPTY, ",": EMPTY, "X": BLACK, "#": BLACK, "O": WHITE}
 _LETTERS = {BLACK: "X", WHITE: "O"}
+# Stones, the same in all pictures and on the board in the browser. In a page the first gradient of a name serves all
+# that use it; where that one is not shown, the plain color behind it does.
+STONE_FILLS = {BLACK: "url(#kb-black) #17171a", WHITE: "url(#kb-white) #f4f2ec"}
+STONE_DEFS = (
+    '<defs><radialGradient id="kb-black" cx="0.36" cy="0.3" r="0.75"><stop offset="0" stop-color="#6d6d70"/>'
+    '<stop offset="0.35" stop-color="#333336"/><stop offset="1" stop-color="#0d0d0f"/></radialGradient>'
+    '<radialGradient id="kb-white" cx="0.36" cy="0.3" r="0.8"><stop offset="0" stop-color="#ffffff"/>'
+    '<stop offset="0.6" stop-color="#f4f2ec"/><stop offset="1" stop-color="#cfcabd"/></radialGradient></defs>'
+)
+WOOD = "#e3ba74"
+_LINE = "#5d4415"
 _TURN = re.compile(r"(black|white) to play(?:, ko at ([a-t]\d+))?", re.IGNORECASE)
 
 
@@ -108,10 +119,11 @@ def draw_svg(
     labels: Mapping[int, str] | None = None,
     shades: Mapping[int, str] | None = None,
     cell: int = 28,
+    coordinates: bool = True,
 ) -> str:
     """Draw a diagram as a self-contained SVG; ``labels`` are short texts by point, ``shades`` colors below them."""
     size = diagram.size
-    left = cell * 1.2
+    left = cell * (1.2 if coordinates else 0.65)
     span = cell * (size - 1)
     full = span + 2 * left
 
@@ -122,19 +134,18 @@ def draw_svg(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full:g} {full:g}" width="{full:g}" '
         f'role="img" aria-label="{size}×{size} Go board" font-family="sans-serif" text-anchor="middle">',
-        f'<rect width="{full:g}" height="{full:g}" fill="#e3b867"/>',
+        f'{STONE_DEFS}<rect width="{full:g}" height="{full:g}" rx="{cell * 0.25:g}" fill="{WOOD}"/>',
     ]
     for i in range(size):
         at = left + i * cell
         lines = f"M{left:g} {at:g}h{span:g}M{at:g} {left:g}v{span:g}"
-        parts.append(f'<path d="{lines}" stroke="#4a3a1a" stroke-width="1"/>')
+        parts.append(f'<path d="{lines}" stroke="{_LINE}" stroke-width="{min(1, cell / 16):g}"/>')
         for x, y, text in ((at, left * 0.4, COLUMN_LETTERS[i]), (left * 0.3, at, str(size - i))):
-            parts.append(_svg_text(x, y, text, "#4a3a1a", cell * 0.4))
-    parts += [_svg_circle(*center(p), cell * 0.1, "#4a3a1a") for p in star_points(size)]
+            parts += [_svg_text(x, y, text, _LINE, cell * 0.4)] if coordinates else []
+    parts += [_svg_circle(*center(p), cell * 0.1, _LINE) for p in star_points(size)]
     parts += [_svg_square(*center(point), cell, color) for point, color in (shades or {}).items()]
     for point in np.flatnonzero(diagram.stones).tolist():
-        fill = "#111" if diagram.stones[point] == BLACK else "#fafafa"
-        parts.append(_svg_circle(*center(point), cell * 0.47, fill, "#111"))
+        parts.append(_svg_circle(*center(point), cell * 0.47, STONE_FILLS[int(diagram.stones[point])]))
     for point, text in (labels or {}).items():
         ink = "#fafafa" if diagram.stones[point] == BLACK else "#111"
         parts.append(_svg_text(*center(point), text, ink, cell * 0.45))

@@ -55,9 +55,9 @@ def watch_decisions(
 
 
 def watch_analyses(
-    player: Player, game: Game, limit: Limit, stop: Event, bans: Collection[Ban] = ()
+    player: Player, game: Game, limit: Limit, stop: Event | None, bans: Collection[Ban] = ()
 ) -> Iterator[Analysis]:
-    """Ever better analyses, or what there is to say about a decision."""
+    """Ever better analyses, or what there is to say about a decision; without ``stop`` speed changes nothing."""
     player = _without(player, bans)
     if isinstance(player, AnalyzingPlayer):
         return player.analyze(game, limit, stop)

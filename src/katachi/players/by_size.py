@@ -166,7 +166,7 @@ class PlayerBySize:
         """The same, watched."""
         return self.on(game.size).at(game).think(game, limit, stop)
 
-    def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
+    def analyze(self, game: Game, limit: Limit, stop: Event | None) -> Iterator[Analysis]:
         """Ever better analyses, in the opening too."""
         return self.on(game.size).main.analyze(game, limit, stop)
 

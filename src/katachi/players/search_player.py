@@ -307,7 +307,7 @@ class SearchPlayer:
         ends = range(len(steps), -1, -2)[:_LOST_TURNS]
         return len(ends) == _LOST_TURNS and all(hash(steps[:end]) in self._lost_turns for end in ends)
 
-    def analyze(self, game: Game, limit: Limit, stop: Event) -> Iterator[Analysis]:
+    def analyze(self, game: Game, limit: Limit, stop: Event | None) -> Iterator[Analysis]:
         """Ever deeper analyses; with no limit at all it continues until ``stop`` is set."""
         if limit == Limit() and isinstance(self._search, DeepeningSearch):
             limit = Limit(seconds=float("inf"))
@@ -315,7 +315,7 @@ class SearchPlayer:
             yield describe_result(result, game.to_play)
 
     def _deepen(
-        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event, *, stops_early: bool
+        self, game: Game, limit: Limit, rng: np.random.Generator, stop: Event | None, *, stops_early: bool
     ) -> Iterator[SearchResult]:
         """Ever better results, or the one there is."""
         if isinstance(self._search, TreeSearch):

@@ -415,11 +415,12 @@ class MctsSearch:
     ) -> Iterator[TreeResult]:
         """Yield a result ten times a second until the limit is reached, ``stop`` is set, or, if asked, it is clear.
 
-        Bans are moves that are not looked at.
+        Bans are moves that are not looked at. Without ``stop`` there is one result: a pause would cut a batch short,
+        and what is found would depend on the machine's speed.
         """
         ending = _Ending(limit.seconds, stop, stops_early=stops_early and self.settings.stops_early)
         tree = self._begin_evaluated(game, rng, ending, bans)
-        for _ in self._grow(tree, self._quota(limit), ending, _REPORT_SECONDS):
+        for _ in self._grow(tree, self._quota(limit), ending, float("inf") if stop is None else _REPORT_SECONDS):
             yield self._result(tree, game)
         yield self._result(tree, game)
 

@@ -38,14 +38,6 @@ export default {
           <stop offset="0" stop-color="#ecc98a"/><stop offset="0.55" stop-color="#e3ba74"/>
           <stop offset="1" stop-color="#d9ac62"/>
         </linearGradient>
-        <radialGradient id="kb-black" cx="0.36" cy="0.3" r="0.75">
-          <stop offset="0" stop-color="#6d6d70"/><stop offset="0.35" stop-color="#333336"/>
-          <stop offset="1" stop-color="#0d0d0f"/>
-        </radialGradient>
-        <radialGradient id="kb-white" cx="0.36" cy="0.3" r="0.8">
-          <stop offset="0" stop-color="#ffffff"/><stop offset="0.6" stop-color="#f4f2ec"/>
-          <stop offset="1" stop-color="#cfcabd"/>
-        </radialGradient>
       </defs>
       <rect :x="-edge" :y="-edge" :width="full" :height="full" rx="10" fill="url(#kb-wood)"/>
       <path :d="grid" class="kb-line"/>

@@ -14,9 +14,8 @@ import signal
 import time
 from collections.abc import Callable
 from ctypes import c_ulong
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import accumulate, pairwise
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -25,11 +24,11 @@ from threading import Event, Thread
 from typing import Any, Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
-from katachi.analysis.batches import default_models, describe_game
+from katachi.analysis.batches import JudgeSettings, default_models, describe_game, review_game
 from katachi.analysis.explaining import evaluate_turn, link_turns
-from katachi.analysis.judges import Judges, last_turn, turns_of
+from katachi.analysis.judges import last_turn
 from katachi.analysis.layers import layers_of
-from katachi.analysis.records import GameRecord, PositionRecord, find_mistakes
+from katachi.analysis.records import GameRecord, PositionRecord
 from katachi.analysis.report import strip
 from katachi.core.contracts import (
     Analysis,
@@ -47,7 +46,7 @@ from katachi.go.game import Game, Step
 from katachi.go.rules import Rules
 from katachi.players.asking import find_evaluator, watch_analyses, watch_decisions
 from katachi.players.specs import load_player
-from katachi.sgf import SgfGame, parse_sgf
+from katachi.sgf import parse_sgf
 from katachi.web import texts
 
 # The process that thinks: it takes jobs from a pipe, one after the other, and reports what it finds.
@@ -236,107 +235,35 @@ class LayersJob:
         return Seen(analysis, tuple(layers_of(game, analysis, evaluators)), lowest)
 
 
-class Reviewed(NamedTuple):
-    """A turn of a game as it was analysed: with so many simulations, and not yet compared with the turn before."""
-
-    simulations: int
-    position: PositionRecord
-
-
-class ReviewProgress(NamedTuple):
-    """The turns that are new since the last report, and how long the others will take, once that can be said."""
-
-    turns: tuple[Reviewed, ...]
-    seconds_left: float | None
-
-
-GLANCE: Final = 2  # simulations per position: enough for a value, not for a claim
 REVIEW_SIMULATIONS: Final = 200  # per position, whoever reviews: as ``katachi analyze`` does
-DEEP_SIMULATIONS: Final = 800  # before and after what looks like the biggest mistakes
-DEEPER: Final = 6  # mistakes that are looked at so
+
+
+def _review_settings(player: str, size: int) -> JudgeSettings:
+    return JudgeSettings(player=player, models=default_models(size), simulations=REVIEW_SIMULATIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewJob:
-    """Go through the main line of a record: at a glance, then thoroughly where most happens first, then deeper.
+    """Go through the main line of a record as ``katachi analyze`` does; reports ReviewSteps, several as one.
 
-    Reports ReviewProgress. What is known already is not analysed again: so a review resumes.
+    What is known already is not analysed again: so a review resumes.
     """
 
     player: str
     record: str  # SGF
-    known: tuple[Reviewed, ...] = ()  # by turn, from the first on
+    known: tuple[PositionRecord, ...] = ()
 
     def run(self, report: Reporter, stop: Event) -> GameRecord:
         record = strip(parse_sgf(self.record)[0])
-        player = load_prepared(self.player, record.size)
-        work = _ReviewWork(player, self.player, record, list(self.known), report, stop)
-        work.glance()
-        work.look(work.by_importance(), REVIEW_SIMULATIONS)
-        work.look(work.around_mistakes(), DEEP_SIMULATIONS)
-        limit = Limit(simulations=REVIEW_SIMULATIONS)
-        return describe_game(record, Judges(player, limit, find_explainers(player, self.player, record.size)))
-
-
-class _ReviewWork:
-    """A review while it is made."""
-
-    def __init__(
-        self, player: Player, name: str, record: SgfGame, known: list[Reviewed], report: Reporter, stop: Event
-    ) -> None:
-        self._player = player
-        self._name = name
-        self._turns = [turn._replace(game=turn.game.copy()) for turn in turns_of(record)]
-        self._found = known
-        self._report, self._stop = report, stop
-        self._new: list[Reviewed] = []
-        self._seconds: list[float] = []  # that thorough looks took
-
-    def glance(self) -> None:
-        """A value for every turn that has none, in their order; nothing is explained yet."""
-        judges = Judges(self._player, Limit(simulations=GLANCE))
-        for turn in self._turns[len(self._found) :]:
-            if self._stop.is_set():
-                return
-            self._found.append(Reviewed(GLANCE, evaluate_turn(judges, turn)))
-            self._keep(self._found[-1], None)
-        self._send(None)
-
-    def look(self, turns: list[int], simulations: int) -> None:
-        """Analyse turns with so many simulations, unless they are."""
-        explainers = find_explainers(self._player, self._name, self._turns[0].game.size)
-        judges = Judges(self._player, Limit(simulations=simulations), explainers)
-        waiting = [turn for turn in turns if self._found[turn].simulations < simulations]
-        for left, turn in zip(range(len(waiting), 0, -1), waiting, strict=True):
-            if self._stop.is_set():
-                return
-            began = time.monotonic()
-            self._found[turn] = Reviewed(simulations, evaluate_turn(judges, self._turns[turn]))
-            self._seconds.append(time.monotonic() - began)
-            self._keep(self._found[turn], (left - 1) * sum(self._seconds) / len(self._seconds))
-        self._send(0.0)
-
-    def by_importance(self) -> list[int]:
-        """All turns, those first between which the value changes most."""
-        wins = [found.position.black_wins or 0.5 for found in self._found]
-        drops = [0.0, *(abs(now - before) for before, now in pairwise(wins)), 0.0]
-        return sorted(range(len(wins)), key=lambda turn: -max(drops[turn], drops[turn + 1]))
-
-    def around_mistakes(self) -> list[int]:
-        """The turns before and after the biggest mistakes."""
-        positions = list(accumulate((found.position for found in self._found), link_turns))
-        numbers = {move.number for move in find_mistakes(positions)[:DEEPER]}
-        turns = [turn for turn, one in enumerate(positions) if one.move is not None and one.move.number in numbers]
-        return [each for turn in turns for each in (turn - 1, turn)]
-
-    def _keep(self, found: Reviewed, seconds_left: float | None) -> None:
-        self._new.append(found)
-        if self._report.is_due:
-            self._send(seconds_left)
-
-    def _send(self, seconds_left: float | None) -> None:
-        self._report(ReviewProgress(tuple(self._new), seconds_left))
-        self._new = []
+        settings = _review_settings(self.player, record.size)
+        new: dict[int, PositionRecord] = {}
+        for step in review_game(record, settings, self.known, stop):
+            new |= {position.turn: position for position in step.changed}
+            if report.is_due or step.seconds_left is None or step.done == step.total:
+                report(replace(step, changed=tuple(new.values())))
+                new = {}
+        with settings.judges(record.size, "", 0) as judges:
+            return describe_game(record, judges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,13 +274,11 @@ class CheckJob:
     position: Position
 
     def run(self, report: Reporter, stop: Event) -> tuple[PositionRecord, PositionRecord]:  # noqa: ARG002 (soon over)
-        player = load_prepared(self.player, self.position.size)
-        explainers = find_explainers(player, self.player, self.position.size)
-        judges = Judges(player, Limit(simulations=REVIEW_SIMULATIONS), explainers)
         game = self.position.replay()
-        after = evaluate_turn(judges, last_turn(game))
-        game.undo()
-        before = evaluate_turn(judges, last_turn(game))
+        with _review_settings(self.player, game.size).judges(game.size, "", 0) as judges:
+            after = evaluate_turn(judges, last_turn(game))
+            game.undo()
+            before = evaluate_turn(judges, last_turn(game))
         return before, link_turns(before, after)
 
 
@@ -370,14 +295,6 @@ def find_evaluators(player: Player, spec: str, size: int) -> dict[str, Evaluator
     """What a player evaluates with, and the bundled models for boards of this size."""
     own = find_evaluator(player)
     return ({} if own is None else {spec: own}) | _bundled(size)
-
-
-def find_explainers(player: Player, spec: str, size: int) -> dict[str, Evaluator]:
-    """What a player evaluates with, the shapes of boards of this size, and who predicts people."""
-    own = find_evaluator(player)
-    wanted = default_models(size)
-    others = {name: one for name, one in _bundled(size).items() if name in wanted or isinstance(one, RankedEvaluator)}
-    return ({} if own is None else {spec: own}) | others
 
 
 @lru_cache(maxsize=_MOST_KEPT)

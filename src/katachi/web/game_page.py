@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -14,7 +15,6 @@ from nicegui.element import Element
 from starlette.requests import Request
 
 from katachi.analysis.layers import LAYERS, LayerKind
-from katachi.analysis.words import describe_move
 from katachi.core.contracts import Analysis, Candidate, Limit
 from katachi.core.drawing import Layer, Style
 from katachi.go.game import Game
@@ -24,7 +24,7 @@ from katachi.sgf.record import format_grade
 from katachi.web import table as editing
 from katachi.web import texts
 from katachi.web.engines import EngineError, LayersJob, Position, Seen
-from katachi.web.review import ReviewPanel, show_alternatives
+from katachi.web.review import ReviewPanel, explain_mistake, show_alternatives
 from katachi.web.sessions import Choices, Session, share_path
 from katachi.web.table import (
     BoardElement,
@@ -63,8 +63,6 @@ _STEPS: Final = {"back": -1, "forward": 1, "back10": -10, "forward10": 10, "firs
 _ICONS: Final = {"first": "first_page", "back": "chevron_left", "forward": "chevron_right", "last": "last_page"}
 _MOST_CHIPS: Final = 12
 _MOST_REPAIRS: Final = 50
-
-
 _MOST_IN_TREE: Final = 400  # nodes
 
 
@@ -263,13 +261,12 @@ class EditorPanel:
                 self._tools = {tool: self._build_tool(tool) for tool in Tool}
             with ui.element("div").classes("k-row"):
                 self._turn = quiet_button("", self._change_turn).classes("k-chip")
-                quiet_button(texts.DELETE_BRANCH, self._delete).classes("k-chip")
+                remove = partial(self._do, lambda table: table.opened.remove())
+                ask_first = partial(ask, texts.ASK_DELETE_BRANCH, texts.DELETE_BRANCH, remove)
+                quiet_button(texts.DELETE_BRANCH, ask_first).classes("k-chip")
             self._comment = ui.textarea(texts.COMMENT).props("outlined dense autogrow")
             self._comment.on("blur", self._keep_comment)
         self._panel.set_visibility(False)
-
-    def _delete(self) -> None:
-        ask(texts.ASK_DELETE_BRANCH, texts.DELETE_BRANCH, lambda: self._do(lambda table: table.opened.remove()))
 
     def _build_tool(self, tool: Tool) -> ui.button:
         name = texts.TOOLS[tool.name]
@@ -646,7 +643,7 @@ class TeachCard:
         held = self._session.held
         self._card.set_visibility(held is not None)
         if held is not None and held[1].move is not None:
-            self._text.set_text(" ".join([*describe_move(held[1].move)[:2], texts.WHAT_NOW]))
+            self._text.set_text(f"{explain_mistake(held[1].move)} {texts.WHAT_NOW}")
 
 
 class EndCard:
@@ -702,9 +699,11 @@ def build_game_page(session: Session, request: Request) -> None:
     record = session.table.opened.record
     with page_frame(request, _title(record)):
         view = GameView(session)
-    # Not before the page is live: who only fetches it changes nothing.
-    ui.context.client.on_connect(lambda: session.watch(view.refresh))
-    ui.context.client.on_delete(view.close)
+    client = ui.context.client
+    # Not before the page is live: who only fetches it changes nothing. And not while it is away: others want to think.
+    client.on_connect(lambda: session.watch(view.refresh))
+    client.on_disconnect(lambda: None if client.has_socket_connection else session.leave(view.refresh))
+    client.on_delete(view.close)
 
 
 def _title(record: SgfGame) -> str:
@@ -725,7 +724,7 @@ class GameView:
                 heading(_title(session.table.opened.record), 1, "kb-spoken")
                 self._board = BoardElement(self._click, self._command)
                 self._record_panel.build_nav()
-                self._graph_place = ui.element("div")
+                self._graph_place = ui.element("div").classes("k-graph")
             with ui.element("div").classes("k-side"):
                 self._build_side()
         if session.table.clock.is_used:
@@ -766,11 +765,12 @@ class GameView:
             self._redo = quiet_button(texts.REDO, lambda: self._command("redo"))
             self._hint = quiet_button(texts.HINT, lambda: self._command("hint"))
             self._estimate = quiet_button(texts.ESTIMATE, lambda: self._command("estimate"))
-            self._count = quiet_button(texts.COUNT, self._begin_count)
-            self._resign = quiet_button(texts.RESIGN, self._ask_resign)
-            self._reopen = quiet_button(texts.REOPEN, self._ask_reopen)
+            self._count = quiet_button(texts.COUNT, partial(self._do, Table.begin_count))
+            resign, reopen = (partial(self._do, action) for action in (Table.resign, Table.reopen))
+            self._resign = quiet_button(texts.RESIGN, partial(ask, texts.ASK_RESIGN, texts.RESIGN, resign))
+            self._reopen = quiet_button(texts.REOPEN, partial(ask, texts.ASK_REOPEN, texts.REOPEN, reopen))
             self._accept = quiet_button(texts.ACCEPT, self._accept_count)
-            self._play_on = quiet_button(texts.PLAY_ON, lambda: self._do(lambda table: table.play_on()))
+            self._play_on = quiet_button(texts.PLAY_ON, partial(self._do, Table.play_on))
             self._accept.classes("k-on")
 
     def _build_switches(self) -> None:
@@ -839,25 +839,12 @@ class GameView:
         if not self._review.go(command):
             commands.get(command, lambda: self._record_panel.go(command))()
 
-    def _ask_resign(self) -> None:
-        ask(texts.ASK_RESIGN, texts.RESIGN, lambda: self._do(lambda table: table.resign()))
-
-    def _ask_reopen(self) -> None:
-        ask(texts.ASK_REOPEN, texts.REOPEN, lambda: self._do(lambda table: table.reopen()))
-
-    def _begin_count(self) -> None:
-        self._do(lambda table: table.begin_count())
-
     def _accept_count(self) -> None:
-        table = self._session.table
-
-        def accept() -> None:
-            self._do(lambda table: table.accept_count())
-
-        if table.result is None:
+        result, accept = self._session.table.result, partial(self._do, Table.accept_count)
+        if result is None:
             accept()
         else:
-            ask(texts.ASK_NEW_RESULT.format(result=table.result), texts.ACCEPT, accept)
+            ask(texts.ASK_NEW_RESULT.format(result=result), texts.ACCEPT, accept)
 
     # What is shown
 

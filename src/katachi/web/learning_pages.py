@@ -33,7 +33,7 @@ from katachi.web.game_page import draw_layer
 from katachi.web.review import Lost, Review, list_alternatives
 from katachi.web.security import show_plainly
 from katachi.web.sessions import PUPIL, App, GameStore, find_lesson
-from katachi.web.table import BoardElement, Opponent, Picture, Seats, TableError, TableSettings
+from katachi.web.table import BoardElement, Opponent, Picture, Seats, Spot, TableError, TableSettings
 from katachi.web.widgets import heading
 
 _MOST_MARKERS: Final = 10  # of a slider
@@ -90,10 +90,10 @@ class LessonView:
                 self._begin = widgets.main_button(texts.TEACH, self._teach)
                 self._stop = widgets.quiet_button(texts.STOP, self._end)
                 self._play = widgets.quiet_button(texts.PLAY_PUPIL, self._play_pupil)
-            LiveBoard(application, user)
-        with ui.element("section").classes("k-card k-stack"):
             self._curve = ui.html("", sanitize=False).classes("k-chart")  # drawn by us, every text in it escaped
-            heading(texts.STRONGEST, 2)
+        with ui.element("section").classes("k-card k-stack"):
+            LiveBoard(application, user)
+            self._strongest = heading(texts.STRONGEST, 2)
             self._shapes = ui.element("div").classes("k-figures")
         self._lesson.watchers.append(self.refresh)
         self.refresh()
@@ -118,6 +118,8 @@ class LessonView:
         self._status.set_text(lesson.notice or self._describe())
         points = tuple((float(one.games), one.wins) for one in lesson.progress)
         self._curve.set_content(widgets.draw_chart([widgets.Curve(texts.WINS_AGAINST_ALP, points)] if points else []))
+        self._curve.set_visibility(bool(points))
+        self._strongest.set_visibility(bool(points))
         self._shapes.clear()
         with self._shapes:
             for figure in lesson.progress[-1].figures if lesson.progress else ():
@@ -136,7 +138,7 @@ class LessonView:
 
 
 class LiveBoard:
-    """The pupil as it is now, playing against itself slowly enough to be watched; it shows what it thinks of moves."""
+    """The pupil as it is now, playing against itself slowly enough to be watched, with its shapes and its values."""
 
     def __init__(self, application: App, user: str) -> None:
         self._app = application
@@ -180,13 +182,12 @@ class LiveBoard:
             self._game = Game(self._game.size)
 
     def _show(self, seen: Seen | None) -> None:
-        game = self._game
-        picture = Picture(size=game.size, stones=game.board.stones, last=game.last_move, coordinates=False)
-        picture = replace(picture, description=texts.LIVE)
-        layer = next((one for one in seen.layers if one.name == "wins"), None) if seen is not None else None
-        if layer is not None:
-            under, over = draw_layer(layer)
-            picture = replace(picture, under=under, over=over)
+        picture = replace(_draw_position(self._game, None), ghost=EMPTY, coordinates=False, description=texts.LIVE)
+        layers = {} if seen is None else {one.name: one for one in seen.layers}
+        if "shapes" in layers and "wins" in layers:
+            labels = enumerate(layers["wins"].labels or ())
+            over = [Spot(point, "#fdfcf6", 0.6, text, radius=12.0) for point, text in labels if text]
+            picture = replace(picture, under=draw_layer(layers["shapes"])[0], over=over)
             self._said.set_text(texts.LIVE_MORE)
         self._board.show(picture)
 
@@ -348,11 +349,6 @@ def group_models() -> dict[str, list[str]]:
     return {title: names for title, names in groups.items() if names}
 
 
-def describe_model(name: str) -> str:
-    """What a model is, in a line."""
-    return describe_card(open_model(_find(name)).card)[0][1]
-
-
 def _find(name: str) -> Path:
     for path in pretrained_models():
         if path.name == name:
@@ -383,7 +379,8 @@ def build_models_page(application: App, request: Request) -> None:
                     with ui.element("div").classes("k-game-row"):
                         ui.link(name, f"/models/{name}")
                         opponent = application.opponents.get(name)
-                        ui.label(opponent.description if opponent else describe_model(name)).classes("k-soft k-small")
+                        about = opponent.description if opponent else describe_card(open_model(_find(name)).card)[0][1]
+                        ui.label(about).classes("k-soft k-small")
 
 
 async def build_model_page(application: App, name: str, request: Request) -> None:
@@ -528,9 +525,9 @@ class FourBoards:
 
     def _add_board(self, way: _Way) -> None:
         with ui.element("div").classes("k-card k-stack k-tight"):
-            heading(system_of_card(open_model(_find(way.model)).card.kind).title, 3)
-            ui.label(way.text).classes("k-small k-way-text")
             self._boards[way] = BoardElement(self._play), ui.label().classes("k-small k-soft").props("aria-live=polite")
+            heading(system_of_card(open_model(_find(way.model)).card.kind).title, 3)
+            ui.label(way.text).classes("k-small")
             if way.layer == "policy":
                 with ui.element("div").classes("k-layers"):
                     ui.label(texts.BY_RANK).classes("k-small")

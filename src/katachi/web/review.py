@@ -1,7 +1,7 @@
 """The review of a game: made in the background, kept on disk as far as it is, and shown on the board.
 
-Every turn first gets a value at a glance, so that the graph is there within seconds. Then all turns are analysed
-thoroughly, those first where most happens; a loss is claimed only between two of these.
+It is the review of ``analysis/batches.py``: a network values every position, so that the graph is there within seconds;
+then they are searched, those first where most happens.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from nicegui import ui
@@ -18,7 +17,8 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 from pydantic import ValidationError
 
-from katachi.analysis.explaining import link_turns
+from katachi.analysis import words
+from katachi.analysis.batches import ReviewStep
 from katachi.analysis.judges import count_turns
 from katachi.analysis.records import (
     LEAST_MISTAKE,
@@ -28,12 +28,11 @@ from katachi.analysis.records import (
     PositionRecord,
     find_mistakes,
 )
-from katachi.analysis.words import describe_models, describe_move, describe_position, describe_value
 from katachi.core.cards import Strict
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, parse_vertex
 from katachi.sgf import Node, SgfGame, format_sgf
 from katachi.web import texts
-from katachi.web.engines import REVIEW_SIMULATIONS, EngineError, Reviewed, ReviewJob, ReviewProgress
+from katachi.web.engines import EngineError, ReviewJob
 from katachi.web.table import Opponent, Phase, Picture, Spot, Table
 from katachi.web.widgets import heading, icon_button, mark_chosen, quiet_button, section
 
@@ -45,19 +44,12 @@ if TYPE_CHECKING:
 _SETTING: Final = ("B", "W", "AB", "AW", "AE", "PL")  # what of a node makes a position
 
 
-class SavedTurn(Strict):
-    """A turn on disk."""
-
-    simulations: int
-    position: PositionRecord
-
-
 class SavedReview(Strict):
     """A review on disk; ``game`` is there once it is complete."""
 
     analyst: str
     line: tuple[str, ...]
-    turns: tuple[SavedTurn, ...]
+    positions: tuple[PositionRecord, ...]
     game: GameRecord | None = None
 
 
@@ -71,35 +63,29 @@ def line_of(record: SgfGame) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class Review:
-    """The review of a game as far as it is; ``positions`` are linked where both turns were analysed thoroughly."""
+    """The review of a game as far as it is: records by turn, from the first on."""
 
     analyst: str
     line: tuple[str, ...]
     turns: int
-    found: list[Reviewed] = field(default_factory=list)
+    positions: list[PositionRecord] = field(default_factory=list)
     game: GameRecord | None = None
     seconds_left: float | None = None
-    positions: list[PositionRecord] = field(default_factory=list)
 
     @property
-    def thorough(self) -> int:
-        """How many turns are analysed thoroughly."""
-        return sum(one.simulations >= REVIEW_SIMULATIONS for one in self.found)
+    def searched(self) -> int:
+        """How many positions had more than a first look."""
+        return sum(not one.is_first_look for one in self.positions)
 
     @property
     def share(self) -> float:
         """How much of the work is done."""
-        return (len(self.found) + 9 * self.thorough) / (10 * max(1, self.turns))
+        return (len(self.positions) + 9 * self.searched) / (10 * max(1, self.turns))
 
-    def take(self, turns: Iterable[Reviewed]) -> None:
-        """Add what was found, and compare it with what stands beside it."""
-        for one in turns:
-            turn = one.position.turn
-            self.found[turn : turn + 1] = [one]
-        self.positions = [one.position for one in self.found[:1]]
-        for before, now in pairwise(self.found):
-            is_sure = min(before.simulations, now.simulations) >= REVIEW_SIMULATIONS
-            self.positions.append(link_turns(before.position, now.position) if is_sure else now.position)
+    def take(self, changed: Iterable[PositionRecord]) -> None:
+        """Add what was found, in the place of what was known."""
+        for one in sorted(changed, key=lambda one: one.turn):
+            self.positions[one.turn : one.turn + 1] = [one]
 
     def mistakes(self) -> list[int]:
         """The turns after the mistakes, in their order."""
@@ -107,9 +93,8 @@ class Review:
         return [turn for turn, one in enumerate(self.positions) if one.move is not None and one.move.number in numbers]
 
     def to_json(self) -> str:
-        turns = tuple(SavedTurn(simulations=one.simulations, position=one.position) for one in self.found)
-        saved = SavedReview(analyst=self.analyst, line=self.line, turns=turns, game=self.game)
-        return saved.model_dump_json()
+        positions = tuple(self.positions)
+        return SavedReview(analyst=self.analyst, line=self.line, positions=positions, game=self.game).model_dump_json()
 
     @classmethod
     def of_json(cls, text: str, record: SgfGame) -> Review | None:
@@ -118,11 +103,8 @@ class Review:
             saved = SavedReview.model_validate_json(text)
         except ValidationError:
             return None
-        review = cls(saved.analyst, saved.line, count_turns(record), game=saved.game)
-        if not review.fits(record):
-            return None
-        review.take(Reviewed(one.simulations, one.position) for one in saved.turns)
-        return review
+        review = cls(saved.analyst, saved.line, count_turns(record), list(saved.positions), saved.game)
+        return review if review.fits(record) else None
 
     def fits(self, record: SgfGame) -> bool:
         """Whether the game still begins with the moves that are reviewed."""
@@ -157,7 +139,7 @@ class Reviewing:
     def begin(self, opponent: Opponent) -> None:
         """Review the game from its beginning; another review of it is replaced."""
         record = self._session.table.opened.record
-        self._cancel()
+        self.close()
         self.review = Review(opponent.name, line_of(record), count_turns(record))
         self._start(opponent)
 
@@ -179,7 +161,7 @@ class Reviewing:
         record = format_sgf(self._session.table.opened.record)
         await self._save(is_done=False)
         try:
-            job = ReviewJob(opponent.spec, record, tuple(review.found))
+            job = ReviewJob(opponent.spec, record, tuple(review.positions))
             review.game = await self._session.application.engines.run(job, self._take)
         except EngineError as error:
             self.notice = texts.PLAYER_FAILED.format(player=opponent.name, reason=error)
@@ -187,11 +169,11 @@ class Reviewing:
         self._task = None
         self._session.notify()
 
-    def _take(self, progress: ReviewProgress) -> None:
+    def _take(self, step: ReviewStep) -> None:
         if self._task is None or self.review is None:
             return
-        self.review.take(progress.turns)
-        self.review.seconds_left = progress.seconds_left
+        self.review.take(step.changed)
+        self.review.seconds_left = step.seconds_left
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SAVES:
             self._keep(is_done=False)
         self._session.notify()
@@ -216,25 +198,22 @@ class Reviewing:
 
     def stop(self) -> None:
         """End the review; what was found stays."""
-        self._cancel()
+        self.close()
         self._keep(is_done=True)
         self._session.notify()
 
     def check(self) -> None:
         """Forget the review if the moves that it is of are not those of the game any more."""
         if self.review is not None and not self.review.fits(self._session.table.opened.record):
-            self._cancel()
+            self.close()
             self.review = None
             self._session.application.store.delete_review(self._session.user, self._session.name)
 
-    def _cancel(self) -> None:
+    def close(self) -> None:
+        """Leave it as it is on disk, to be resumed."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
-
-    def close(self) -> None:
-        """Leave it as it is on disk, to be resumed."""
-        self._cancel()
 
 
 # On the board: what could have been played instead of a move, in colors by what each gives away
@@ -242,6 +221,7 @@ class Reviewing:
 _GOOD, _FAIR, _DOUBTFUL, _BAD = "#1f7a5c", "#5f7d1e", "#a8640b", "#b3224f"  # on which white can be read
 _LEAST_VISITED: Final = 0.1  # of the visits of the most visited move: with fewer a value is mere chance
 _MOST_DOTS: Final = 6
+_LEAST_PERCENT: Final = 2.0  # of the chance to win, that one candidate gives away compared with another
 
 
 def show_alternatives(picture: Picture, before: PositionRecord, move: MoveRecord) -> Picture:
@@ -291,21 +271,21 @@ class Lost(NamedTuple):
     @classmethod
     def of_move(cls, move: MoveRecord) -> Lost:
         """What a move that was played gave away."""
-        if move.points_lost is not None and move.points_lost >= 1:
+        if move.points_lost is not None and move.points_lost >= words.LEAST_POINTS:
             return cls(move.points_lost, True)
         return cls(100 * (move.sure_loss or 0.0), False)
 
     @property
     def color(self) -> str:
-        steps = (1.0, 2.5, 5.0) if self.is_points else (2.0, 5.0, 15.0)
+        steps = (words.LEAST_POINTS, 2.5, 5.0) if self.is_points else (_LEAST_PERCENT, 5.0, 15.0)
         return next(
             (color for step, color in zip(steps, (_GOOD, _FAIR, _DOUBTFUL), strict=True) if self.amount < step), _BAD
         )
 
     @property
     def text(self) -> str:
-        """``−6``, or ``−14%``; less than one is nothing that can be claimed."""
-        if self.amount < 1:
+        """``−6``, or ``−14%``; empty if it is within the error."""
+        if self.amount < (words.LEAST_POINTS if self.is_points else _LEAST_PERCENT):
             return ""
         return f"−{self.amount:.0f}" if self.is_points else f"−{self.amount:.0f}%"
 
@@ -360,7 +340,7 @@ class GraphElement(Element, component="graph.js"):
 def _describe_turn(position: PositionRecord) -> str:
     move = position.move
     first = "" if move is None else f"{move.number} {move.move}: "
-    return first + describe_value(position.black_wins, position.black_lead).rstrip(".")
+    return first + words.describe_value(position.black_wins, position.black_lead).rstrip(".")
 
 
 # What follows a move, played on the board step by step
@@ -434,9 +414,10 @@ class ReviewPanel:
             with ui.element("div").classes("k-row") as self._lines:
                 self._played = quiet_button("", lambda: self._switch(is_better=False)).classes("k-chip")
                 self._better = quiet_button("", lambda: self._switch(is_better=True)).classes("k-chip")
-                self._back = icon_button("chevron_left", texts.STEP_BACK, lambda: self.go("back"))
-                self._step = ui.label().classes("k-number")
-                self._forward = icon_button("chevron_right", texts.STEP_ON, lambda: self.go("forward"))
+                with ui.element("div").classes("k-row k-nowrap") as self._steps:
+                    icon_button("chevron_left", texts.STEP_BACK, lambda: self.go("back"))
+                    self._step = ui.label().classes("k-number")
+                    icon_button("chevron_right", texts.STEP_ON, lambda: self.go("forward"))
             with ui.element("div").classes("k-sides"):
                 self._sides = {color: ui.element("div").classes("k-stack k-tight") for color in ("black", "white")}
             with ui.element("div").classes("k-stack k-tight") as self._making:
@@ -531,13 +512,9 @@ class ReviewPanel:
     def _turn(self) -> int | None:
         """The turn on the board, None where it is not one of those that are reviewed."""
         review, opened = self._review, self._session.table.opened
-        if review is None:
-            return None
         nodes = list(opened.record.main_line())
-        for turn, position in enumerate(review.positions):
-            if position.node < len(nodes) and nodes[position.node] is opened.node:
-                return turn
-        return None
+        shown = (nodes[one.node] if one.node < len(nodes) else None for one in (review.positions if review else ()))
+        return next((turn for turn, node in enumerate(shown) if node is opened.node), None)
 
     # What is shown
 
@@ -549,7 +526,7 @@ class ReviewPanel:
         if review is None or turn is None or turn == 0:
             return picture
         move = review.positions[turn].move
-        if move is None or move.loss is None:
+        if move is None or not review.positions[turn - 1].in_full:
             return picture
         return show_alternatives(picture, review.positions[turn - 1], move)
 
@@ -593,12 +570,11 @@ class ReviewPanel:
         line = self.continuation
         for button, is_better in ((self._played, False), (self._better, True)):
             mark_chosen(button, line is not None and line.is_better == is_better)
-        for part in (self._back, self._step, self._forward):
-            part.set_visibility(line is not None)
+        self._steps.set_visibility(line is not None)
         self._step.set_text("" if line is None else f"{line.step} / {len(line.moves)}")
         self._behind.set_visibility(position is not None)
-        self._numbers.set_text("" if position is None else "\n".join(describe_position(position)))
-        self._models.set_text("\n".join(describe_models(move)))
+        self._numbers.set_text("" if position is None else "\n".join(words.describe_position(position)))
+        self._models.set_text("\n".join(words.describe_models(move)))
         self._save.set_visibility(review.game is not None)
 
     def _show_cards(self, review: Review) -> None:
@@ -625,9 +601,9 @@ class ReviewPanel:
 
 def describe_progress(review: Review) -> str:
     """How far a review is, and how long it will take."""
-    if len(review.found) < review.turns:
-        return texts.FIRST_LOOK.format(done=len(review.found), all=review.turns)
-    text = texts.SECOND_LOOK.format(done=review.thorough, all=review.turns)
+    if not review.positions:
+        return texts.FIRST_LOOK
+    text = texts.SECOND_LOOK.format(done=review.searched, all=review.turns)
     return text if not review.seconds_left else text + texts.TIME_LEFT.format(time=_format_seconds(review.seconds_left))
 
 
@@ -645,8 +621,13 @@ def describe_turn(review: Review, turn: int | None) -> str:
     move = review.positions[turn].move
     if move is None:
         return texts.GO_TO_A_MISTAKE if review.mistakes() else ""
-    if move.loss is None:
+    if any(one.is_first_look for one in review.positions[turn - 1 : turn + 1]):
         return texts.NOT_YET
     if (move.sure_loss or 0.0) < LEAST_MISTAKE:
         return texts.NO_MISTAKE.format(color=move.color.capitalize(), move=move.move)
-    return " ".join(describe_move(move)[:2])
+    return explain_mistake(move)
+
+
+def explain_mistake(move: MoveRecord) -> str:
+    """What a move lost, what was better, and what the opponent does to it, if that can be seen."""
+    return " ".join(filter(None, (words.describe_loss(move), words.describe_answer(move))))

@@ -186,8 +186,10 @@ class _Exchange:
             return
         if message["type"] == "http.response.start":
             self._started = True
-            ours = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-            message = {**message, "headers": [*message.get("headers", []), *ours]}
+            theirs = message.get("headers", [])
+            said = {name.lower() for name, _ in theirs}  # a page of ours may have a policy of its own
+            ours = [(name.encode(), value.encode()) for name, value in _HEADERS.items() if name.encode() not in said]
+            message = {**message, "headers": [*theirs, *ours]}
         await self._send(message)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +24,7 @@ from katachi.analysis.report import annotate
 from katachi.core.disk import DirectoryInUse, DirectoryLock, usable_cores
 from katachi.go.diagrams import draw_svg
 from katachi.players.asking import Preparation, leave
-from katachi.sgf import format_sgf
+from katachi.sgf import SgfGame, format_sgf
 from katachi.web import texts
 from katachi.web.engines import MOST_PER_USER, EnginePool
 from katachi.web.game_page import build_game_page
@@ -43,7 +45,7 @@ from katachi.web.security import (
     QuietLog,
     show_plainly,
 )
-from katachi.web.sessions import App, GameStore, file_name, read_shared
+from katachi.web.sessions import App, GameStore, file_name, read_shared, read_upload
 from katachi.web.start_page import build_games_page, build_start_page
 from katachi.web.table import TableError, check_settings, list_opponents
 from katachi.web.widgets import show_error, user_of
@@ -56,6 +58,25 @@ _ICON: Final = (
 _BEGIN: Final = (
     f'<!doctype html><title>katachi</title><form method="post"><button>{texts.BEGIN}</button></form>'
     "<script>document.forms[0].submit()</script>"
+)
+# A record from elsewhere is fetched by the browser, not by the server, which could be sent to places that only it can
+# reach. This page alone may connect to other sites; it shows nothing of them, and runs no script but its own.
+_FETCH_SCRIPT: Final = """
+const say = (text) => { document.querySelector("p").textContent = text; };
+const address = new URLSearchParams(location.search).get("address");
+fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" })
+  .then((found) => found.ok ? found.blob() : Promise.reject())
+  .then((body) => fetch("/fetched", { method: "POST", body }))
+  .then((answer) => answer.text().then((text) => answer.ok ? location.replace(text) : say(text)))
+  .catch(() => say(document.body.dataset.refused));
+"""
+_FETCH: Final = (
+    f'<!doctype html><html lang="en"><title>katachi</title><body data-refused="{texts.NOT_FETCHED}">'
+    f'<p role="status">{texts.FETCHING}</p><a href="/">{texts.BACK}</a><script>{_FETCH_SCRIPT}</script>'
+)
+_FETCH_POLICY: Final = (
+    f"default-src 'none'; script-src 'sha256-{b64encode(sha256(_FETCH_SCRIPT.encode()).digest()).decode()}'; "
+    "connect-src 'self' https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 DEFAULT_PORT: Final = 8361
 _ANY_SIZE: Final = 9  # what is compiled for one board serves all
@@ -203,6 +224,7 @@ def _add_pages(application: App) -> None:
         build_game_page(session, request)
 
     @pages.get("/new")
+    @pages.get("/open")
     async def confirm() -> Response:
         """Begin a game by its address alone, as the command line and bookmarks do: by a form that sends itself."""
         return HTMLResponse(_BEGIN)
@@ -217,20 +239,30 @@ def _add_pages(application: App) -> None:
             return Response(show_plainly(str(error)), status_code=400, media_type="text/plain")
         return RedirectResponse(f"/game/{session.name}", status_code=303)
 
-    @pages.get("/open")
-    async def confirm_open() -> Response:
-        return HTMLResponse(_BEGIN)
-
     @pages.post("/open")
     async def open_shared(request: Request, record: str) -> Response:
         """Open a record that its address holds."""
+        return await open_record(request, lambda: read_shared(record), 303)
+
+    @pages.get("/fetch")
+    async def fetch() -> Response:
+        """Have the browser fetch a record from elsewhere, and send it to us."""
+        return HTMLResponse(_FETCH, headers={"content-security-policy": _FETCH_POLICY})
+
+    @pages.post("/fetched")
+    async def open_fetched(request: Request) -> Response:
+        """Open what the browser has fetched; of several games the first."""
+        content = await request.body()
+        return await open_record(request, lambda: read_upload(content).games[0], 200)
+
+    async def open_record(request: Request, read: Callable[[], SgfGame], status: int) -> Response:
         try:
             async with application.reading:
-                shared = await asyncio.to_thread(read_shared, record)
-            session = application.open_record(user_of(request), shared)
+                record = await asyncio.to_thread(read)
+            path = f"/game/{application.open_record(user_of(request), record).name}"
         except TableError as error:
             return Response(show_plainly(str(error)), status_code=400, media_type="text/plain")
-        return RedirectResponse(f"/game/{session.name}", status_code=303)
+        return Response(path, status_code=status, headers={"location": path}, media_type="text/plain")
 
     @pages.get("/game/{name}/board.svg")
     async def picture(request: Request, name: str) -> Response:

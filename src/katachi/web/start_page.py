@@ -8,10 +8,13 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
+import numpy as np
 from nicegui import events, ui
 from starlette.requests import Request
 
+from katachi.go.diagrams import Diagram, draw_svg
 from katachi.go.points import max_fixed_handicap
 from katachi.go.rules import NAMED_RULES
 from katachi.players.specs import bundled_players, default_player
@@ -32,7 +35,6 @@ from katachi.web.table import (
 )
 from katachi.web.widgets import (
     ask,
-    draw_thumbnail,
     enter_game,
     heading,
     icon_button,
@@ -260,12 +262,19 @@ class _Records:
                 .props('accept=".sgf,.mgt,.gz,.zip" flat')
                 .on("rejected", lambda: ui.notify(texts.TOO_LARGE, type="warning"))
             )
+            with ui.element("div").classes("k-row k-nowrap"):
+                self._address = ui.input(texts.FETCH).props("outlined dense type=url").classes("k-grow")
+                self._address.on("keydown.enter", self._fetch)
+                quiet_button(texts.OPEN, self._fetch)
             with ui.element("div").classes("k-row"):
                 quiet_button(texts.EMPTY_BOARD, self._open_empty, icon="grid_on")
                 self._size = select(list(SIZES), 19, texts.BOARD).style("width: 6rem")
         self._choice = ui.dialog()
         name = json.dumps(texts.DROP)
         ui.context.client.on_connect(lambda: ui.run_javascript(_NAME_UPLOAD.replace("NAME", name)))
+
+    def _fetch(self) -> None:
+        ui.navigate.to(f"/fetch?{urlencode({'address': (self._address.value or '').strip()})}")
 
     async def _take(self, event: events.UploadEventArguments) -> None:
         self._upload.reset()
@@ -329,7 +338,8 @@ class GameCards:
         facts = " · ".join((f"{table.size}×{table.size}", outcome, *((texts.REVIEWED,) if table.is_reviewed else ())))
         with ui.element("div").classes("k-game") as card:
             with ui.link(target=f"/game/{table.name}").classes("k-thumb").props('tabindex="-1" aria-hidden="true"'):
-                ui.html(draw_thumbnail(table.stones, table.size), sanitize=False)  # drawn by us, without any text
+                stones = Diagram(table.size, np.array(table.stones, np.int8))
+                ui.html(draw_svg(stones, cell=10, coordinates=False), sanitize=False)  # drawn by us, without any text
             with ui.element("div").classes("k-game-text"):
                 ui.link(title, f"/game/{table.name}")
                 ui.label(facts).classes("k-soft k-small")

@@ -15,6 +15,7 @@ from nicegui import ui
 from starlette.requests import Request
 
 from katachi.core.training import METRICS
+from katachi.go.diagrams import STONE_DEFS
 from katachi.sgf import SgfError, SgfGame, load_sgf
 from katachi.web import texts
 from katachi.web.security import read_user
@@ -160,7 +161,7 @@ _WIDTH: Final = 480
 _HEIGHT: Final = 200  # of the frame itself
 _LEFT: Final = 54
 _LINE: Final = 19  # of text
-_COLORS: Final = ("#1d5fa8", "#b3224f", "#2b8a6e", "#8a5a00")  # that color-blind people can tell apart
+_COLORS: Final = ("--score", "--bad", "--accent", "--warn-ink")  # of the style: color-blind people can tell them apart
 
 
 def draw_chart(curves: Sequence[Curve]) -> str:
@@ -182,33 +183,15 @@ def draw_chart(curves: Sequence[Curve]) -> str:
 
 
 def _draw_curve(curve: Curve, furthest: float, bottom: int, number: int) -> str:
-    color = _COLORS[number % len(_COLORS)]
+    color = f"var({_COLORS[number % len(_COLORS)]})"
     places = [(_LEFT + (_WIDTH - _LEFT) * x / furthest, bottom - _HEIGHT * y) for x, y in curve.points]
     line = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     x, y = places[-1]
     last = f"{escape(curve.name)} {100 * curve.points[-1][1]:.0f} %"
     return (
-        f'<path d="{line}" fill="none" stroke="{color}" stroke-width="2.4" stroke-linejoin="round"/>'
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"/>'
+        f'<path d="{line}" style="fill:none;stroke:{color};stroke-width:2.4;stroke-linejoin:round"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:{color}"/>'
         f'<text class="kc-text" x="{_LEFT}" y="{_LINE * (number + 1) - 4}" style="fill:{color}">{last}</text>'
-    )
-
-
-_STONES: Final = {1: "#17171a", -1: "#f4f2ec"}
-
-
-def draw_thumbnail(stones: Sequence[int], size: int) -> str:
-    """A small board: wood, lines and stones."""
-    lines = "".join(f"M0 {10 * i}h{10 * (size - 1)}M{10 * i} 0v{10 * (size - 1)}" for i in range(size))
-    discs = "".join(
-        f'<circle cx="{10 * (point % size)}" cy="{10 * (point // size)}" r="4.8" fill="{_STONES[color]}"/>'
-        for point, color in enumerate(stones)
-        if color
-    )
-    full = 10 * size + 2
-    return (
-        f'<svg viewBox="-6 -6 {full} {full}" aria-hidden="true"><rect x="-6" y="-6" width="{full}" height="{full}" '
-        f'rx="3" fill="#e3ba74"/><path d="{lines}" stroke="#5d4415" stroke-width=".7" opacity=".7"/>{discs}</svg>'
     )
 
 
@@ -313,6 +296,7 @@ def page_frame(request: Request, title: str, here: str = "") -> Iterator[None]:
     ui.add_css(_STYLE)
     ui.colors(primary="#2b665a")
     dark = ui.dark_mode(_THEMES.get(request.cookies.get(_THEME_COOKIE, "")))
+    ui.html(f'<svg class="kb-spoken" aria-hidden="true">{STONE_DEFS}</svg>', sanitize=False)  # before all pictures
     with ui.element("header").classes("k-head"):
         with ui.link(target="/").classes("k-mark").props(f'aria-label="katachi: {texts.PLAY_PAGE}"'):
             ui.element("span").classes("k-logo")
