@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup setup-dev system demo play test lint bench fuzz mutants sbom docs site pictures models wheel clean
+.PHONY: help setup setup-dev system other-programs demo play test lint bench fuzz mutants sbom docs site pictures models wheel clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -46,6 +46,10 @@ system:
 		(apt-get install -y -qq $$program || { apt-get update -qq && apt-get install -y -qq $$program; }) >/dev/null 2>&1 || echo "$$program could not be installed"; \
 	done
 
+# Programs that drive katachi in the tests, from PyPI and npm into build/; KATACHI_NO_OTHERS=1 installs none.
+other-programs: setup
+	@[ "$${KATACHI_NO_OTHERS:-0}" != 0 ] || $(BIN)/python tools/other_programs.py
+
 demo: setup
 	@echo "now katachi compiles what it needs, learns 5×5 Go, and shows what it learned"
 	@$(BIN)/python examples/demo.py
@@ -59,7 +63,7 @@ lint: setup-dev
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo 2>/dev/null | tail -n 1
 
-test: setup-dev system lint
+test: setup-dev system other-programs lint
 	@$(KATACHI) warmup
 	@$(BIN)/python -m pytest -q -n $(CORES)
 

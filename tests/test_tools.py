@@ -1,15 +1,18 @@
-"""The tools of the repository: changes for the worse, and what katachi is made of."""
+"""The tools of the repository: changes for the worse, what katachi is made of, and programs that drive it."""
 
 from __future__ import annotations
 
+import json
 import runpy
 import sys
 import tomllib
 from pathlib import Path
+from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[1]
 MUTATE = runpy.run_path(str(ROOT / "tools" / "mutate.py"))
 SBOM = runpy.run_path(str(ROOT / "tools" / "sbom.py"))
+OTHERS = runpy.run_path(str(ROOT / "tools" / "other_programs.py"))
 
 MODULE = """
 def count(values, limit=10):
@@ -74,3 +77,37 @@ def test_the_bill_is_written(tmp_path, monkeypatch, capsys):
     SBOM["main"]()
     assert "components: written to" in capsys.readouterr().out
     assert (tmp_path / "new" / "sbom.json").is_file()
+
+
+def test_other_programs_are_pinned_with_hashes():
+    pins = (OTHERS["PINS"] / "requirements.txt").read_text(encoding="utf-8").splitlines()[1:]
+    assert all("==" in pin and " --hash=sha256:" in pin for pin in pins)
+    packages = json.loads((OTHERS["PINS"] / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert {name for name, package in packages.items() if "integrity" not in package} == {""}
+    assert packages[""]["dependencies"] == json.loads((OTHERS["PINS"] / "package.json").read_text())["dependencies"]
+
+
+def test_a_part_of_katrain_is_kept(tmp_path):
+    with ZipFile(tmp_path / "katrain.whl", "w") as wheel:
+        for name in ("katrain/core/engine.py", "katrain/KataGo/katago", "katrain/models/net.bin.gz", "pysgf/parser.py"):
+            wheel.writestr(name, "x")
+    OTHERS["extract"](tmp_path / "katrain.whl", tmp_path / "kept")
+    kept = sorted(str(file.relative_to(tmp_path / "kept")) for file in (tmp_path / "kept").rglob("*") if file.is_file())
+    assert kept == ["katrain/core/engine.py", "pysgf/parser.py"]
+
+
+def test_what_cannot_be_had_is_reported(tmp_path, monkeypatch, capsys):
+    def fail(folder):
+        OTHERS["run"]([sys.executable, "-c", "import sys; sys.exit('no network')"])
+
+    made = []
+    monkeypatch.setitem(OTHERS["PROGRAMS"], "katrain", (fail, ("requirements.txt",)))
+    monkeypatch.setitem(OTHERS["PROGRAMS"], "sabaki", (made.append, ("package.json",)))
+    monkeypatch.setattr(sys, "argv", ["other_programs.py", str(tmp_path)])
+    OTHERS["main"]()
+    OTHERS["main"]()
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "katrain: tests that need it are skipped: no network"
+    assert said[1].startswith("sabaki: installed in")
+    assert said[2:] == said[:1], "what is there is not installed again"
+    assert made == [tmp_path / "sabaki"]
