@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup setup-dev system other-programs demo play test lint bench fuzz mutants sbom docs site pictures models wheel clean
+.PHONY: help setup setup-dev setup-locked lock system other-programs demo play test lint bench fuzz mutants sbom docs site pictures models wheel clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -20,6 +20,16 @@ help:
 # What plays, learns shapes and opens the board; setup-dev is that and all other extras, and what the tests need.
 setup: $(STAMP)
 setup-dev: $(DEV_STAMP)
+
+# The same as setup, but pip takes only files whose SHA-256 requirements.lock names (make lock renews it).
+setup-locked:
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+lock: setup
+	@$(BIN)/python tools/lock.py requirements.lock
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "katachi needs Python 3.11 or newer; use make PYTHON=/path/to/python3"; exit 1; }

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import sys
 import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).parents[1]
 MUTATE = runpy.run_path(str(ROOT / "tools" / "mutate.py"))
 SBOM = runpy.run_path(str(ROOT / "tools" / "sbom.py"))
+sys.path.insert(0, str(ROOT / "tools"))  # where it finds sbom.py
+LOCK = runpy.run_path(str(ROOT / "tools" / "lock.py"))
+sys.path.remove(str(ROOT / "tools"))
 OTHERS = runpy.run_path(str(ROOT / "tools" / "other_programs.py"))
 
 MODULE = """
@@ -63,7 +70,7 @@ def test_the_bill_of_materials():
     assert sbom["bomFormat"] == "CycloneDX"
     assert components.keys() == pins.keys()
     for text in project["dependencies"]:
-        name = SBOM["normalize"](SBOM["_NAME"].match(text)[0])
+        name = SBOM["normalize"](Requirement(text).name)
         assert components[name]["scope"] == "required", name
     assert components["llvmlite"]["scope"] == "required", "what numba needs"
     assert components["pytest"]["scope"] == "optional"
@@ -111,3 +118,28 @@ def test_what_cannot_be_had_is_reported(tmp_path, monkeypatch, capsys):
     assert said[1].startswith("sabaki: installed in")
     assert said[2:] == said[:1], "what is there is not installed again"
     assert made == [tmp_path / "sabaki"]
+
+
+def test_what_katachi_needs_to_run_is_locked():
+    needed = LOCK["read_needed"]()
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert SBOM["read_pins"](lock) == needed, "python tools/lock.py requirements.lock"
+    assert {"numba", "llvmlite", "nicegui", "uvicorn", "httptools", "setuptools"} <= needed.keys()
+    assert not {"torch", "pytest"} & needed.keys()
+    for package in lock.split("\n", 1)[1].replace(" \\\n", " ").splitlines():
+        name, *hashes = package.split()
+        assert hashes, name
+        assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", each) for each in hashes), name
+
+
+def test_the_hashes_of_a_version():
+    files = ["markdown_it_py-4.3.0-py3-none-any.whl", "markdown-it-py-4.3.0.tar.gz", "markdown_it_py-4.3.0.1.tar.gz"]
+    files += ["markdown_it_py-4.2.0-py3-none-any.whl", "markdown_it_py_more-4.3.0.tar.gz", "markdown-4.3.0.tar.gz"]
+    page = "\n".join(f'<a href="x/{file}#sha256={number:064x}">{file}</a><br/>' for number, file in enumerate(files))
+    page += f'<a href="y#sha256={99:064x}" data-yanked="">markdown_it_py-4.3.0-cp311-none-any.whl</a>'
+    assert LOCK["pick_hashes"](page, "markdown-it-py", "4.3.0") == [f"{number:064x}" for number in range(2)]
+    assert LOCK["format_lock"]({("a", "1"): ["b", "c"]}).splitlines()[1:] == [
+        *("a==1 \\", "    --hash=sha256:b \\", "    --hash=sha256:c")
+    ]
+    with pytest.raises(SystemExit, match="a 2: PyPI has no files of it"):
+        LOCK["format_lock"]({("a", "2"): []})
