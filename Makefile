@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup setup-dev setup-locked lock system other-programs demo play test lint bench fuzz mutants sbom docs site pictures models wheel clean
+.PHONY: help setup setup-dev setup-locked lock system other-programs demo play test lint bench fuzz campaign mutants sbom docs site pictures models wheel clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -89,7 +89,16 @@ fuzz: setup
 	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=$(RUNS)
 	@for target in json card safetensors onnx toml; do $(BIN)/python benchmarks/fuzz_files.py $$target -runs=$(RUNS) || exit 1; done
 
-# Changes for the worse, and how many of them the tests notice: a sample of all, for ten minutes.
+# Kills, games with a clock, memory, browsers and fuzzers for hours, in the background; the same command resumes, and prints
+# the table so far. RUN is the folder that keeps it, and log.txt there says what is done.
+RUN ?= runs/campaign
+campaign: setup-dev
+	@$(PIP) --editable '.[fuzz]'
+	@mkdir -p $(RUN)
+	@nohup $(BIN)/python benchmarks/campaign.py --run $(RUN) >>$(RUN)/log.txt 2>&1 &
+	@$(BIN)/python benchmarks/campaign.py --run $(RUN) --table
+
+# Changes for the worse, and how many of them the tests notice: 200 of all, for an hour; the same command resumes.
 mutants: setup-dev
 	@$(BIN)/python tools/mutate.py
 
