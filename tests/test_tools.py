@@ -50,7 +50,7 @@ def test_every_module_that_is_mutated_has_tests():
     for module, tests in MUTATE["TESTS"].items():
         assert (ROOT / "src" / "katachi" / module).is_file()
         assert tests
-        assert all((ROOT / test).is_file() for test in tests)
+        assert all((ROOT / test.split("::")[0]).is_file() for test in tests)
 
 
 def test_a_fault_is_noticed(tmp_path):
@@ -143,3 +143,43 @@ def test_the_hashes_of_a_version():
     ]
     with pytest.raises(SystemExit, match="a 2: PyPI has no files of it"):
         LOCK["format_lock"]({("a", "2"): []})
+
+
+def test_mutants_are_chosen_by_module_or_folder():
+    some, count = MUTATE["choose"](["gtp/commands", "core/disk.py"], 30, seed=1)
+    assert len(some) == 30 < count
+    assert {mutant.module.rsplit("/", 1)[0] for mutant in some} == {"gtp/commands", "core"}
+    assert MUTATE["choose"](["gtp/commands", "core/disk.py"], 30, seed=1) == (some, count)
+    assert MUTATE["choose"]([], 1, seed=1)[1] > 2000
+    with pytest.raises(SystemExit, match="no/such: known are"):
+        MUTATE["choose"](["no/such"], 1, seed=1)
+
+
+def test_annotations_are_not_changed():
+    text = "from typing import Literal\nif TYPE_CHECKING:\n    import x\n\ndef f(a: Literal[1] = 2) -> Literal[3]: ..."
+    assert [mutant.what for mutant in MUTATE["mutate"]("m.py", text)] == ["2 becomes 3"]
+
+
+def test_what_became_of_mutants_is_kept(tmp_path):
+    killed, survivor, new = MUTATE["choose"](["core/disk.py"], 3, seed=1)[0]
+    results = MUTATE["Results"](tmp_path / "run" / "results.jsonl")
+    results.add(killed, killed=True)
+    results.add(survivor, killed=False)
+    again = MUTATE["Results"](tmp_path / "run" / "results.jsonl")
+    assert [again.get(mutant) for mutant in (killed, survivor, new)] == [True, False, None]
+    assert again.get(killed._replace(text=killed.text + "#")) is None, "the source has changed"
+    lines = list(MUTATE["report"]([killed, survivor, new], again, 99))
+    assert lines[1] == "| core/disk.py | 1 | 2 |"
+    assert lines[-2].startswith(f"survives: core/disk.py:{survivor.line}: ")
+    assert lines[-1] == "1 of 2 mutants killed (50.0 %), of 99 that there are"
+    retried = MUTATE["Results"](tmp_path / "run" / "results.jsonl", again=True)
+    assert [retried.get(mutant) for mutant in (killed, survivor)] == [True, None]
+
+
+def test_tests_that_fail_without_a_change_count_for_nothing(tmp_path, monkeypatch):
+    monkeypatch.setitem(MUTATE["TESTS"], "core/disk.py", ["tests/no_such_test.py"])
+    some, _ = MUTATE["choose"](["core/disk.py"], 1, seed=1)
+    results = MUTATE["Results"](tmp_path / "results.jsonl")
+    with pytest.raises(SystemExit, match=r"the tests of core/disk\.py fail without a change"):
+        MUTATE["try_all"](some, results, 60, show=False)
+    assert results.get(some[0]) is None
