@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help setup setup-dev system demo play test lint warmup bench fuzz mutants sbom docs site pictures models wheel clean
+.PHONY: help setup setup-dev setup-locked lock system other-programs demo play test lint warmup bench fuzz campaign mutants sbom docs site pictures models wheel clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -20,6 +20,16 @@ help:
 # What plays, learns shapes and opens the board; setup-dev is that and all other extras, and what the tests need.
 setup: $(STAMP)
 setup-dev: $(DEV_STAMP)
+
+# The same as setup, but pip takes only files whose SHA-256 requirements.lock names (make lock renews it).
+setup-locked:
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+lock: setup
+	@$(BIN)/python tools/lock.py requirements.lock
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "katachi needs Python 3.11 or newer; use make PYTHON=/path/to/python3"; exit 1; }
@@ -46,6 +56,10 @@ system:
 		(apt-get install -y -qq $$program || { apt-get update -qq && apt-get install -y -qq $$program; }) >/dev/null 2>&1 || echo "$$program could not be installed"; \
 	done
 
+# Programs that drive katachi in the tests, from PyPI and npm into build/; KATACHI_NO_OTHERS=1 installs none.
+other-programs: setup
+	@[ "$${KATACHI_NO_OTHERS:-0}" != 0 ] || $(BIN)/python tools/other_programs.py
+
 demo: setup
 	@echo "now katachi compiles what it needs, learns 5×5 Go, and shows what it learned"
 	@$(BIN)/python examples/demo.py
@@ -62,7 +76,7 @@ lint: setup-dev
 warmup: setup
 	@$(KATACHI) warmup
 
-test: setup-dev system
+test: setup-dev system other-programs
 	@$(MAKE) --no-print-directory -j2 lint warmup
 	@$(BIN)/python -m pytest -q -n $(CORES)
 
@@ -78,7 +92,16 @@ fuzz: setup
 	@$(BIN)/python benchmarks/fuzz_gtp.py -runs=$(RUNS)
 	@for target in json card safetensors onnx toml; do $(BIN)/python benchmarks/fuzz_files.py $$target -runs=$(RUNS) || exit 1; done
 
-# Changes for the worse, and how many of them the tests notice: a sample of all, for ten minutes.
+# Kills, games with a clock, memory, browsers and fuzzers for hours, in the background; the same command resumes, and prints
+# the table so far. RUN is the folder that keeps it, and log.txt there says what is done.
+RUN ?= runs/campaign
+campaign: setup-dev
+	@$(PIP) --editable '.[fuzz]'
+	@mkdir -p $(RUN)
+	@nohup $(BIN)/python benchmarks/campaign.py --run $(RUN) >>$(RUN)/log.txt 2>&1 &
+	@$(BIN)/python benchmarks/campaign.py --run $(RUN) --table
+
+# Changes for the worse, and how many of them the tests notice: 200 of all, for an hour; the same command resumes.
 mutants: setup-dev
 	@$(BIN)/python tools/mutate.py
 

@@ -159,8 +159,9 @@ def main(arguments: list[str]) -> None:
     except ImportError:
         arguments.append("--plain")
     if "--plain" in arguments:
-        runs = next((int(word.partition("=")[2]) for word in arguments if word.startswith("-runs=")), 100_000)
-        seconds, data = fuzz_plainly(target, runs)
+        numbers = dict(word.split("=", 1) for word in arguments if word.startswith(("-runs=", "-seed=")))
+        runs, seed = int(numbers.get("-runs", 100_000)), int(numbers.get("-seed", 0))
+        seconds, data = fuzz_plainly(target, runs, seed)
         print(f"{runs:,} executions; slowest {seconds:.3f} s: {data[:200]!r}")
         sys.exit(seconds > SLOWEST_ALLOWED)
     with TemporaryDirectory() as folder:

@@ -116,7 +116,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def _digest(file: Path) -> str:
-    content = file.read_bytes()
+    content = file.read_bytes().replace(str(file.parent).encode(), b"")  # a run names its folder
     if file.suffix == ".json":
         content = repr(_without_clocks(json.loads(content))).encode()
     if file.suffix == ".jsonl":

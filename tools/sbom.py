@@ -13,13 +13,16 @@ import argparse
 import json
 import re
 import tomllib
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from packaging.requirements import Requirement
+
 ROOT: Final = Path(__file__).parents[1]
+_EXTRA: Final = re.compile(r'extra == "[^"]*"')
 _PIN: Final = re.compile(r"([A-Za-z0-9._-]+)==(\S+)")
-_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def normalize(name: str) -> str:
@@ -33,25 +36,27 @@ def read_pins(text: str) -> dict[str, str]:
     return {normalize(pin[1]): pin[2] for pin in found if pin}
 
 
-def needs(name: str) -> list[str]:
-    """The packages that one needs without extras, as far as it is installed."""
+def needs(name: str, extras: frozenset[str] = frozenset()) -> list[Requirement]:
+    """What a package needs, with some of its extras, as far as it is installed; on other systems too."""
     try:
-        requirements = metadata.requires(name) or []
+        requirements = [Requirement(text) for text in metadata.requires(name) or []]
     except metadata.PackageNotFoundError:
         return []
-    return [normalize(_NAME.match(text)[0]) for text in requirements if "extra ==" not in text]
+    wanted = {f'extra == "{extra}"' for extra in extras}
+    return [each for each in requirements if not (named := _EXTRA.findall(str(each.marker))) or wanted & set(named)]
 
 
-def closure(names: list[str]) -> set[str]:
-    """Some packages, and all that these need."""
-    found: set[str] = set()
-    waiting = list(names)
+def closure(requirements: Iterable[Requirement]) -> set[str]:
+    """The names of some packages, and of all that these need."""
+    found: set[tuple[str, frozenset[str]]] = set()
+    waiting = list(requirements)
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += needs(name)
-    return found
+        requirement = waiting.pop()
+        package = normalize(requirement.name), frozenset(requirement.extras)
+        if package not in found:
+            found.add(package)
+            waiting += needs(*package)
+    return {name for name, _ in found}
 
 
 def describe(name: str, version: str, required: set[str]) -> dict[str, Any]:
@@ -72,12 +77,13 @@ def describe(name: str, version: str, required: set[str]) -> dict[str, Any]:
 
 def make_sbom(project: dict[str, Any], pins: dict[str, str]) -> dict[str, Any]:
     """The bill of materials of a project, as its pyproject.toml describes it, with these pins."""
-    direct = [normalize(_NAME.match(text)[0]) for text in project["dependencies"]]
+    direct = [Requirement(text) for text in project["dependencies"]]
     required = closure(direct)
     own = f"pkg:pypi/{project['name']}@{project['version']}"
 
-    def references(names: list[str]) -> list[str]:
-        return sorted(f"pkg:pypi/{name}@{pins[name]}" for name in set(names) if name in pins)
+    def references(needed: list[Requirement]) -> list[str]:
+        names = {normalize(each.name) for each in needed}
+        return sorted(f"pkg:pypi/{name}@{pins[name]}" for name in names if name in pins)
 
     return {
         "bomFormat": "CycloneDX",
@@ -96,7 +102,10 @@ def make_sbom(project: dict[str, Any], pins: dict[str, str]) -> dict[str, Any]:
         "components": [describe(name, version, required) for name, version in sorted(pins.items())],
         "dependencies": [
             {"ref": own, "dependsOn": references(direct)},
-            *({"ref": references([name])[0], "dependsOn": references(needs(name))} for name in sorted(pins)),
+            *(
+                {"ref": references([Requirement(name)])[0], "dependsOn": references(needs(name))}
+                for name in sorted(pins)
+            ),
         ],
     }
 

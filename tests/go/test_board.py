@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
 from katachi.go.board import Board, Illegality, IllegalMove, NothingToUndo, legal_moves_of, stack_records
+from katachi.go.kernels.board import ZOBRIST
 from katachi.go.points import BLACK, PASS, WHITE, Symmetry, parse_vertex
 
 
@@ -230,3 +233,8 @@ def test_many_boards_at_once_have_the_moves_that_each_has_alone() -> None:
     expected = np.stack([board.legal_moves() for board in boards])
     np.testing.assert_array_equal(legal_moves_of(boards), expected)
     assert [Board.wrap(record[None]) for record in stack_records(boards)] == boards
+
+
+def test_hashes_mean_the_same_on_every_disk() -> None:
+    digest = hashlib.sha256(ZOBRIST.astype("<u8").tobytes()).hexdigest()
+    assert digest == "322c9f9d8e91cb8f63d8f7014620d69250691144de3ec623d95bc00765c3d5b1"

@@ -1,7 +1,8 @@
 """Positions and games of small boards, counted: what Tromp and Farnebäck counted, and through our own legality.
 
-Our boards are square, so that of the known numbers 1×1, 2×2 and 3×3 are ours to meet; oblong boards vouch for the
-definition below, with which our games on 2×2 and 3×3 are compared, line by line.
+Our boards are square, so that of the known numbers 1×1, 2×2 and 3×3 are ours to meet (and 4×4, which takes seconds:
+benchmarks/count_positions.py). Oblong boards up to 3×4 vouch for the definition below, with which our positions on 3×3,
+and our games on 2×2 and 3×3, are compared one by one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 
 from katachi.go.board import Board
@@ -17,6 +19,7 @@ from katachi.go.points import BLACK, EMPTY, WHITE
 from katachi.go.rules import KoRule, Rules
 
 Colors = tuple[int, ...]
+COLORS = (EMPTY, BLACK, WHITE)
 
 
 @pytest.mark.parametrize(("size", "legal"), [(1, 1), (2, 57), (3, 12_675)])
@@ -83,6 +86,37 @@ def count_games(follow: Callable[[Colors], Iterator[Colors]], start: Colors, mos
 @pytest.mark.parametrize(("width", "height", "legal"), [(1, 1, 1), (2, 1, 5), (3, 1, 15), (2, 2, 57), (3, 2, 489)])
 def test_the_definition_reaches_all_legal_positions(width: int, height: int, legal: int) -> None:
     assert len(reachable(width, height)) == legal
+
+
+def which_stand(width: int, height: int) -> list[bool]:
+    """Whether all chains have a liberty, for each of COLORS in every order: liberties spread from stone to stone."""
+    points = width * height
+    stones = np.array(COLORS, dtype=np.int8)[np.indices((3,) * points, dtype=np.int8).reshape(points, -1).T]
+    boards = stones.reshape(-1, height, width)
+    breathing, before = boards == EMPTY, -1
+    while (now := np.count_nonzero(breathing)) != before:
+        before = now
+        for here, there in ((np.s_[:, 1:, :], np.s_[:, :-1, :]), (np.s_[:, :, 1:], np.s_[:, :, :-1])):
+            for one, other in ((here, there), (there, here)):
+                breathing[one] |= breathing[other] & ((boards[other] == EMPTY) | (boards[other] == boards[one]))
+    return breathing.all(axis=(1, 2)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "legal"),
+    [(1, 1, 1), (2, 1, 5), (4, 1, 41), (2, 2, 57), (3, 2, 489), (4, 2, 4_125), (3, 3, 12_675), (4, 3, 321_689)],
+)
+def test_number_of_positions_on_oblong_boards(width: int, height: int, legal: int) -> None:
+    stand = which_stand(width, height)
+    assert sum(stand) == legal
+    every = itertools.product(COLORS, repeat=width * height)
+    for colors, stands in itertools.islice(zip(every, stand, strict=True), 0, None, 997):
+        assert stands == all(taken_off(colors, width, color) == colors for color in (BLACK, WHITE))
+
+
+def test_our_positions_are_those_of_the_definition() -> None:
+    for colors, stands in zip(itertools.product(COLORS, repeat=9), which_stand(3, 3), strict=True):
+        assert can_stand(3, colors) == stands, colors
 
 
 @pytest.mark.parametrize(("width", "games"), [(1, 1), (2, 9), (3, 907)])

@@ -10,6 +10,7 @@ from katachi.gtp.protocol import (
     Command,
     Line,
     LineSplitter,
+    clean_text,
     format_response,
     format_stream_line,
     parse_command,
@@ -114,3 +115,8 @@ def test_a_long_line_takes_little_memory_and_ends_at_its_newline():
     for _ in range(1000):
         assert list(splitter.feed(b"x" * 1000)) == []
     assert list(splitter.feed(b"x\nname\n")) == [Line(b"x" * 10, too_long=True), Line(b"name")]
+
+
+def test_an_answer_holds_no_control_characters() -> None:
+    every = "".join(map(chr, range(160)))
+    assert clean_text(every + "x") == "\t\n" + every[32:127] + every[128:] + "x"

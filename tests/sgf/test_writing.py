@@ -108,6 +108,13 @@ def test_what_would_not_read_back_is_refused(properties: dict[str, list[str]]) -
         format_sgf(SgfGame(Node(properties)))
 
 
+@pytest.mark.parametrize(("letters", "lines"), [(100, 1), (101, 2)])
+def test_a_line_may_be_full(letters: int, lines: int) -> None:
+    root = Node({"SZ": ["9"]})  # has a line of its own
+    root.add_child({"B": ["aa"]}).add_child({"C": ["x" * (letters - len(";B[aa];C[]"))]})
+    assert len(format_sgf(SgfGame(root)).rstrip().splitlines()) == 1 + lines
+
+
 def test_lines_are_short_and_trees_deep() -> None:
     root = node = Node({"SZ": ["9"]})
     for _ in range(50_000):
