@@ -16,6 +16,8 @@ from katachi.go.game import Game
 from katachi.go.points import PASS
 from katachi.gtp.engine import GtpEngine
 
+collect_ignore = ["other_programs"]  # run by the code of other programs, not by pytest
+
 
 def first_moves(game: Game, count: int) -> list[int]:
     """The first legal points in reading order that are no own eyes."""

@@ -170,7 +170,8 @@ def test_the_analysis_engine_answers_actions_meanwhile(monkeypatch):
 def start(cache: Path, *arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([*KATACHI, *arguments], env=environment, text=True, **pipes)
+    restore = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731 — what runs in the background ignores it
+    return subprocess.Popen([*KATACHI, *arguments], env=environment, text=True, preexec_fn=restore, **pipes)
 
 
 def compiled(cache: Path, name: str = "") -> list[str]:

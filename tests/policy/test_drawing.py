@@ -27,7 +27,7 @@ def test_every_plane_is_drawn_with_its_points(planes):
 def test_the_board_is_drawn_once_and_used_by_all():
     sheet = ElementTree.fromstring(draw_planes(PLANES["maddison-36"], BOARD))
     assert len(list(sheet.iter(f"{SVG}circle"))) == 4
-    (board,) = sheet.iter(f"{SVG}defs")
+    _stones, board = sheet.iter(f"{SVG}defs")
     assert {use.get("href") for use in sheet.iter(f"{SVG}use")} == {f"#{board[0].get('id')}"}
     assert len(list(sheet.iter(f"{SVG}use"))) == 36
 
