@@ -125,6 +125,13 @@ def test_make_trains_measures_and_saves_a_network(run_katachi, recipes, tmp_path
     metrics = (tmp_path / "shipped" / "third" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["positions"] for line in (metrics[0], metrics[-1])] == [16, 192]
 
+    (recipes / "policy" / "again.toml").write_text(f'{first}seed = 3\nfirst_model = "shipped/again"\n')  # itself
+    ran = run_katachi(*("again" if word == "net" else word for word in arguments), "--run", "runs/more")
+    assert ran.code == 0, ran.err
+    metrics = (tmp_path / "shipped" / "again" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["positions"] for line in (metrics[0], metrics[-1])] == [16, 192]
+    assert open_model(tmp_path / "shipped" / "again").card.training.all_positions == 192
+
     (recipes / "policy" / "net.toml").write_text("size = 5\nlayers = 3\nfilters = 8\npositions = 64\nbatch = 16\n")
     ran = run_katachi(*arguments, "--trained", "runs/net")
     assert (ran.code, "the recipe net did not make this model: another layers" in ran.err) == (2, True)

@@ -791,8 +791,10 @@ def make_model(request: Request) -> Path:
     release.check(settings, model.card, request.name)
     metrics = {**release.measure(settings, model, request), **played}
     path = (request.into or PRETRAINED) / request.name
+    lines = _trained(str(source)).lines  # before it takes the place of what it may have started from
     release.save(path, model, metrics, request)
-    _keep_curves(source, path)
+    if lines:
+        write_atomically(path / METRICS, "".join(f"{json.dumps(line)}\n" for line in lines))
     description = release.describe_player(settings)
     if request.into is None and description is not None:
         _release_player(request.name, description, release.search)
@@ -862,13 +864,6 @@ def _trained(name: str) -> _Trained:
     seen = {name: before.lines[-1].get(name, 0) for name in _COUNTED} if before.lines else {}
     later = ({**line, **{name: line[name] + seen[name] for name in seen if name in line}} for line in lines)
     return _Trained(training.model_copy(update={"first": before.training}), [*before.lines, *later])
-
-
-def _keep_curves(source: Path, path: Path) -> None:
-    """Let a released model take along the metrics of its run, if that is where it comes from."""
-    lines = _trained(str(source)).lines
-    if lines:
-        write_atomically(path / METRICS, "".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 def _release_player(name: str, description: str, search: str | None) -> None:
