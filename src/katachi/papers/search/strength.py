@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 from katachi.arena.ratings import Anchor
 from katachi.arena.records import GameRecord
 from katachi.arena.settings import LimitSettings, OpeningSettings, TournamentSettings
+from katachi.core.cards import provenance
 from katachi.core.contracts import Limit
 from katachi.core.disk import write_atomically
 from katachi.papers.documents import (
@@ -342,7 +343,8 @@ class Matches(Table):
         own = [record for record in records if match.name in (record.black.name, record.white.name)]
         if not own:
             return {"games": 0}
-        return describe_games(own) | rate_games([match.name, match.opponent], own, Anchor(match.opponent))
+        found = describe_games(own) | rate_games([match.name, match.opponent], own, Anchor(match.opponent))
+        return {**found, "commit": provenance()["commit"]}
 
     def rows(self, results: Json) -> Iterator[Row]:
         """The win rate of every match; None for those that were not played."""
@@ -364,13 +366,13 @@ class Matches(Table):
     def section(self, results: Json) -> str:
         """How it was played, and the scores."""
         return f"""
-{self.preface}
+{self.preface} Every row is of the commit that it names.
 
 {self._table(results)}
 """
 
     def _table(self, results: Json) -> str:
-        header = ("match", "board", "limit", "s per move", "games", "different", "won, %", "Elo above the opponent")
+        header = ("match", "board", "limit", "s per move", "games", "different", "won, %", "Elo ahead", "commit")
         lines = []
         for match in self.matches:
             pair = self._pair(match, results)
@@ -387,6 +389,7 @@ class Matches(Table):
                         str(found["distinct"]),
                         format_rounded(self._won(match, results, pair)),
                         format_estimate(rating, interval),
+                        (found.get("commit") or "")[:7],
                     )
                 )
         return table(header, lines)
