@@ -107,6 +107,25 @@ def test_what_is_lost_is_said_in_whole_points_or_percent():
     assert len({Lost(amount, True).color for amount in (0, 2, 4, 8)}) == 4
 
 
+def test_a_review_is_kept_though_its_game_is_still_being_written(tmp_path, monkeypatch):
+    may_write = Event()
+    save = GameStore.save
+    monkeypatch.setattr(GameStore, "save", lambda *arguments: may_write.wait(60) and save(*arguments))
+
+    async def review() -> str:
+        application = App(GameStore(tmp_path), list_opponents(), EnginePool(1))
+        session = application.open_record(USER, parse_sgf(RECORD)[0])
+        session.reviewing.begin(application.opponents["level-10"])
+        await asyncio.sleep(0.2)
+        may_write.set()
+        while not (application.store.unfinished_reviews() or session.reviewing.notice):
+            await asyncio.sleep(0.01)
+        await application.close()
+        return session.reviewing.notice
+
+    assert asyncio.run(asyncio.wait_for(review(), 120)) == ""
+
+
 def test_an_interrupted_review_is_resumed_when_the_server_starts(tmp_path):
     async def first() -> str:
         application = App(GameStore(tmp_path), list_opponents(), EnginePool(1))

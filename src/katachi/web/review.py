@@ -186,6 +186,7 @@ class Reviewing:
     async def _save(self, *, is_done: bool) -> None:
         """Write what there is; one after the other, so that the last is the last."""
         self._saved = time.monotonic()
+        await self._session.saved()  # a new table has no folder before
         async with self._writing:
             if self.review is None or self._session.is_deleted or (self._is_saved and not is_done):
                 return

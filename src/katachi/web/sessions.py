@@ -653,6 +653,11 @@ class Session:
             if self.is_deleted:
                 self.application.store.delete(self.user, self.name)
 
+    async def saved(self) -> None:
+        """Wait until the table is on disk as it is now."""
+        if self._saving is not None:
+            await asyncio.shield(self._saving)
+
     async def close(self) -> None:
         """Stop what is happening, and wait until everything is on disk."""
         self.stop_thinking()
@@ -661,8 +666,7 @@ class Session:
             self._preparing.cancel()
         if self._flag is not None:
             self._flag.cancel()
-        if self._saving is not None:
-            await self._saving
+        await self.saved()
 
 
 class App:
