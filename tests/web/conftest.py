@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -53,8 +54,12 @@ class RunningServer:
         return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
     def files(self) -> dict[Path, bytes]:
-        """All that it keeps on disk."""
-        return {path: path.read_bytes() for path in self._data.rglob("*") if path.is_file()}
+        """All that it keeps on disk; not what is just being written."""
+        found = {}
+        for path in self._data.rglob("*"):
+            with suppress(FileNotFoundError, IsADirectoryError):
+                found[path] = path.read_bytes()
+        return found
 
     def at(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"
