@@ -76,8 +76,8 @@ lint: setup-dev
 warmup: setup
 	@$(KATACHI) warmup
 
-test: setup-dev system other-programs
-	@$(MAKE) --no-print-directory -j2 lint warmup
+test: setup-dev system
+	@$(MAKE) --no-print-directory -j3 lint warmup other-programs
 	@$(BIN)/python -m pytest -q -n $(CORES)
 
 bench: setup
