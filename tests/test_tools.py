@@ -109,15 +109,15 @@ def test_what_cannot_be_had_is_reported(tmp_path, monkeypatch, capsys):
 
     made = []
     monkeypatch.setitem(OTHERS["PROGRAMS"], "katrain", (fail, ("requirements.txt",)))
-    monkeypatch.setitem(OTHERS["PROGRAMS"], "sabaki", (made.append, ("package.json",)))
+    monkeypatch.setitem(OTHERS["PROGRAMS"], "node", (made.append, ("package.json",)))
     monkeypatch.setattr(sys, "argv", ["other_programs.py", str(tmp_path)])
     OTHERS["main"]()
     OTHERS["main"]()
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "katrain: tests that need it are skipped: no network"
-    assert said[1].startswith("sabaki: installed in")
+    assert said[1].startswith("node: installed in")
     assert said[2:] == said[:1], "what is there is not installed again"
-    assert made == [tmp_path / "sabaki"]
+    assert made == [tmp_path / "node"]
 
 
 def test_what_katachi_needs_to_run_is_locked():

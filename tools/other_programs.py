@@ -1,8 +1,8 @@
-"""Install the programs of other people that tests/gtp/test_other_programs.py drives katachi with.
+"""Install the programs of other people that tests need: those that drive katachi, and what examines its pages.
 
     python tools/other_programs.py [build/other-programs]
 
-KaTrain comes from PyPI, what Sabaki is made of from npm, at the versions and with the hashes that
+KaTrain comes from PyPI, what Sabaki is made of and axe-core from npm, at the versions and with the hashes that
 tests/gtp/other_programs pins. Nothing of it is run or installed for katachi itself. Of KaTrain, 106 MB, the engine and
 the game stay, without KataGo, its networks and the windows. What cannot be had is reported, and its tests are skipped.
 """
@@ -46,8 +46,8 @@ def extract(wheel: Path, folder: Path) -> None:
         archive.extractall(folder, names)
 
 
-def install_sabaki(folder: Path) -> None:
-    """Sabaki's packages for GTP and SGF, below node_modules."""
+def install_packages(folder: Path) -> None:
+    """Sabaki's packages for GTP and SGF, and axe-core, below node_modules."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         raise OSError("npm and node are not installed")
@@ -58,7 +58,7 @@ def install_sabaki(folder: Path) -> None:
 
 PROGRAMS: Final[dict[str, tuple[Callable[[Path], None], tuple[str, ...]]]] = {  # how to install it, from which pins
     "katrain": (install_katrain, ("requirements.txt",)),
-    "sabaki": (install_sabaki, ("package.json", "package-lock.json")),
+    "node": (install_packages, ("package.json", "package-lock.json")),
 }
 
 

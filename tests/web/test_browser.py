@@ -472,14 +472,14 @@ LOOKS = {  # zoomed to 200 %, a window has half as many points
     "upright": {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"},
     "sideways": {"viewport": {"width": 800, "height": 360}},
 }
+AXE = Path(__file__).parents[2] / "build/other-programs/node/node_modules/axe-core/axe.min.js"
 
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_pages_can_be_used_without_seeing_them(visit, server, look):
-    """No serious fault by axe-core, which is not part of this repository: ``npm install axe-core``, or KATACHI_AXE."""
-    axe = Path(os.environ.get("KATACHI_AXE", "node_modules/axe-core/axe.min.js"))
-    if not axe.is_file():
-        pytest.skip("axe-core is not installed")
+    """No serious fault by axe-core, which ``make other-programs`` installs."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed (make other-programs)")
     page = visit("/new?player=alp&size=9", reduced_motion="reduce", **LOOKS[look])
     click_point(page, 40)
     page.wait_for_function("document.querySelectorAll('[data-stone]').length === 2")
@@ -497,7 +497,7 @@ def test_pages_can_be_used_without_seeing_them(visit, server, look):
         page.goto(server.at(path))
         wait_until_live(page)
         page.wait_for_function("[...document.querySelectorAll('.q-uploader__input')].every(field => field.ariaLabel)")
-        page.evaluate(axe.read_text(encoding="utf-8"))
+        page.evaluate(AXE.read_text(encoding="utf-8"))
         violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(found => found.violations)")
         found[path] = [
             (fault["id"], [node["target"] for node in fault["nodes"]])
