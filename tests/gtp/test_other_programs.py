@@ -182,7 +182,7 @@ def stones_of(game: Game) -> list[str]:
 @pytest.fixture(scope="module")
 def sabaki() -> list[str]:
     """The command of our driver of Sabaki's packages."""
-    folder = installed("sabaki")
+    folder = installed("node")
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed (Debian's package nodejs)")

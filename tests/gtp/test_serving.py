@@ -318,6 +318,22 @@ def test_lizzie_reads_name_and_version(make_engine):
         assert engine.answer(line).startswith(b"=" + line.split()[0].encode()), line
 
 
+def test_lizzieyzy_asks_whom_it_takes_for_katago_for_points():
+    """By the first word of the name; of every move it reads scoreMean, and owners behind the last variation."""
+    engine = GtpEngine(load_player("expert-9", seed=1), size=9, name="KataGo protocol")
+    assert engine.answer("name") == b"= KataGo protocol\n\n"
+    assert engine.answer("kata-set-rules chinese").startswith(b"=")
+    said = engine.answer("kata-analyze b 10 ownership true").decode()
+    variation, _, owners = said.splitlines()[1].partition(" ownership ")
+    assert len(owners.split()) == 81
+    for move in variation.removeprefix("info ").split(" info "):
+        words = move[: move.index(" pv ")].split()
+        found = dict(zip(words[::2], words[1::2], strict=True))
+        assert 0 <= float(found["winrate"]) <= 1
+        assert abs(float(found["scoreMean"])) < 81
+        assert {"order", "visits", "prior", "lcb"} <= found.keys()
+
+
 def test_a_game_as_cgos_plays_it(make_engine):
     engine = make_engine("first")
     commands = engine.answer("list_commands").decode().split()

@@ -40,6 +40,7 @@ def gtp(
     log: Annotated[Path | None, typer.Option(help="Append the dialogue to this file.", dir_okay=False)] = None,
     lag: Annotated[float, number(0, 60, "Seconds that a move may cost on the clock beyond the thinking.")] = 0.1,
     ponder: Annotated[bool, typer.Option("--ponder", help="Think while the opponent does.")] = False,
+    name: Annotated[str, typer.Option(help="What to answer to the command name, where a program wants one.")] = "",
     allow_commands: AllowCommands = False,
 ) -> None:
     """Be a GTP engine on standard input and output.
@@ -48,6 +49,7 @@ def gtp(
       katachi gtp alp
       katachi gtp my_player.toml --seed 1 --log dialogue.txt
       katachi gtp my_player.toml --lag 0.5 --ponder
+      katachi gtp level-10 --name "KataGo protocol"
       echo "genmove black" | katachi gtp random --rules chinese
     """
     from katachi.core.disk import open_log
@@ -64,7 +66,10 @@ def gtp(
         stdin, stdout = own_streams(stack)
         dialogue = stack.enter_context(open_log(log)) if log else None
         size = spec.board_size or 19
-        engine = GtpEngine(loaded, size=size, rules=engine_rules, directory=directory, lag=lag, ponders=ponder)
+        called = " ".join(name.split())  # one line
+        engine = GtpEngine(
+            loaded, size=size, rules=engine_rules, directory=directory, lag=lag, ponders=ponder, name=called
+        )
         engine.preparation.begin(size)
         engine.serve(stdin, stdout, log=dialogue)
     leave(engine.preparation)

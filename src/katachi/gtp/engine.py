@@ -60,7 +60,7 @@ class GtpEngine:
 
     Files named by the controller must lie in ``directory``, by default the working directory. ``lag`` are the seconds
     that a move may cost on the controller's clock beyond the thinking. A player that ``ponders`` thinks while the
-    opponent does, until the next line comes.
+    opponent does, until the next line comes. ``name`` is for controllers that do more for a certain one.
     """
 
     def __init__(
@@ -73,9 +73,10 @@ class GtpEngine:
         directory: Path | None = None,
         lag: float = DEFAULT_LAG,
         ponders: bool = False,
+        name: str = "",
     ) -> None:
-        folder = Path.cwd() if directory is None else directory
-        self._session = Session(player, Game(size, rules), folder, limit or Limit(), Clock(lag=lag), ponders=ponders)
+        folder, game, clock = Path.cwd() if directory is None else directory, Game(size, rules), Clock(lag=lag)
+        self._session = Session(player, game, folder, limit or Limit(), clock, ponders=ponders, name=name)
         # Without a stream to read from, nobody could ever stop an analysis: it ends after its first report.
         self._session.input_waiting.set()
 

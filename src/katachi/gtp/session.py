@@ -243,7 +243,8 @@ class Session:
 
     ``input_waiting`` is set when the controller has said something new, ``interrupted`` when it wants a move now.
 
-    ``asked`` is the time since when the controller waits for the answer that is being given; None is now.
+    ``asked`` is the time since when the controller waits for the answer that is being given; None is now. ``name`` is
+    what the engine calls itself, if not by its own name.
     """
 
     player: Player
@@ -256,6 +257,7 @@ class Session:
     interrupted: Event = field(default_factory=Event)
     asked: float | None = None
     ponders: bool = False
+    name: str = ""
     _steps_to_ponder: list[Step] | None = None
     preparation: Preparation = field(init=False)
 

@@ -33,7 +33,7 @@ def protocol_version(session: Session) -> str:
 
 @table.command("name")
 def name(session: Session) -> str:
-    return f"katachi {session.player.name}"
+    return session.name or f"katachi {session.player.name}"
 
 
 @table.command("version")
