@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from katachi.arena.tournament import play_tournament
 from katachi.players.specs import load_player
 from katachi.shapes.train import ShapeTraining, train_in_folder
 
+PACK = Path(__file__).parents[2] / "tools" / "pack_run.sh"
 SETTINGS = ShapeTraining(size=5, games=40, evaluate_every=20, test_games=2, sets=("LI 2x2",))
 
 
@@ -49,6 +53,25 @@ def test_games_are_found_again_in_another_clone(run, tmp_path):
     lines = (tmp_path / "clone" / "games" / "games.jsonl").read_bytes()
     assert play_tournament(there, tmp_path / "clone" / "games").pairs[0].played == 2
     assert (tmp_path / "clone" / "games" / "games.jsonl").read_bytes() == lines
+
+
+def test_a_packed_run_resumes_elsewhere(run, tmp_path):
+    here = tournament(run)
+    play_tournament(here, run / "games")
+    file, there = tmp_path / "run.tar.xz", tmp_path / "b" / "runs"
+    subprocess.run([PACK, run, file], check=True)
+    there.mkdir(parents=True)
+    with tarfile.open(file) as packed:
+        packed.extractall(there, filter="data")
+    lines = (run / "games" / "games.jsonl").read_bytes()
+    shutil.rmtree(run)
+    texts = [path.read_text() for path in there.rglob("*") if path.suffix in {".json", ".jsonl", ".toml", ".sgf"}]
+    assert len(texts) > 4
+    assert not any(str(tmp_path) in text for text in texts)
+    moved = there / "run"
+    assert not (moved / "games" / "report.html").exists()
+    assert play_tournament(tournament(moved), moved / "games").pairs[0].played == 2
+    assert (moved / "games" / "games.jsonl").read_bytes() == lines
 
 
 def test_another_model_is_another_player(run, tmp_path):

@@ -28,6 +28,13 @@ def test_random_openings_are_legal_numbered_and_seeded() -> None:
         assert len(Opening("", steps).start(9, Rules()).moves) == 6
 
 
+def test_random_openings_keep_away_from_the_edge() -> None:
+    openings = RandomOpenings(9, Rules(), plies=4, seed=1, from_line=3)
+    games = [openings.opening(number).start(9, Rules()) for number in range(100)]
+    moves = {play.move for game in games for play in game.moves}
+    assert moves == {9 * row + col for row in range(2, 7) for col in range(2, 7)}
+
+
 def test_no_random_plies_is_the_empty_board() -> None:
     assert RandomOpenings(9, Rules(), plies=0, seed=1).opening(3) == Opening()
 

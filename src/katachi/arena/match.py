@@ -24,7 +24,7 @@ from katachi.core.contracts import Limit, Player
 from katachi.core.disk import read_regular
 from katachi.go.board import Board, IllegalMove
 from katachi.go.game import Game, Play, Step
-from katachi.go.points import BLACK, PASS, WHITE, GameResult, Reason, format_color, format_vertex
+from katachi.go.points import BLACK, PASS, WHITE, GameResult, Reason, format_color, format_vertex, inner_points
 from katachi.go.rules import Rules
 from katachi.go.scoring import estimate_status
 from katachi.gtp import GtpError, GtpPlayer
@@ -276,20 +276,24 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class RandomOpenings:
-    """Openings of some random legal moves that fill no eyes of their own; no plies is the empty board."""
+    """Openings of some random legal moves that fill no eyes of their own; no plies is the empty board.
+
+    A move on the first two lines is as good as a pass: ``from_line`` 3 has none of them, so that openings are balanced.
+    """
 
     size: int
     rules: Rules
     plies: int
     seed: int
+    from_line: int = 1
 
     def opening(self, number: int) -> Opening:
         if self.plies == 0:
             return Opening()
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(_STREAM, number)))
-        game = Game(self.size, self.rules)
+        game, inner = Game(self.size, self.rules), inner_points(self.size, self.from_line)
         for _ in range(self.plies):
-            points = rng.permutation(np.flatnonzero(game.legal_moves()[:-1])).tolist()
+            points = rng.permutation(np.flatnonzero(game.legal_moves()[:-1] & inner)).tolist()
             game.play(next((point for point in points if not game.board.is_own_eye(point, game.to_play)), PASS))
         # A small board can be full before the plies are over; then the players begin before the passes.
         return Opening(f"random {number + 1}", _without_passes(game.steps))

@@ -90,6 +90,8 @@ def report_conditions(standings: Standings) -> list[tuple[str, str]]:
     settings = standings.settings
     openings = settings.openings
     begin = f"book {openings.book}" if openings.book else f"{openings.random_plies} random plies, colors exchanged"
+    if openings.from_line > 1:
+        begin += f", none below line {openings.from_line}"
     conditions = [
         ("board", f"{settings.size}×{settings.size}"),
         ("rules", f"{settings.rules}, komi {settings.game_rules.komi:g}"),

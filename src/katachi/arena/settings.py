@@ -75,6 +75,7 @@ class OpeningSettings(_Strict):
 
     paired: bool = True  # every opening is played twice, with the colors exchanged
     random_plies: int = Field(default=2, ge=0, le=100)
+    from_line: int = Field(default=1, ge=1, le=9)  # the line from the edge on or above which random plies lie
     book: str | None = None
     book_plies: int | None = Field(default=None, ge=0)
 
@@ -221,10 +222,11 @@ class TournamentSettings(_Strict):
 
     def _play_settings(self) -> dict[str, Any]:
         # The order of the players numbers the pairs, and with them the seeds. Pairs of games are usual and not named,
-        # so that runs keep the digests that they had before there was a choice.
+        # nor is where random plies lie, so that runs keep the digests that they had before there was a choice.
         values = self.model_dump(exclude={"jobs", "report"}) | {"order of the players": ", ".join(self.players)}
-        if self.openings.paired:
-            del values["openings"]["paired"]
+        for name in ("paired", "from_line"):
+            if name not in self.openings.model_dump(exclude_defaults=True):
+                del values["openings"][name]
         return values
 
     def input_digests(self) -> dict[str, str]:

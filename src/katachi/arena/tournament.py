@@ -295,7 +295,7 @@ def make_openings(settings: TournamentSettings) -> match.Openings:
     """The openings that the settings ask for; raises OpeningError if a book has none."""
     wanted, rules = settings.openings, settings.game_rules
     if wanted.book is None:
-        return match.RandomOpenings(settings.size, rules, wanted.random_plies, settings.seed)
+        return match.RandomOpenings(settings.size, rules, wanted.random_plies, settings.seed, wanted.from_line)
     return match.read_opening_book(Path(wanted.book), settings.size, rules, wanted.book_plies)
 
 

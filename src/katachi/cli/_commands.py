@@ -245,6 +245,7 @@ GameCount = Annotated[int, number(1, MANY, "How many games to play.")]
 Komi = Annotated[float | None, number(-1000, 1000, "Points that White receives; without it, those of the rules.")]
 MostMoves = Annotated[int | None, number(1, MANY, "Count a game as it stands after so many moves.")]
 RandomPlies = Annotated[int, number(0, 100, "Random moves that begin each game, or pair of games.")]
+FromLine = Annotated[int, number(1, 9, "The line from the edge below which no random move lies: 3 is balanced.")]
 Referee = Annotated[str, typer.Option(help="Who counts: estimate, count or gtp:COMMAND.")]
 RulesName = Annotated[str, typer.Option(help="The rules, by name (chinese, japanese …) or as KataGo's JSON.")]
 

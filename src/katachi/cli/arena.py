@@ -34,6 +34,7 @@ def match(
     simulations: common.Simulations = None,
     seed: common.Seed = 0,
     random_plies: common.RandomPlies = 2,
+    from_line: common.FromLine = 1,
     book: Annotated[Path | None, typer.Option(help="Game records to begin from, instead of random moves.")] = None,
     book_plies: Annotated[int | None, typer.Option(help="Moves to take from each line of the book.")] = None,
     max_moves: common.MostMoves = None,
@@ -61,6 +62,7 @@ def match(
       katachi match alp random --games 100 --size 9
       katachi match alp "gtp:gnugo --mode gtp --level 0 --chinese-rules --seed {seed}" --games 40 --jobs 2
       katachi match alp influence --games 200 --random-plies 4 --exclude-duplicates --json
+      katachi match expert-9 policy-9 --games 200 --from-line 3
       katachi match new.toml old.toml --games 5000 --sprt 0 30
       katachi match new.toml old.toml --games 5000 --backend ray --cluster head:6379 --jobs 0
       katachi match "policy-19 evaluator.rank=9" "policy-19 evaluator.rank=1" --games 20
@@ -70,7 +72,12 @@ def match(
 
     common.check_programs(allow_commands, a, b)
     first, second = name_players(a, b)
-    openings = {"random_plies": random_plies, "book": str(book) if book else None, "book_plies": book_plies}
+    openings = {
+        "random_plies": random_plies,
+        "from_line": from_line,
+        "book": str(book) if book else None,
+        "book_plies": book_plies,
+    }
     values = {
         "players": {first: a, second: b},
         "games": games,

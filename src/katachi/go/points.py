@@ -165,6 +165,13 @@ def _symmetry_tables(size: int) -> NDArray[np.int64]:
 # Where handicap stones stand: the fixed placement of GTP, and as many more as a board takes.
 
 
+def inner_points(size: int, line: int) -> NDArray[np.bool_]:
+    """The points [n²] on a line counted from the edge, where 1 is the first, or further inside."""
+    inner = np.zeros((size, size), dtype=np.bool_)
+    inner[line - 1 : size - line + 1, line - 1 : size - line + 1] = True
+    return inner.ravel()
+
+
 def max_fixed_handicap(size: int) -> int:
     """The most stones that have a fixed place on a board of that size (GTP 2, section 4.1.1)."""
     if size < 7:

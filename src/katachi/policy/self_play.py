@@ -27,7 +27,7 @@ from katachi.core.models import load_model, open_model
 from katachi.data.dataset import NO_LABEL, SearchedGame, encode_moves
 from katachi.go.board import Boards, concatenate_records
 from katachi.go.game import Game
-from katachi.go.points import BLACK, PASS, WHITE
+from katachi.go.points import BLACK, PASS, WHITE, inner_points
 from katachi.go.rules import DEFAULT_KOMI, Rules
 from katachi.go.scoring import area, estimate_status
 from katachi.policy.evaluator import INT8, PolicyCard
@@ -323,11 +323,9 @@ def _scored(table: Table, black: int, scores: list[float]) -> _Asking:
 
 def draw_opening(size: int, moves: int, rng: np.random.Generator) -> list[int]:
     """So many moves by chance, none on the first two lines, or of small boards on the first."""
-    game, inner = Game(size), np.zeros((size, size), dtype=np.bool_)
-    edge = 2 if size >= _LARGE else 1
-    inner[edge:-edge, edge:-edge] = True
+    game, inner = Game(size), inner_points(size, 3 if size >= _LARGE else 2)
     drawn = []
     for _ in range(moves):
-        drawn.append(int(rng.choice(np.flatnonzero(root_moves(game)[:-1] & inner.ravel()))))
+        drawn.append(int(rng.choice(np.flatnonzero(root_moves(game)[:-1] & inner))))
         game.play(drawn[-1])
     return drawn
