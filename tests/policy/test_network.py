@@ -53,6 +53,24 @@ def test_a_new_network_knows_nothing(config: PolicyConfig) -> None:
         assert 0.049 < weights.max() <= 0.05
 
 
+@pytest.mark.parametrize("layers", [5, 9])
+def test_a_deeper_network_says_the_same_until_it_learns(layers: int) -> None:
+    config = PolicyConfig(size=9, layers=3, filters=8, komi=True, pooling=True, value=True, score=True, ownership=True)
+    first = shaken(config)
+    deeper = PolicyNetwork.continued(config.model_copy(update={"layers": layers}), 1, first.arrays())
+    planes, inputs = some_planes(config, 3, 9), GlobalInputs(torch.full((3,), 5), torch.tensor([5.5, 6.5, -7.5]))
+    for one, other in zip(first.predict(planes, inputs), deeper.predict(planes, inputs), strict=True):
+        if one is not None:
+            assert other is not None
+            assert float(one.detach().std()) > 0
+            torch.testing.assert_close(other, one)
+    policy = deeper.predict(planes, inputs, training=True).policy
+    cross_entropy(policy[:, 0], torch.tensor([0, 20, 40])).backward()
+    gradient = deeper.weights[f"layers.{layers - 1}.gain"].grad
+    assert gradient is not None
+    assert float(gradient.abs().max()) > 0
+
+
 @pytest.mark.parametrize(
     "changes",
     [

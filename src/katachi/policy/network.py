@@ -76,6 +76,11 @@ class GlobalInputs(NamedTuple):
     komi: Tensor = torch.zeros(1)  # [B], as the mover sees it: positive for White
 
 
+def count_layers(weights: Mapping[str, NDArray[np.float32]]) -> int:
+    """How many layers there are before the heads."""
+    return sum(name.startswith("layers.") and name.endswith(".weight") for name in weights)
+
+
 class PolicyNetwork:
     """A network with its weights."""
 
@@ -100,11 +105,18 @@ class PolicyNetwork:
     def continued(cls, config: PolicyConfig, seed: int, weights: Mapping[str, NDArray[np.float32]]) -> Self:
         """A network that has the layers of another, and its own heads and inputs where the other has none or others.
 
-        What is given beside planes, and pooled, begins as nothing. Raises ValueError if its layers are not those of
-        the other.
+        What is given beside planes, and pooled, begins as nothing, and so do residual blocks that the other has not: a
+        deeper network says what the other does until it learns. Raises ValueError if its layers are not those of the
+        other.
         """
         fresh = cls.new(config, seed).arrays()
         fits = {name: array for name, array in weights.items() if fresh.get(name, _NOTHING).shape == array.shape}
+        if config.kind == "residual" and config.normalized:
+            for layer in range(count_layers(weights), config.layers):
+                names = [name for name in fresh if name.startswith(f"layers.{layer}.")]
+                fits |= {name: fresh[name] for name in names}
+                if layer % 2 == 0:  # the second layer of a block, which is added to what the block was given
+                    fits[f"layers.{layer}.gain"] = np.zeros_like(fresh[f"layers.{layer}.gain"])
         missing = [name for name in fresh if name.startswith("layers.") and name not in fits and "pooling" not in name]
         if missing:
             raise ValueError(f"its weights are not those of this network: {', '.join(missing[:3])}")
