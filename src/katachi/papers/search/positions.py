@@ -19,6 +19,7 @@ from katachi.core.execution import here
 from katachi.core.models import load_model
 from katachi.data.batches import area_komi
 from katachi.data.dataset import RESULTS, Dataset
+from katachi.go.board import IllegalMove
 from katachi.go.game import Game
 from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Reason, format_vertex
 from katachi.go.rules import KoRule, Rules
@@ -395,11 +396,23 @@ def _recorded_moves(games: Games, wanted: int) -> _Recorded:
         moves, colors = dataset.moves_of(number)
         turns = np.where(np.arange(moves.size) % 2 == 0, BLACK, WHITE)
         in_turn = int(np.argmin(np.append(colors == turns, False)))
-        if not dataset.games["stones"][number] and in_turn > _RANDOM_PLIES:
-            found.append(moves[:in_turn].tolist())
+        legal = _legal(moves[:in_turn].tolist(), games.size)
+        if not dataset.games["stones"][number] and len(legal) > _RANDOM_PLIES:
+            found.append(legal)
         if len(found) == wanted:
             break
     return _Recorded(dataset.path.name, games.size, found)
+
+
+def _legal(moves: Sequence[int], size: int) -> list[int]:
+    """The moves up to the first that our rules forbid, where a record was played by others."""
+    game = Game(size)
+    try:
+        for move in moves:
+            game.play(move)
+    except IllegalMove:
+        pass
+    return [play.move for play in game.moves]
 
 
 class Positions(Table):
