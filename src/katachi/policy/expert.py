@@ -66,9 +66,10 @@ class ExpertTraining(SelfPlaySettings):
     generations: Count = 20
     games: Count = 600  # of a generation
     window: Count = 8  # generations whose games are learned from
-    positions: Count = 64_000  # that are learned from in a generation
+    positions: Count = 500_000  # that are learned from in a generation
     batch: int = Field(default=64, ge=1, le=4096)
     step_size: float = Field(default=0.001, gt=0, le=10, allow_inf_nan=False)
+    replicas: int = Field(default=1, ge=1, le=256)  # processes that learn apart, and meet in the mean of their weights
     match_pairs: Count = 80  # of games with the best network so far, at most
     match_visits: int = Field(default=30, ge=2, le=100_000)
     match_elo: float = Field(default=30.0, gt=0, le=1000)  # stronger, or weaker, between which the test decides
@@ -89,6 +90,7 @@ class ExpertTraining(SelfPlaySettings):
             "batch": self.batch,
             "optimizer": "muon",
             "step_size": self.step_size,
+            "replicas": self.replicas,
             "schedule": "trapezoid",
             "mean_decay": 0.995,
             "value_loss": 1.0,
@@ -255,14 +257,14 @@ def train_expert(settings: ExpertTraining, directory: Path, command: str, machin
         expert.begin()
         _keep_best(run, expert)
         for generation in range(len(run.lines) + 1, settings.generations + 1):
-            best = _find_best(run.lines)
+            best, last = _find_best(run.lines), run.lines[-1].values if run.lines else {}
             games = expert.play(generation, best.generation, observer)
             expert.learn(generation, best.generation, observer, command)
             scores = expert.match(generation, best.generation, observer)
             line = {
                 "generation": generation,
-                "games": generation * settings.games,
-                "positions": generation * settings.positions,
+                "games": last.get("games", 0) + len(games),
+                "positions": last.get("positions", 0) + settings.positions,
                 "best": best.generation,
                 **_describe_games(games),
                 **_describe_match(scores, best.elo),

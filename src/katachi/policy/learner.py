@@ -261,7 +261,7 @@ def predict(learner: Learner, batch: Batch) -> Tensor:
 
 def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
     """The mean loss, top-k accuracies, the shares of winners and owners that were known, the mean error in points."""
-    losses: list[Tensor] = []
+    loss = 0.0
     places: list[Tensor] = []
     values: list[Tensor] = []
     owners, errors = np.zeros(2), np.zeros(2)
@@ -270,13 +270,13 @@ def validate(learner: Learner, held_out: Batch) -> dict[str, float]:
         with torch.no_grad():
             prediction = learner.result.predict(positions.planes, positions.global_inputs)
             logits = positions.mover_logits(prediction)
-        losses.append(cross_entropy(logits, positions.moves, reduction="none"))
+        loss += float(positions.move_loss(logits))
         places.append((logits > logits.gather(1, positions.moves[:, None])).sum(1))
         values.append(torch.zeros(0) if prediction.value is None else prediction.value)
         owners += positions.ownership_hits(prediction)
         errors += positions.score_error(prediction)
     place = torch.cat(places)
-    found = {"loss": float(torch.cat(losses).mean())}
+    found = {"loss": loss / len(held_out.moves)}
     found |= {f"top_{top}": float((place < top).float().mean()) for top in TOP}
     if learner.settings.value:
         won = torch.from_numpy(held_out.won.astype(np.float32))
