@@ -27,7 +27,9 @@ boards that are measured, and `katachi players` shows them.
   with a probability, be it good or bad, so that a level answers elsewhere, misses a capture or saves the wrong stone.
 - **Levels 6 and 7** overlook nothing. They choose more and more sharply among the moves that people play
   (`search.temperature`).
-- **Levels 8 to 10** search a little with a network. Their first moves are drawn from it, so that games differ.
+- **Levels 8 to 10** search a little with a network. Their first moves are drawn from it, so that games differ. On 9×9
+  this network learned from its own games and is so much stronger than people's moves that levels 8 and 9 draw from it
+  alone.
 
 Above them stand `strong-9`, `strong-13` and `strong-19`, which search for seconds on all cores.
 
