@@ -65,7 +65,7 @@ def test_without_a_player_the_first_evaluator_judges(shapes):
 
 
 def test_without_a_limit_the_players_own_holds():
-    player = load_player("level-9 limit.simulations=50", seed=1)
+    player = load_player("level-10 limit.simulations=50", seed=1)
     assert Judges(player).limit_in_force == Limit(simulations=50)
     assert Judges(player, Limit(simulations=3)).limit_in_force == Limit(simulations=3)
     assert sum(c.visits for c in Judges(player, Limit(simulations=3)).analyze(Game(5)).candidates) == 3

@@ -280,8 +280,11 @@ MATCHES_FORMER: Final = (
 )
 
 
+_FROM_LINE: Final = 3  # a stone on the first two lines is as good as none: who has it loses, whoever is stronger
+
+
 class Matches(Table):
-    """Matches of the bundled players, from random moves."""
+    """Matches of the bundled players, from random moves on the third line or above."""
 
     random_plies: ClassVar[int] = 2  # first, because the players repeat themselves
     preface: ClassVar[str]
@@ -332,7 +335,7 @@ class Matches(Table):
             players=write_players({match.name: values}, scope.folder / "players")
             | {match.opponent: self.opponent(match, scope)},
             size=match.size,
-            openings=OpeningSettings(random_plies=self.random_plies),
+            openings=OpeningSettings(random_plies=self.random_plies, from_line=_FROM_LINE),
             jobs=scope.workers.jobs if match.needs_one_core else 1,
         )
         found = rounds(template, {match.name: games}, max(2, games // _ROUNDS))
@@ -344,7 +347,7 @@ class Matches(Table):
         if not own:
             return {"games": 0}
         found = describe_games(own) | rate_games([match.name, match.opponent], own, Anchor(match.opponent))
-        return {**found, "commit": provenance()["commit"]}
+        return {**found, "commit": provenance()["commit"], "from_line": _FROM_LINE}
 
     def rows(self, results: Json) -> Iterator[Row]:
         """The win rate of every match; None for those that were not played."""
@@ -366,13 +369,15 @@ class Matches(Table):
     def section(self, results: Json) -> str:
         """How it was played, and the scores."""
         return f"""
-{self.preface} Every row is of the commit that it names.
+{self.preface} Every row is of the commit that it names. The random moves lie anywhere, or on the third line and above:
+on 9×9 a stone on the first two lines is nearly a pass, which can decide a game whoever is stronger.
 
 {self._table(results)}
 """
 
     def _table(self, results: Json) -> str:
-        header = ("match", "board", "limit", "s per move", "games", "different", "won, %", "Elo ahead", "commit")
+        last = ("random moves", "commit")
+        header = ("match", "board", "limit", "s per move", "games", "different", "won, %", "Elo ahead", *last)
         lines = []
         for match in self.matches:
             pair = self._pair(match, results)
@@ -389,6 +394,7 @@ class Matches(Table):
                         str(found["distinct"]),
                         format_rounded(self._won(match, results, pair)),
                         format_estimate(rating, interval),
+                        "anywhere" if found.get("from_line", 1) == 1 else f"from line {found['from_line']}",
                         (found.get("commit") or "")[:7],
                     )
                 )
@@ -577,7 +583,6 @@ to move, and a search ends early where its move can no longer change.
 ANCHOR: Final = Anchor(gnugo_name(10), 1800)
 LEVELS: Final = tuple(f"level-{number}" for number in range(1, 11))
 LADDER_GAMES: Final = {Budget.SMOKE: 2, Budget.HOUR: 20, Budget.FULL: 100}  # of each pair of levels
-_GNUGO_SHARE: Final = 0.1  # of these games: GNU Go takes its time
 EVIDENCE: Final = (
     f"estimates: {ANCHOR.player} is taken as 9 kyu, as on KGS, and Elo differences as OGS turns them into ranks"
 )
@@ -602,6 +607,7 @@ class Ladder(Table):
     title = "A ladder of levels"
     hours = scaled(LADDER_GAMES)
     size: ClassVar[int] = 9
+    gnugo_share: ClassVar[float] = 0.3  # of the games of a pair of levels, for pairs with GNU Go, which takes its time
     # how many levels GNU Go's levels 0 and 10 stand above, or nearly: neighbors in this order meet
     gnugo_above: ClassVar[Mapping[int, int]] = {0: 5, 10: 7}
 
@@ -622,7 +628,7 @@ class Ladder(Table):
         """Play and rate; ``--runs`` is the number of games of a pair of levels, ``--model`` a level instead of all."""
         require_gnugo()
         games = scope.runs or LADDER_GAMES[scope.budget]
-        some = max(2, round(_GNUGO_SHARE * games))
+        some = max(2, round(self.gnugo_share * games))
         rungs = {
             name: player
             for name, player in self.rungs.items()
@@ -713,6 +719,7 @@ class Ladder19(Ladder):
     name = "ladder-19"
     title = "The levels on 19×19"
     size = 19
+    gnugo_share = 0.1
 
 
 LADDERS: Final = (Ladder(), Ladder13(), Ladder19())
