@@ -338,6 +338,7 @@ def test_a_review_outlives_page_and_server_and_shows_the_better_move(visit, serv
     page.wait_for_url("**/game/*")
     wait_until_live(page)
     page.get_by_label("Analysed by").click()
+    page.get_by_role("option").first.wait_for()
     names = page.get_by_role("option").all_inner_texts()
     assert {"level-10", "shapes-9"} <= set(names)
     assert {"random", "alp", "level-1", "policy-9"}.isdisjoint(names)
