@@ -268,8 +268,7 @@ def liberties_after(game: Game, move: int, color: int) -> int:
 #   the ko rule.
 
 _MOVES_PER_POINT: Final = 3  # of a long game
-_URGENT: Final = 0.5  # the share in the policy of a move that comes before a pass, unless the opponent has passed
-_ANSWER: Final = 0.25  # the same of a move near the last one of the opponent: a territory must be defended
+_URGENT: Final = 0.25  # the share in the policy of a move that comes before a pass, unless the opponent has passed
 _WORTH_A_MOVE: Final = 2.0  # points that a pass may cost by the evaluator's word: estimates of a lead differ by one
 _GLANCE: Final = 50  # playouts that show whether it is worth to ask for more
 _OWN_TURNS: Final = 3  # in succession, at which a game must be lost
@@ -399,13 +398,9 @@ def is_early(game: Game) -> bool:
 
 
 def _is_urgent(game: Game, policy: Floats) -> bool:
-    """Whether a policy is sure of a move that is not in atari then; of an answer to the last move less is enough."""
-    best, last = int(policy.argmax()), game.last_move
-    is_near = False
-    if last is not None and last != PASS:
-        row, col = np.subtract(divmod(best, game.size), divmod(last, game.size)).tolist()
-        is_near = max(abs(row), abs(col)) <= 2
-    return bool(policy[best] >= (_ANSWER if is_near else _URGENT)) and liberties_after(game, best, game.to_play) > 1
+    """Whether a policy asks for a move that is not in atari then, as where a territory must be defended."""
+    best = int(policy.argmax())
+    return bool(policy[best] >= _URGENT) and liberties_after(game, best, game.to_play) > 1
 
 
 def _without_repetitions(game: Game, moves: NDArray[np.bool_]) -> NDArray[np.bool_]:
