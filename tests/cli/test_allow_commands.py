@@ -8,6 +8,7 @@ import sys
 import pytest
 
 PLAYER = 'kind = "gtp"\ncommand = "touch started"\n'
+FORMER = ["reproduce", "search", "--table", "former"]
 TOURNAMENTS = [
     'players = ["random", "gtp:touch started"]\n',
     'players = ["random", "player.toml"]\n',
@@ -39,6 +40,7 @@ def folder(tmp_path, monkeypatch):
         ["analyze", "game.sgf", "--player", "player.toml"],
         ["bench", "latency", "--player", "player.toml"],
         ["reproduce", "search", "--model", "player.toml"],
+        [*FORMER, "--model", "strong-9=player.toml"],
     ],
     ids=" ".join,
 )
@@ -78,6 +80,7 @@ def test_what_is_allowed_or_named_by_the_command_line_or_our_own_is_run(run_kata
         ["match", "random", "gtp:touch started"],
         ["match", "random", str(own / "mine.toml")],
         ["tournament", "cup.toml", "--allow-commands"],
+        [*FORMER, "--run", "run", "--runs", "2", "--model", "strong-9=gtp:touch started ./x.toml"],
     ):
         start(run_katachi, *words)
         (folder / "started").unlink()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isinf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -28,6 +29,8 @@ from katachi.cli.arena import RUNS, print_json
 from katachi.core.execution import Backend, use_cluster
 from katachi.core.registry import require
 from katachi.papers import experiment as experiments
+
+_OPPONENT_OF: Final = re.compile(r"^[\w-]+=")  # what some tables take before a player: whose opponent it is
 
 
 def reproduce(
@@ -120,7 +123,8 @@ def reproduce(
         typer.echo(f"katachi: rated are {', '.join(rated)}", err=True)
         return
     require(*(module for each in wanted.find(table) for module in each.needs))
-    check_programs(allow_commands, *(text for text in model or () if player_file(text).suffix == ".toml"))
+    players = (_OPPONENT_OF.sub("", text) for text in models)
+    check_programs(allow_commands, *(text for text in players if player_file(text).suffix == ".toml"))
     typer.echo(f"katachi: results are kept in {folder}", err=True)
     kept = interruptible(lambda: f"what was measured is kept in {folder}", "--run", folder)
     with kept, _show_runs() as show, use_cluster(backend, cluster, jobs) as count:
