@@ -164,6 +164,12 @@ def held(text: str, size: int, simulations: int, **search: Any) -> Json:
     return values | {"search": values["search"] | {"threads": 1} | search, "limit": {"simulations": simulations}}
 
 
+def without_search(text: str, size: int) -> Json:
+    """The values of a player that does not search: its network alone."""
+    values = {key: value for key, value in player_values(text, size).items() if key != "limit"}
+    return values | {"search": {"kind": "policy"}}
+
+
 def build_player(values: Json, seed: int) -> Player:
     """The player that has these values."""
     return parse_spec(format_toml(values)).build(seed)

@@ -98,4 +98,4 @@ def test_the_usual_players_are_held_to_simulations_on_one_thread():
     players = default_players(Budget.FULL)
     limits = [values["limit"] for values in players.values() if "limit" in values]
     assert limits == [{"simulations": 500}, {"simulations": 5000}] * 2
-    assert [values["search"].get("threads") for values in players.values()] == [1, 1, 1, 1, None]
+    assert [values["search"].get("threads") for values in players.values()] == [1, 1, 1, 1, None, None]

@@ -32,8 +32,8 @@ from katachi.papers.tournaments import (
     held,
     named_players,
     open_games,
-    player_values,
     require_games,
+    without_search,
 )
 from katachi.players.specs import find_spec
 from katachi.search.one_ply import TreeResult
@@ -63,12 +63,12 @@ _SEED: Final = 1
 
 
 def default_players(budget: Budget) -> dict[str, Json]:
-    """The bundled strong player and the search without a network, held to simulations, and the network alone."""
+    """The bundled strong player and the search without a network, held to simulations, and networks alone."""
     limits = SIMULATIONS[budget]
     return {
         **{f"strong-{SIZE}, {count:,} simulations": held(f"strong-{SIZE}", SIZE, count) for count in limits},
         **{f"search without a network, {count:,} simulations": player(count) for count in limits},
-        f"policy-{SIZE} alone": player_values(f"policy-{SIZE}", SIZE),
+        **{f"{name} without search": without_search(name, SIZE) for name in (f"strong-{SIZE}", f"policy-{SIZE}")},
     }
 
 
@@ -575,7 +575,7 @@ class Suite(Table):
         if size not in SIZES:
             raise ExperimentError(f"the suite has positions on {size}×{size}: name players for them, --model PLAYER")
         searches = {f"strong-{size}, {count:,} simulations": count for count in SOLVED_AT[scope.budget]}
-        alone = {f"policy-{size} alone": player_values(f"policy-{size}", size)}
+        alone = {f"strong-{size} without search": without_search(f"strong-{size}", size)}
         return alone | {name: held(f"strong-{size}", size, count) for name, count in searches.items()}
 
     def rows(self, results: Json) -> Iterator[Row]:

@@ -41,6 +41,7 @@ from katachi.papers.tournaments import (
     rate_games,
     require_gnugo,
     rounds,
+    without_search,
     write_players,
     write_rating,
 )
@@ -433,9 +434,8 @@ it holds most likely: four random moves, then both colors, komi 7.5, area rules.
 
     def opponent(self, match: Match, scope: Scope) -> str:
         """The same player, but that it does not search."""
-        values = player_values(match.player, match.size)
-        alone = {key: value for key, value in values.items() if key != "limit"} | {"search": {"kind": "policy"}}
-        return write_players({f"{match.player} alone": alone}, scope.folder / "players")[f"{match.player} alone"]
+        name = f"{match.player} alone"
+        return write_players({name: without_search(match.player, match.size)}, scope.folder / "players")[name]
 
 
 class AgainstFormer(Matches):
