@@ -69,6 +69,8 @@ def test_a_deeper_network_says_the_same_until_it_learns(layers: int) -> None:
     gradient = deeper.weights[f"layers.{layers - 1}.gain"].grad
     assert gradient is not None
     assert float(gradient.abs().max()) > 0
+    with pytest.raises(ValueError, match=f"it has {layers} layers, more than 3"):
+        PolicyNetwork.continued(config, 1, deeper.arrays())
 
 
 @pytest.mark.parametrize(

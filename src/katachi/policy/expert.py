@@ -48,6 +48,7 @@ from katachi.sgf.record import format_grade
 
 _TOGETHER: Final = 48  # games that a process plays before it hands them over
 _PAIRS_TOGETHER: Final = 8  # the same of pairs of games in a match
+_LAYERS: Final = 7  # of a network from nothing
 _MODEL: Final = "model"
 _MATCH: Final = "match.json"
 ELO: Final = "Elo above the first network, by its last match"
@@ -61,8 +62,8 @@ class ExpertTraining(SelfPlaySettings):
     size: int = Field(default=9, ge=5, le=19)
     first_model: str = "policy-9"  # whose network to start from; an empty text is one that knows nothing
     first_rank: str | None = None  # that it is asked about; later networks learn to be of the highest
-    layers: int = Field(default=7, ge=3, le=99)  # of a network from nothing
-    filters: int = Field(default=32, ge=8, le=512)
+    layers: int | None = Field(default=None, ge=3, le=99)  # of those that learn: as many as the first has, or 7
+    filters: int = Field(default=32, ge=8, le=512)  # of a network from nothing
     generations: Count = 20
     games: Count = 600  # of a generation
     window: Count = 8  # generations whose games are learned from
@@ -130,8 +131,9 @@ class ExpertRun:
 
     @property
     def config(self) -> PolicyConfig:
-        """That of all networks."""
-        return open_model(self.model(0), PolicyCard).card.config
+        """That of all networks but the first, which may have fewer layers."""
+        first = open_model(self.model(0), PolicyCard).card.config
+        return first.model_copy(update={"layers": self._settings.layers or first.layers})
 
     def begin(self) -> None:
         """Have a first network, once."""
@@ -154,7 +156,7 @@ class ExpertRun:
         settings = self._settings
         config = PolicyConfig(
             size=settings.size,
-            layers=settings.layers,
+            layers=settings.layers or _LAYERS,
             filters=settings.filters,
             rank_embedding=False,
             komi=True,

@@ -111,6 +111,8 @@ class PolicyNetwork:
         """
         fresh = cls.new(config, seed).arrays()
         fits = {name: array for name, array in weights.items() if fresh.get(name, _NOTHING).shape == array.shape}
+        if count_layers(weights) > config.layers:
+            raise ValueError(f"it has {count_layers(weights)} layers, more than {config.layers}")
         if config.kind == "residual" and config.normalized:
             for layer in range(count_layers(weights), config.layers):
                 names = [name for name in fresh if name.startswith(f"layers.{layer}.")]
