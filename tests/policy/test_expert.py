@@ -66,7 +66,9 @@ def test_every_generation_plays_learns_and_is_measured(run):
 
 def test_networks_that_learn_may_be_deeper_than_the_first(run, tmp_path):
     settings = TINY.model_copy(update={"first_model": str(run / "generation-001/learning/model"), "layers": 5})
-    train_expert(settings.model_copy(update={"generations": 1}), tmp_path, "katachi train expert", Machine(), Observer())
+    train_expert(
+        settings.model_copy(update={"generations": 1}), tmp_path, "katachi train expert", Machine(), Observer()
+    )
     models = [open_model(tmp_path / folder / "model") for folder in ("generation-000", "generation-001/learning")]
     assert [model.card.config.layers for model in models] == [3, 5]
     assert [line["match_games"] >= 4 for line in lines_of(tmp_path)] == [True]
