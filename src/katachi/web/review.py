@@ -153,13 +153,13 @@ class Reviewing:
         self.notice = ""
         self._is_saved = False
         self._task = asyncio.create_task(self._run(opponent))
-        self._session.notify()
 
     async def _run(self, opponent: Opponent) -> None:
         review = self.review
         assert review is not None
         record = format_sgf(self._session.table.opened.record)
         await self._save(is_done=False)
+        self._session.notify()  # what is shown to have started is resumed after a power cut
         try:
             job = ReviewJob(opponent.spec, record, tuple(review.positions))
             review.game = await self._session.application.engines.run(job, self._take)
