@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -322,6 +323,35 @@ def test_two_machines_learn_what_one_learns(games: Path, tmp_path: Path) -> None
     assert any(np.abs(one[name] - new[name]).max() > 0.01 for name in one)
     for name, array in one.items():
         assert two[name] == pytest.approx(array, abs=1e-6), name
+
+
+def test_threads_of_processes_that_meet_end_with_the_block() -> None:
+    """Else they may abort the process when the interpreter ends, and a run that is through seems to have failed."""
+    script = """if True:
+        import os, torch
+        from katachi.policy.learner import joined_processes
+        with joined_processes():
+            weight = torch.nn.Parameter(torch.ones(1))
+            weight.sum().backward()
+            torch.distributed.all_reduce(weight.grad)
+            torch.optim.AdamW([weight]).step()
+        print(*(open(f"/proc/self/task/{task}/comm").read() for task in os.listdir("/proc/self/task")))
+    """
+    place = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port())}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            env=os.environ | place | {"RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    for process in started:
+        names, _ = process.communicate()
+        assert process.returncode == 0
+        assert "gloo" not in names
+        assert "python" in names
 
 
 def _free_port() -> int:

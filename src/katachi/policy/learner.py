@@ -375,6 +375,10 @@ def joined_processes() -> Iterator[None]:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
         return
+    # Imported later, as optimizers do, it would keep the group and its threads to the end of the interpreter, which
+    # these now and then do not survive: its functions take the group of now as a default.
+    import torch.distributed.nn.functional  # noqa: F401
+
     distributed.init_process_group("gloo")
     try:
         yield
