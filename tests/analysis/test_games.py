@@ -87,6 +87,16 @@ def test_a_loss_is_claimed_only_where_it_is_sure(played, others, claimed):
     assert ("lost" in "".join(describe_position(game[1]))) == (claimed >= 0.05)
 
 
+@pytest.mark.parametrize(("error", "claimed"), [(0.1, 0.3), (0.12, 0.0)])  # 1.96 · √2 · error is 0.277 and 0.333
+def test_a_loss_within_the_error_of_playouts_is_not_claimed(error, claimed):
+    game = link(
+        position(0, 0.6, "white", error=error, candidates=(CandidateRecord(move="C3", prior=0.4),)),
+        position(1, 0.3, "black", "D4", error=error),
+    )
+    assert game[1].move.loss_error == pytest.approx(2.772 * error, abs=1e-3)
+    assert game[1].move.sure_loss == claimed
+
+
 def test_the_best_move_is_no_mistake():
     best = CandidateRecord(move="C3", black_wins=0.6, visits=50, prior=0.1)
     game = link(position(0, 0.6, "white", candidates=(best,)), position(1, 0.3, "black", "C3"))

@@ -337,6 +337,20 @@ def test_the_value_of_the_position_is_the_mean_of_what_was_found_of_good_moves()
     assert max(candidate.black_wins for candidate in analysis.candidates) < result.root_wins + 0.05
 
 
+def test_playouts_say_how_uncertain_the_value_of_the_position_is():
+    searches = [mcts(stops_early=False).search(Game(9), Limit(simulations=100), rng(seed)) for seed in range(40)]
+    spread = np.std([result.root_wins for result in searches])
+    assert np.mean([result.error for result in searches]) == pytest.approx(spread, rel=0.4)
+    assert describe_result(searches[0], BLACK).error == searches[0].error
+    settings = {"priors": "synchronous", "stops_early": False}
+    halved, exact = (
+        mcts(SureEvaluator(), value_share=share, **settings).search(Game(5), Limit(simulations=100), rng())
+        for share in (0.5, 1.0)
+    )
+    assert 0 < halved.error < searches[0].error
+    assert exact.error == 0
+
+
 def test_the_evaluators_word_on_the_position_counts_as_one_visit():
     search = mcts(SureEvaluator(), priors="synchronous", expand_after=0, value_share=1.0, stops_early=False)
     result = search.search(Game(5), Limit(simulations=1), rng())

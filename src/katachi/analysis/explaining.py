@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from math import fsum, isqrt
+from math import fsum, hypot, isqrt
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -33,6 +34,7 @@ from katachi.analysis.records import (
 )
 from katachi.analysis.tactics import find_shapes, find_tactics
 from katachi.analysis.words import describe_models, describe_position
+from katachi.core.cards import CONFIDENCE
 from katachi.core.contracts import (
     Analysis,
     Candidate,
@@ -177,6 +179,7 @@ def sum_by_side(features: FeatureSet, changes: ShapeChanges) -> dict[Whose, floa
 CANDIDATES_LISTED: Final = 10
 VARIATION_LISTED: Final = 12  # moves
 _DIGITS: Final = 4
+_SURE: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard errors in half an interval
 _LEAST_VISITS: Final = 3  # that make the value of a candidate more than a guess
 
 
@@ -231,6 +234,7 @@ def _record(turn: Turn, analysis: Analysis, game_name: str) -> PositionRecord:
         to_play=_color(turn.game.to_play),
         black_wins=_round(analysis.black_wins),
         black_lead=_round(analysis.black_lead, 2),
+        error=round(analysis.error, _DIGITS),
         candidates=_candidates(turn.game, analysis),
         ownership=None if analysis.ownership is None else tuple(np.round(analysis.ownership, 2).tolist()),
     )
@@ -257,6 +261,7 @@ def link_turns(previous: PositionRecord, position: PositionRecord) -> PositionRe
     priors = [candidate.prior for candidate in previous.candidates if candidate.prior is not None]
     changes = {
         "loss": _difference(previous.black_wins, position.black_wins, sign, _DIGITS),
+        "loss_error": round(_SURE * hypot(previous.error, position.error), _DIGITS),
         "points_lost": _difference(previous.black_lead, position.black_lead, sign, 2),
         "order": candidates.index(move.move) if move.move in candidates else None,
         "best": candidates[0] if candidates else None,

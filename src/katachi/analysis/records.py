@@ -116,6 +116,7 @@ class MoveRecord(Record):
     loss: float | None = (
         None  # of the chance to win, compared with the turn before; below 0 it was better than expected
     )
+    loss_error: float = 0.0  # half of the interval (95 %) of the loss, as far as playouts make it uncertain
     points_lost: float | None = None
     order: int | None = None  # among the candidates, 0 is the best; null if it was not considered
     best: Vertex | None = None
@@ -139,9 +140,10 @@ class MoveRecord(Record):
 
         Nothing of a move that the search before found as good as any, or that was held likely by what knows how strong
         players play, nothing once somebody passed, when the game may be over, and nothing unless both positions are
-        searched in full: such a loss is more often an error of the analysis.
+        searched in full: such a loss is more often an error of the analysis. So is one within the error of playouts.
         """
-        return self._claim(self.loss)
+        claimed = self._claim(self.loss)
+        return claimed if claimed is None or claimed > self.loss_error else min(0.0, claimed)
 
     @property
     def sure_points(self) -> float | None:
@@ -170,6 +172,7 @@ class PositionRecord(Record):
     to_play: Color
     black_wins: Probability | None = None
     black_lead: float | None = None
+    error: float = 0.0  # the standard error of black_wins by playouts, which are drawn at random
     candidates: tuple[CandidateRecord, ...] = ()
     opinions: tuple[OpinionRecord, ...] = ()
     ownership: tuple[float, ...] | None = None  # row by row from the top, +1 is Black's

@@ -266,6 +266,7 @@ class Analysis:
     black_wins: float | None = None
     black_lead: float | None = None  # expected score, komi included
     ownership: Floats | None = None  # [n²], +1 is Black's
+    error: float = 0.0  # the standard error of black_wins, as far as it comes from what was drawn at random
 
 
 @dataclass(frozen=True, slots=True)

@@ -471,9 +471,9 @@ def describe_result(result: SearchResult, to_play: int) -> Analysis:
     moves.sort(key=lambda move: -worth[move])
     candidates = tuple(_candidate(result, move) for move in (result.move, *moves))
     if isinstance(result, PlayoutResult | PolicyResult):
-        wins = result.root_wins if isinstance(result, TreeResult) else None
+        wins, error = (result.root_wins, result.error) if isinstance(result, TreeResult) else (None, 0.0)
         wins = result.black_wins if wins is None else wins
-        return Analysis(candidates, wins, result.black_lead, result.ownership)
+        return Analysis(candidates, wins, result.black_lead, result.ownership, error)
     return Analysis(candidates, result.black_wins)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import time
 from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -582,6 +583,7 @@ class MctsSearch:
             black_lead=root.black_lead,
             leads=leads,
             root_wins=root.black_wins,
+            error=root.error * (1 - share),
             doubt=doubt,
             ownership=self._workers.ownership(tree.points),
             criticality=self._workers.criticality(tree.points),
@@ -605,13 +607,14 @@ def _root_values(tree: MctsTree, values: Doubles, leads: Doubles, visits: Ints, 
         own = float(tree.nodes["black_lead"][tree.root]) if tree.control["knows_outcomes"][0] else np.nan
         counts, wins, points = np.append(counts, 1), np.append(wins, tree.evaluation), np.append(points, own)
     if not counts.size:
-        return _RootValues(None, None)
+        return _RootValues(None, None, 0.0)
     trust = counts / (counts + doubt)
     wins, points = (mean + trust * (found - mean) for found in (wins, points) for mean in [_mean(found, counts)])
     worse = np.abs(wins - (wins.max() if tree.nodes["to_play"][tree.root] == BLACK else wins.min()))
     weights = counts * np.exp(-worse / _WORSE)
-    lead = _mean(points, weights)
-    return _RootValues(_mean(wins, weights), None if np.isnan(lead) else lead)
+    black_wins, lead = _mean(wins, weights), _mean(points, weights)
+    error = math.sqrt(max(0.0, black_wins * (1 - black_wins)) / counts.sum())
+    return _RootValues(black_wins, None if np.isnan(lead) else lead, error)
 
 
 def _mean(values: Doubles, weights: Doubles) -> float:
@@ -622,6 +625,7 @@ def _mean(values: Doubles, weights: Doubles) -> float:
 class _RootValues(NamedTuple):
     black_wins: float | None
     black_lead: float | None
+    error: float  # the standard error of black_wins, if all of it came from playouts
 
 
 @dataclass(slots=True)

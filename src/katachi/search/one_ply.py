@@ -158,6 +158,7 @@ class TreeResult(PlayoutResult):
     variations: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # what follows each of the best moves
     leads: Doubles = field(default_factory=_NO_SWEEP.copy)  # the mean score after each, [n²+1]; NaN where there is none
     root_wins: float | None = None  # P(Black wins) by the evaluator's value of the position and what good moves won
+    error: float = 0.0  # the standard error of root_wins by its playouts
     doubt: float = 0.0  # so many visits tell as much of a move as is known of it from the position
     criticality: Floats | None = None  # how far owning a point goes with winning
     coverage: float = 0.0  # the share of visited nodes that have the evaluator's prior
