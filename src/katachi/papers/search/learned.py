@@ -22,6 +22,7 @@ from katachi.arena.settings import OpeningSettings, TournamentSettings
 from katachi.core.models import find_model
 from katachi.core.training import METRICS, read_values
 from katachi.data.dataset import Dataset
+from katachi.go.points import MAX_SIZE
 from katachi.papers.documents import (
     COLORS,
     NOTHING,
@@ -331,6 +332,7 @@ games that one side would have given up and that were played on, {wrong} were wo
 # Beside what is claimed stands the plain difference of the win rates before and after a move.
 
 REVIEWED: Final = {Budget.SMOKE: 1, Budget.HOUR: 20, Budget.FULL: 50}  # of each set
+REVIEWED_ON_19: Final = {Budget.SMOKE: 1, Budget.HOUR: 5, Budget.FULL: 25}  # where a game takes ten times as long
 REVIEW_SIMULATIONS: Final = {Budget.SMOKE: 8, Budget.HOUR: 200, Budget.FULL: 200}
 LONGER: Final = 20  # times as many simulations
 TOP: Final = 5  # claims of a game that are looked at again
@@ -436,7 +438,8 @@ class Review(Table):
         found: Json = {}
         for path in scope.sets:
             games = open_games(path, [Split.TEST])
-            chosen = choose_games(games, scope.runs or REVIEWED[scope.budget])
+            wanted = REVIEWED if games.size < MAX_SIZE else REVIEWED_ON_19
+            chosen = choose_games(games, scope.runs or wanted[scope.budget])
             simulations = REVIEW_SIMULATIONS[scope.budget]
             runs = [
                 Run(
