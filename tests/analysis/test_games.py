@@ -22,7 +22,7 @@ from katachi.analysis.records import (
     find_mistakes,
 )
 from katachi.analysis.report import draw_graph
-from katachi.analysis.words import describe_game, describe_models, describe_move, describe_position
+from katachi.analysis.words import describe_game, describe_judges, describe_models, describe_move, describe_position
 from katachi.core.drawing import draw_layer
 from katachi.go.game import Game
 
@@ -232,6 +232,12 @@ def test_regions_have_names(points, where):
     name, there = find_region(gains, 9)
     assert name == where
     assert there >= 0.6 * len(points) or not where
+
+
+def test_nobody_analyses_twice_and_a_limit_is_said_once(analysis):
+    player = "level-10 limit.simulations=200"
+    game = analysis.game.model_copy(update={"player": player, "simulations": 200, "evaluators": ("shapes-9", player)})
+    assert describe_judges(game) == "level-10 (up to 200 simulations a position) with shapes-9"
 
 
 def test_words(analysis):

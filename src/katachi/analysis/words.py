@@ -9,6 +9,7 @@ a loss, a lead or a territory within the error of the analysis is not mentioned,
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -325,8 +326,9 @@ def describe_judges(game: GameRecord) -> str:
     limits = [say("game.simulations", count=game.simulations)] if game.simulations else []
     limits += [say("game.seconds", seconds=game.seconds)] if game.seconds else []
     held = say("game.or", first=limits[0], second=limits[1]) if len(limits) > 1 else "".join(limits)
-    player = say("game.limited", player=game.player, limits=held) if game.player and limits else game.player
-    models = _separate(game.evaluators)
+    name = re.sub(r" limit\.\w+=\S+", "", game.player or "") if limits else game.player
+    player = say("game.limited", player=name, limits=held) if name and limits else name
+    models = _separate(model for model in game.evaluators if model != game.player)
     return (
         say("game.with", player=player, models=models) if player and models else player or models or say("game.nobody")
     )
