@@ -73,6 +73,15 @@ def test_what_a_record_tells_is_kept(tmp_path: Path) -> None:
     assert sorted(np.flatnonzero(dataset.start(0).stones).tolist()) == [24, 56]
 
 
+def test_moves_in_turn_end_where_turns_or_our_rules_do(tmp_path: Path) -> None:
+    repeated = "(;SZ[2];B[aa];W[bb];B[ba];W[ab];B[aa];W[ba];B[aa])"
+    dataset = import_text(tmp_path, GAME, "(;SZ[5];B[aa];W[bb];W[cc];B[dd])", repeated)
+    assert dataset.moves_in_turn(0) == [], "stones of a handicap are not moves"
+    assert dataset.moves_in_turn(1) == [0, 6]
+    assert dataset.games["moves"][2] == 7, "a simple ko rule allows to take three stones back"
+    assert dataset.moves_in_turn(2) == [0, 3, 1, 2, 0, 1]
+
+
 def test_moves_and_starts_are_those_of_the_records(records: list[str], tmp_path: Path) -> None:
     dataset = import_games([tmp_path / "records"], tmp_path / "set")
     assert dataset.card.games == 40

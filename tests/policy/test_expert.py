@@ -10,7 +10,7 @@ import pytest
 from katachi.core.models import open_model
 from katachi.core.training import Machine, MetricLine, Observer, TrainingError
 from katachi.data.batches import Batches
-from katachi.data.dataset import Dataset
+from katachi.data.dataset import Dataset, DatasetError
 from katachi.policy import expert
 from katachi.policy.config import PolicyTraining
 from katachi.policy.expert import ExpertTraining, draw_elo, elo_of, train_expert
@@ -72,6 +72,13 @@ def test_networks_that_learn_may_be_deeper_than_the_first(run, tmp_path):
     models = [open_model(tmp_path / folder / "model") for folder in ("generation-000", "generation-001/learning")]
     assert [model.card.config.layers for model in models] == [3, 5]
     assert [line["match_games"] >= 4 for line in lines_of(tmp_path)] == [True]
+
+
+def test_records_to_begin_from_are_looked_at_before_anything_is_done(tmp_path):
+    settings = TINY.model_copy(update={"records": str(tmp_path / "none"), "recorded_share": 0.5})
+    with pytest.raises(DatasetError, match="none"):
+        train_expert(settings, tmp_path / "run", "katachi train expert", Machine(), Observer())
+    assert not (tmp_path / "run" / "generation-000").exists()
 
 
 def test_a_run_that_was_interrupted_resumes_to_the_same(run, tmp_path, monkeypatch):

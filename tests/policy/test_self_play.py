@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from katachi.core.contracts import Evaluation, Outcome
-from katachi.data.dataset import NO_LABEL, Dataset, load_searched_games, save_searched_games, write_searched_games
+from katachi.data.dataset import (
+    NO_LABEL,
+    Dataset,
+    DatasetError,
+    load_searched_games,
+    save_searched_games,
+    write_searched_games,
+)
+from katachi.data.importing import import_games
 from katachi.go.game import Game
 from katachi.go.kernels.replay import PASS_CODE, POINT_MASK
 from katachi.go.points import BLACK, PASS
 from katachi.go.rules import Rules
-from katachi.policy.self_play import SelfPlaySettings, Table, draw_opening, play_side_by_side
+from katachi.policy.self_play import (
+    SelfPlaySettings,
+    Table,
+    draw_beginning,
+    draw_opening,
+    open_records,
+    play_side_by_side,
+)
 
 SIZE = 5
 QUICK = SelfPlaySettings(visits=12, quick_visits=4, close_share=0.5, opening=3, side_by_side=3)
@@ -105,6 +121,48 @@ def test_games_may_begin_by_chance():
     games = play(Stones(), count=12, settings=settings)
     by_chance = [int(np.flatnonzero(game.visits.any(axis=1))[0]) for game in games]
     assert set(by_chance) == {1, 2, 3, 4}, "the moves before the first that is learned from"
+
+
+@pytest.fixture
+def records(tmp_path):
+    """Games of people on 5×5, of which each move is a passage along the lines."""
+    moves = ("aa", "bb", "cc", "dd", "ee", "ab", "bc", "cd", "", "de", "ac", "bd")
+    text = "".join(f";{'BW'[number % 2]}[{move}]" for number, move in enumerate(moves))
+    file = tmp_path / "records.sgf"
+    file.write_text("\n".join(f"(;SZ[5]PB[{number}]{text})" for number in range(20)))
+    return import_games([file], tmp_path / "set", unique=False)
+
+
+def test_games_may_continue_those_of_people(records):
+    settings = QUICK.model_copy(update={"records": str(records.path), "recorded_share": 1.0, "close_share": 1.0})
+    rng = np.random.default_rng(1)
+    tables = [Table(settings, [Stones()], SIZE, 2.5, child, records=records).play() for child in rng.spawn(16)]
+    games = play_side_by_side([Stones()], tables, 4)
+    theirs = records.moves_in_turn(0)
+    starts = [int(np.flatnonzero(game.visits.any(axis=1))[0]) for game in games]
+    assert set(starts) <= set(range(9))
+    assert len(set(starts)) > 4, "the moves before the first that is learned from"
+    for game, start in zip(games, starts, strict=True):
+        assert (game.moves[:start] & POINT_MASK).tolist() == theirs[:start]
+
+
+def test_no_game_begins_after_a_pass_or_in_the_last_third(records):
+    beginnings = [draw_beginning(records, SIZE, np.random.default_rng(seed)) for seed in range(60)]
+    assert {len(moves) for moves in beginnings} == set(range(9))
+    with pytest.raises(DatasetError, match="no 9×9 games for training"):
+        open_records(str(records.path), 9)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"recorded_share": 0.5}, "set records to a dataset"),
+        ({"records": "a", "recorded_share": 0.6, "random_share": 0.5}, "more than all games"),
+    ],
+)
+def test_shares_of_beginnings_are_checked(values, why):
+    with pytest.raises(ValidationError, match=why):
+        SelfPlaySettings(**values)
 
 
 def test_games_begin_differently():

@@ -23,6 +23,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
@@ -36,7 +37,8 @@ from pydantic import Field, ValidationError
 from katachi.core.cards import Strict
 from katachi.core.disk import write_atomically
 from katachi.core.execution import here
-from katachi.go.board import Board
+from katachi.go.board import Board, IllegalMove
+from katachi.go.game import Game
 from katachi.go.kernels.board import play_moves, record_dtype
 from katachi.go.kernels.replay import PASS_CODE, POINT_MASK, WHITE_BIT
 from katachi.go.points import BLACK, PASS, WHITE, Reason
@@ -379,6 +381,18 @@ class Dataset:
         points = (codes & POINT_MASK).astype(np.int64)
         colors = np.where(codes & WHITE_BIT, WHITE, BLACK).astype(np.int8)
         return GameMoves(np.where(points == PASS_CODE, PASS, points), colors)
+
+    def moves_in_turn(self, game: int) -> list[int]:
+        """The moves of a game as long as the players take turns and our rules allow them; none after a handicap."""
+        moves, colors = self.moves_of(game)
+        turns = np.where(np.arange(moves.size) % 2 == 0, BLACK, WHITE)
+        in_turn = int(np.argmin(np.append(colors == turns, False)))
+        played = Game(int(self.games["lines"][game]))
+        if self.games["stones"][game] == 0:
+            with suppress(IllegalMove):
+                for move in moves[:in_turn].tolist():
+                    played.play(move)
+        return [play.move for play in played.moves]
 
     def end(self, game: int) -> Board:
         """The board after the last move of a game."""

@@ -43,7 +43,7 @@ from katachi.data.dataset import SearchedGame, load_searched_games, save_searche
 from katachi.features.planes import HIGHEST_RANK
 from katachi.policy.config import PolicyConfig, PolicyTraining
 from katachi.policy.evaluator import INT8, ONNX, PolicyCard, knows_ranks, save_policy
-from katachi.policy.self_play import Contender, SelfPlaySettings, play_games, play_match
+from katachi.policy.self_play import Contender, SelfPlaySettings, open_records, play_games, play_match
 from katachi.sgf.record import format_grade
 
 _TOGETHER: Final = 48  # games that a process plays before it hands them over
@@ -136,8 +136,10 @@ class ExpertRun:
         return first.model_copy(update={"layers": self._settings.layers or first.layers})
 
     def begin(self) -> None:
-        """Have a first network, once."""
+        """Have a first network, once; raises DatasetError if games of people are to begin from, and cannot."""
         settings, folder = self._settings, self.model(0)
+        if settings.recorded_share:
+            open_records(settings.records, settings.size)
         if folder.exists():
             return
         folder.parent.mkdir(exist_ok=True)
@@ -178,7 +180,8 @@ class ExpertRun:
         common = (self._contender(best), settings, settings.size)
         calls = [(path, *common, parts[path], (settings.seed, _PLAYED, generation, number)) for number, path in missing]
         done = settings.games - sum(parts[path] for _, path in missing)
-        for path, games in hand_out(_play_part, calls, self._machine.threads, reads=[self.model(best)]):
+        reads = [self.model(best), *([Path(settings.records)] if settings.records else [])]
+        for path, games in hand_out(_play_part, calls, self._machine.threads, reads=reads):
             save_searched_games(path, games)
             done += len(games)
             observer.note(f"generation {generation}: {done:,} of {settings.games:,} games")
@@ -386,6 +389,7 @@ TRAINING: Final = TrainingCommand(
       katachi train expert --threads 2
       katachi train expert --set generations=40 --set games=1000 --run runs/expert-9 --threads 2
       katachi train expert --from "" --size 7 --set layers=5 --run runs/expert-7
+      katachi train expert --set records=runs/ogs9 --set recorded_share=0.4   (begin also from games of people)
       katachi train expert --resume runs/expert-9 --threads 2
     """,
     options=(

@@ -2,29 +2,29 @@
 
 A move is searched closely, with noise at the root, or quickly; only what was searched closely is learned from (Wu
 2019): the network's policy, improved by the values that the search found (Danihelka et al. 2022). A game begins with
-some moves by chance or drawn from the policy, continues by moves drawn from the visits, ever more sharply, and ends
-when both pass, when it is settled, or when a player gives up. Some games nobody may give up: they show how often that
-would have been wrong.
+some moves by chance, with those of a game of people, or with moves drawn from the policy, continues by moves drawn from
+the visits, ever more sharply, and ends when both pass, when it is settled, or when a player gives up. Some games nobody
+may give up: they show how often that would have been wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from katachi.core.cards import ModelError, Strict
 from katachi.core.contracts import Doubles, Evaluator, Ints, OutcomeEvaluator
 from katachi.core.evaluators import evaluate_outcomes
 from katachi.core.execution import here
 from katachi.core.models import load_model, open_model
-from katachi.data.dataset import NO_LABEL, SearchedGame, encode_moves
+from katachi.data.dataset import NO_LABEL, Dataset, DatasetError, SearchedGame, encode_moves
 from katachi.go.board import Boards, concatenate_records
 from katachi.go.game import Game
 from katachi.go.points import BLACK, PASS, WHITE, inner_points
@@ -35,6 +35,7 @@ from katachi.search.mcts import MctsSearch
 from katachi.search.mcts_tree import MctsTree
 from katachi.search.one_ply import dead_when_settled, root_moves
 from katachi.search.settings import MctsSettings
+from katachi.sgf.files import Split
 
 _MEGABYTES: Final = 4.0  # of a tree, which is thrown away after each move
 _NOISE: Final = 10.0  # of Dirichlet's parameters, in all
@@ -57,6 +58,8 @@ class SelfPlaySettings(Strict):
     last_temperature: float = Field(default=0.15, gt=0, le=10)  # … and towards which it falls
     opening: int = Field(default=8, ge=0, le=100)  # moves by the policy alone, at most, drawn for each game
     random_share: float = Field(default=0.0, ge=0, le=1)  # of games that begin with some moves by chance instead
+    records: str = ""  # a dataset of games of people
+    recorded_share: float = Field(default=0.0, ge=0, le=1)  # of games that continue one of these from anywhere
     sharpness: float = Field(default=0.8, gt=0, le=100)  # with which values improve the policy that is learned
     komi: list[float] = Field(default=[5.5, 6.5, 7.5, 7.5, 8.5], min_length=1)  # of which one is drawn for some games
     resign_below: float = Field(default=0.02, ge=0, lt=0.5)  # chance of winning; 0: games are played to their end
@@ -64,6 +67,14 @@ class SelfPlaySettings(Strict):
     exploration: float = Field(default=0.55, ge=0, le=100)
     value_share: float = Field(default=1.0, ge=0, le=1)
     side_by_side: int = Field(default=16, ge=1, le=1024)
+
+    @model_validator(mode="after")
+    def _check_shares(self) -> Self:
+        if self.recorded_share and not self.records:
+            raise ValueError("recorded_share needs games to begin from: set records to a dataset")
+        if self.random_share + self.recorded_share > 1:
+            raise ValueError("random_share and recorded_share are more than all games together")
+        return self
 
     def search(self, evaluator: Evaluator) -> MctsSearch:
         """The tree search of these games."""
@@ -152,9 +163,13 @@ class Table:
         *,
         sides: tuple[int, int] = (0, 0),
         opening: Sequence[int] | None = None,
+        records: Dataset | None = None,
     ) -> None:
-        """``sides`` are the evaluators of Black and White; an ``opening`` is played instead of moves by the policy."""
-        self._settings, self._rng, self._sides = settings, rng, sides
+        """``sides`` are the evaluators of Black and White; an ``opening`` is played instead of moves by the policy.
+
+        ``records`` are the games of people that games may begin with.
+        """
+        self._settings, self._rng, self._sides, self._records = settings, rng, sides, records
         self._search = settings.search(evaluators[0])
         self._game = Game(size, Rules(komi=komi))
         self._given = opening
@@ -167,12 +182,10 @@ class Table:
         """The game as a generator of questions."""
         settings, game = self._settings, self._game
         given, drawn = self._given, 0
-        if given is None and self._rng.random() < settings.random_share:
-            given = draw_opening(game.size, 1 + int(self._rng.integers(_MOST_RANDOM)), self._rng)
-        elif given is None:
-            drawn = int(self._rng.integers(settings.opening + 1))
+        if given is None:
+            given, drawn = self._begin()
         may_give_up = self._rng.random() >= settings.played_on
-        for move in given or ():
+        for move in given:
             self._keep(move, None)
         for _ in range(drawn):
             tree = yield from self._think(1, noise=0.0)
@@ -192,6 +205,15 @@ class Table:
             temperature = max(settings.last_temperature, settings.temperature * 0.5**halvings)
             self._keep(self._draw((visits / visits.max()) ** (1 / temperature)), tree if is_close else None)
         return self._conclude(None, () if game.is_over else estimate_status(game.board).dead_stones)
+
+    def _begin(self) -> tuple[list[int], int]:
+        """The first moves of a game, and how many more the policy draws."""
+        settings, size, which = self._settings, self._game.size, self._rng.random()
+        if which < settings.random_share:
+            return draw_opening(size, 1 + int(self._rng.integers(_MOST_RANDOM)), self._rng), 0
+        if self._records is not None and which < settings.random_share + settings.recorded_share:
+            return draw_beginning(self._records, size, self._rng), 0
+        return [], int(self._rng.integers(settings.opening + 1))
 
     def _think(self, visits: int, noise: float) -> Generator[_Question, None, MctsTree]:
         """Search the position of the game."""
@@ -294,7 +316,8 @@ def play_games(
     rng = np.random.default_rng(seed)
     komi = float(rng.choice(settings.komi))
     evaluators = [_open(contender).at_komi(komi)]
-    tables = (Table(settings, evaluators, size, komi, child).play() for child in rng.spawn(games))
+    records = open_records(settings.records, size) if settings.recorded_share else None
+    tables = (Table(settings, evaluators, size, komi, child, records=records).play() for child in rng.spawn(games))
     return play_side_by_side(evaluators, tables, settings.side_by_side)
 
 
@@ -329,3 +352,17 @@ def draw_opening(size: int, moves: int, rng: np.random.Generator) -> list[int]:
         drawn.append(int(rng.choice(np.flatnonzero(root_moves(game)[:-1] & inner))))
         game.play(drawn[-1])
     return drawn
+
+
+def open_records(path: str, size: int) -> Dataset:
+    """Games of people to begin from; raises DatasetError if there are none of this size to learn from."""
+    records = Dataset.open(path)
+    if not records.select(size, Split.TRAINING).size:
+        raise DatasetError(f"{path} has no {size}×{size} games for training to begin from")
+    return records
+
+
+def draw_beginning(records: Dataset, size: int, rng: np.random.Generator) -> list[int]:
+    """The first moves of a game of people, at most two thirds of them, without a pass."""
+    moves = records.moves_in_turn(int(rng.choice(records.select(size, Split.TRAINING))))
+    return list(takewhile(lambda move: move != PASS, moves[: int(rng.integers(1 + 2 * len(moves) // 3))]))

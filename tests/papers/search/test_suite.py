@@ -53,10 +53,6 @@ class Says:
 CLEAR = Says("E5", 0.8, 0.5)
 
 
-def test_a_record_ends_where_our_rules_forbid_a_move():
-    assert suite._legal([40, 41, 41, 42], 9) == [40, 41]
-
-
 def test_a_gap_is_to_a_search_without_the_move():
     assert ask(CLEAR, Game(9), 100) == (parse_vertex("E5", 9), 0.8, 0.5)
     white = Says("E5", 0.3, 0.8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,9 +19,8 @@ from katachi.core.execution import here
 from katachi.core.models import load_model
 from katachi.data.batches import area_komi
 from katachi.data.dataset import RESULTS, Dataset
-from katachi.go.board import IllegalMove
 from katachi.go.game import Game
-from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Reason, format_vertex
+from katachi.go.points import BLACK, EMPTY, PASS, Reason, format_vertex
 from katachi.go.rules import KoRule, Rules
 from katachi.papers.documents import COLORS, Estimate, format_rounded, label_axes, plot, share, table, with_errors
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, seed_of
@@ -390,29 +389,11 @@ class _Recorded(NamedTuple):
 
 
 def _recorded_moves(games: Games, wanted: int) -> _Recorded:
-    """Of so many validation games without handicap, always the same, as long as the players took turns."""
-    dataset, found = games.dataset, []
-    for number in np.random.default_rng(_SEED).permutation(dataset.select(games.size, Split.VALIDATION)).tolist():
-        moves, colors = dataset.moves_of(number)
-        turns = np.where(np.arange(moves.size) % 2 == 0, BLACK, WHITE)
-        in_turn = int(np.argmin(np.append(colors == turns, False)))
-        legal = _legal(moves[:in_turn].tolist(), games.size)
-        if not dataset.games["stones"][number] and len(legal) > _RANDOM_PLIES:
-            found.append(legal)
-        if len(found) == wanted:
-            break
-    return _Recorded(dataset.path.name, games.size, found)
-
-
-def _legal(moves: Sequence[int], size: int) -> list[int]:
-    """The moves up to the first that our rules forbid, where a record was played by others."""
-    game = Game(size)
-    try:
-        for move in moves:
-            game.play(move)
-    except IllegalMove:
-        pass
-    return [play.move for play in game.moves]
+    """Of so many validation games without handicap, always the same."""
+    dataset = games.dataset
+    order = np.random.default_rng(_SEED).permutation(dataset.select(games.size, Split.VALIDATION)).tolist()
+    long = (moves for number in order if len(moves := dataset.moves_in_turn(number)) > _RANDOM_PLIES)
+    return _Recorded(dataset.path.name, games.size, list(islice(long, wanted)))
 
 
 class Positions(Table):
