@@ -126,10 +126,13 @@ def _write(path, *answers: str):
     return path
 
 
-def test_a_suite_is_game_records_that_end_with_the_answer(tmp_path):
+def test_a_suite_is_diagrams_with_their_answers(tmp_path):
     problems = read_suite(_write(tmp_path / "suite.sgf", "D2", "D3"))
     assert [problem.answer for problem in problems] == [parse_vertex("D2", 5), parse_vertex("D3", 5)]
-    assert all(len(problem.game.moves) == 3 and problem.game.to_play == WHITE for problem in problems)
+    expected = Game(5)
+    for vertex in ("C3", "C2", "B2"):
+        expected.play(parse_vertex(vertex, 5))
+    assert all(problem.game.board == expected.board and not problem.game.moves for problem in problems)
     assert "C[D3 wins 80% and 70% by two analysts, 50% and 40% without it]" in (tmp_path / "suite.sgf").read_text()
     with pytest.raises(ExperimentError, match="make one by --table positions"):
         read_suite(tmp_path / "none.sgf")
@@ -169,7 +172,7 @@ def test_a_position_is_solved_by_its_answer_alone(make_scope, searcher, tmp_path
         name = "d2"
 
         def decide(self, game: Game, limit: Limit) -> Decision:
-            assert len(game.moves) == 3, "the answer is not shown"
+            assert np.count_nonzero(game.board.stones) == 3, "the answer is not shown"
             return Decision(parse_vertex("D2", 5))
 
     monkeypatch.setattr(suite, "build_player", lambda values, seed: D2())
@@ -190,13 +193,13 @@ def test_positions_are_looked_for_in_games_of_each_size(make_scope, searcher, mo
     monkeypatch.setattr(suite, "ANALYSED_AT", {Budget.SMOKE: 20})
     scope = make_scope(models=(searcher(20), searcher(40)), runs=2)
     results = Positions().measure(scope)
-    assert {size: (found["games"], found["looked at"]) for size, found in results["sizes"].items()} == {
-        "5": (2, 6),
-        "7": (2, 6),
-    }
-    kept = sum(found["kept"] for found in results["sizes"].values())
+    assert [(found["size"], found["games"], found["looked at"]) for found in results["sources"]] == [
+        (5, 2, 6),
+        (7, 2, 6),
+    ]
+    kept = sum(found["kept"] for found in results["sources"])
     assert len(read_suite(scope.folder / "suite.sgf")) == kept
-    assert [row.ours for row in Positions().rows(results)] == [found["kept"] for found in results["sizes"].values()]
+    assert [row.ours for row in Positions().rows(results)] == [found["kept"] for found in results["sources"]]
     assert "at-20" in format_section(Positions(), results, scope.folder)
     with pytest.raises(ExperimentError, match="two analysts are needed on 5×5, and 1 are given"):
         Positions().measure(make_scope(models=(searcher(20),)))
@@ -208,10 +211,29 @@ def test_positions_are_looked_for_in_recorded_games(make_scope, searcher, monkey
     monkeypatch.setattr(suite, "ANALYSED_AT", {Budget.SMOKE: 20})
     scope = make_scope(models=(searcher(20), searcher(40)), runs=2, data=data)
     results = Positions().measure(scope)
-    (found,) = results["sizes"].values()
-    assert found["games"] == 2
+    (found,) = results["sources"]
+    assert (found["source"], found["games"]) == (data.name, 2)
     assert 2 <= found["looked at"] <= 6
-    assert f"games of `{data.name}`" in format_section(Positions(), results, scope.folder)
+    monkeypatch.setattr(suite, "SIZES", (5,))
+    both = Positions().measure(make_scope(models=(searcher(20), searcher(40)), runs=1))
+    assert [other["source"] for other in both["sources"]] == ["", data.name], "what was found before stays"
+    text = format_section(Positions(), both, scope.folder)
+    assert f"games of `{data.name}`" in text
+    assert "games of `level-6` against itself" in text
+
+
+def test_a_diagram_with_a_ko_is_left_out(make_scope, monkeypatch):
+    """Black has just taken a ko, and White may not take it back: a diagram would not say so."""
+    ko = [parse_vertex(vertex, 5) for vertex in ("B4", "C4", "B2", "C2", "A3", "D3", "E5", "B3", "C3")]
+    found = [[0.8, 0.5], [0.7, 0.4]]
+    kept = [{"moves": [*ko[:plies], parse_vertex("E1", 5)], "found": found} for plies in (5, 9)]
+    monkeypatch.setattr(suite, "do_runs", lambda *_: [dict.fromkeys(suite._DISMISSED, 2) | {"kept": kept}])
+    monkeypatch.setattr(suite, "SIZES", (5,))
+    monkeypatch.setattr(Positions, "_analysts", lambda *_: [{"limit": {"simulations": 1}}] * 2)
+    scope = make_scope(runs=1)
+    (found,) = Positions().measure(scope)["sources"]
+    assert found["kept"] == 1
+    assert len(read_suite(scope.folder / "suite.sgf")) == 1
 
 
 def test_positions_are_looked_at_where_somebody_erred(monkeypatch):

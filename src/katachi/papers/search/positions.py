@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice, pairwise
@@ -20,7 +21,7 @@ from katachi.core.models import load_model
 from katachi.data.batches import area_komi
 from katachi.data.dataset import RESULTS, Dataset
 from katachi.go.game import Game
-from katachi.go.points import BLACK, EMPTY, PASS, Reason, format_vertex
+from katachi.go.points import BLACK, EMPTY, PASS, WHITE, Reason, format_vertex
 from katachi.go.rules import KoRule, Rules
 from katachi.papers.documents import COLORS, Estimate, format_rounded, label_axes, plot, share, table, with_errors
 from katachi.papers.experiment import Budget, ExperimentError, Json, Row, Run, Scope, Table, do_runs, seed_of
@@ -246,9 +247,9 @@ are kept {_CERTAIN} away from 0 and 1 for the log loss.
 # where somebody has just erred, or is about to, as a network values the boards. One is kept if two
 # different analysts, after a long search each, agree on its best move; if both lose a part of their win rate in a
 # second search without that move; and if the patterns of the playouts would not play it first. The suite is a
-# collection of game records, each of which ends with the answer:
+# collection of diagrams with their answers:
 #
-#     (;GM[1]SZ[9]KM[7.5]…;B[ee];W[cc];B[gd]C[…])    B[gd] is the best move after two
+#     (;GM[1]SZ[9]KM[7.5]AB[ee]AW[cc]PL[B]…;B[gd]C[…])    B[gd] is the best move
 
 SUITE: Final = Path(__file__).with_name("suite.sgf")
 SIZES: Final = (9, 19)
@@ -267,6 +268,7 @@ _PLAIN: Final = 10  # times as many simulations has the search without a network
 SOLVED_AT: Final = {Budget.SMOKE: (10, 50), Budget.HOUR: (100, 1_000), Budget.FULL: (100, 1_000, 10_000)}
 _SMOKE_POSITIONS: Final = 4  # of each size
 _POSITIONS_A_RUN: Final = 20
+_SOURCES: Final = "sources"  # the folder of what was found, by the games that it was found in
 _DISMISSED: Final = ("looked at", "clear at first", "clear")  # stages that positions come to
 
 
@@ -380,20 +382,24 @@ def find_swings(moves: Sequence[int], size: int, evaluator: Json | None) -> Doub
     return swings
 
 
-class _Recorded(NamedTuple):
-    """Moves of recorded games of one size."""
+class _Source(NamedTuple):
+    """Games of one size: the moves of recorded ones, or None for each that is played now."""
 
-    name: str
+    name: str  # of the dataset
     size: int
-    games: list[list[int]]
+    games: Sequence[list[int] | None]
 
 
-def _recorded_moves(games: Games, wanted: int) -> _Recorded:
+def _games_of(source: str) -> str:
+    return f"games of `{source}`" if source else f"games of `{PLAYED_BY}` against itself"
+
+
+def _recorded_moves(games: Games, wanted: int) -> _Source:
     """Of so many validation games without handicap, always the same."""
     dataset = games.dataset
     order = np.random.default_rng(_SEED).permutation(dataset.select(games.size, Split.VALIDATION)).tolist()
     long = (moves for number in order if len(moves := dataset.moves_in_turn(number)) > _RANDOM_PLIES)
-    return _Recorded(dataset.path.name, games.size, list(islice(long, wanted)))
+    return _Source(dataset.path.name, games.size, list(islice(long, wanted)))
 
 
 class Positions(Table):
@@ -404,46 +410,51 @@ class Positions(Table):
     def measure(self, scope: Scope) -> Json:
         """Look for positions in ``--runs`` games of each size with two analysts, default ones or those of ``--model``.
 
-        The games are played now, or are validation games of ``--data``. What was found is written to ``suite.sgf`` in
-        the folder of the table.
+        The games are played now, or are validation games of ``--data``; what was found in other games before stays.
+        All of it is written to ``suite.sgf`` in the folder of the table.
         """
-        simulations, games = ANALYSED_AT[scope.budget], scope.runs or GAMES[scope.budget]
-        given = None if scope.data is None else _recorded_moves(open_games(scope.data, [Split.VALIDATION]), games)
-        sizes = SIZES if given is None else (given.size,)
-        analysts = {size: two for size in sizes if (two := self._analysts(size, scope, simulations))}
+        wanted = scope.runs or GAMES[scope.budget]
+        sources = [_recorded_moves(open_games(path, [Split.VALIDATION]), wanted) for path in scope.sets]
+        for source in sources or [_Source("", size, [None] * wanted) for size in SIZES]:
+            if analysts := self._analysts(source.size, scope, ANALYSED_AT[scope.budget]):
+                found = self._look(source, analysts, scope)
+                (scope.folder / _SOURCES).mkdir(parents=True, exist_ok=True)
+                write_atomically(scope.folder / _SOURCES / f"{source.size}-{source.name}.json", json.dumps(found))
+        all_found = [json.loads(path.read_bytes()) for path in sorted((scope.folder / _SOURCES).glob("*.json"))]
+        records = [format_position(found["size"], each) for found in all_found for each in found["positions"]]
+        write_atomically(scope.folder / SUITE.name, "".join(dict.fromkeys(records)))
+        for found in all_found:
+            found["kept"] = len(found.pop("positions"))
+        return {"sources": all_found}
+
+    def _look(self, source: _Source, analysts: list[Json], scope: Scope) -> Json:
+        """What is found in the games of one source."""
+        simulations = [each["limit"]["simulations"] for each in analysts]
         runs = [
             Run(
-                f"{size}-{number:04d}{given.name if given else ''}",
+                f"{source.size}-{number:04d}{source.name}",
                 find_positions,
                 {
-                    "size": size,
-                    "analysts": two,
-                    "simulations": [each["limit"]["simulations"] for each in two],
-                    "seed": seed_of(self.name, size, number),
-                    "record": given.games[number] if given else None,
+                    "size": source.size,
+                    "analysts": analysts,
+                    "simulations": simulations,
+                    "seed": seed_of(self.name, source.size, number),
+                    "record": moves,
                 },
                 games=1,
             )
-            for number in range(len(given.games) if given else games)
-            for size, two in analysts.items()
+            for number, moves in enumerate(source.games)
         ]
-        done = do_runs(runs, scope.folder, scope.workers, scope.watch)
-        found = {size: done[number :: len(analysts)] for number, size in enumerate(analysts)}
-        kept = {size: [each for game in games for each in game["kept"]] for size, games in found.items()}
-        records = dict.fromkeys(format_position(size, each) for size, own in kept.items() for each in own)
-        write_atomically(scope.folder / SUITE.name, "".join(records))
+        games = do_runs(runs, scope.folder, scope.workers, scope.watch)
+        kept = [each for game in games for each in game["kept"]]
         return {
-            "simulations": simulations,
-            "data": given.name if given else None,
-            "sizes": {
-                str(size): {
-                    "analysts": [values.get("name", "search without a network") for values in analysts[size]],
-                    "games": len(games),
-                    **{what: sum(game[what] for game in games) for what in _DISMISSED},
-                    "kept": len(kept[size]),
-                }
-                for size, games in found.items()
-            },
+            "source": source.name,
+            "size": source.size,
+            "analysts": [values.get("name", "search without a network") for values in analysts],
+            "simulations": simulations[0],
+            "games": len(games),
+            **{what: sum(game[what] for game in games) for what in _DISMISSED},
+            "positions": [each for each in kept if _after(each["moves"][:-1], source.size).board.ko_point is None],
         }
 
     def _analysts(self, size: int, scope: Scope, simulations: int) -> list[Json]:
@@ -460,38 +471,45 @@ class Positions(Table):
 
     def rows(self, results: Json) -> Iterator[Row]:
         """How many positions there are."""
-        for size, found in results["sizes"].items():
-            what = f"{size}×{size}: positions with one best move, of {found['looked at']:,}"
-            yield Row(f"{self.name}/{size}", what, None, found["kept"], None)
+        for found in results["sources"]:
+            size, source = found["size"], found["source"]
+            what = f"{size}×{size}, {_games_of(source)}: positions with one best move, of {found['looked at']:,}"
+            yield Row(f"{self.name}/{size}{f'/{source}' if source else ''}", what, None, found["kept"], None)
 
     def section(self, results: Json) -> str:
         """Where positions come from, and why others were dismissed."""
-        header = ("board", "analysts", "games", "positions", "clear at first", "clear to one", "to both")
+        header = (
+            "board", "positions of", "analysts", "simulations of the first", "games",
+            "positions", "clear at first", "clear to one", "to both",
+        )  # fmt: skip
         lines = []
-        for size, found in results["sizes"].items():
-            counts = (f"{found[what]:,}" for what in ("games", *_DISMISSED, "kept"))
-            lines.append((f"{size}×{size}", " and ".join(found["analysts"]), *counts))
+        for found in results["sources"]:
+            counts = (f"{found[what]:,}" for what in ("simulations", "games", *_DISMISSED, "kept"))
+            board = f"{found['size']}×{found['size']}"
+            lines.append((board, _games_of(found["source"]), " and ".join(found["analysts"]), *counts))
         return f"""
-Positions of {f"games of `{results['data']}`" if results["data"] else f"games of `{PLAYED_BY}` against itself"} in which
-the network of the first analyst says that the move before or after gave away {100 * _SWING:.0f} points of win rate. A
-short search finds a move that is worth {100 * _SCREENED_GAP:.0f} points of win rate and that the patterns do not put
-first; then two analysts must agree on it, at {results["simulations"]:,} simulations with a network and {_PLAIN} times
-as many without, and lose {100 * LEAST_GAP:.0f} and {100 * PLAIN_GAP:.0f} points in a second search that may not play
-it. At most {_MOST_KEPT} positions of a game are kept.
+Positions in which the network of the first analyst says that the move before or after gave away {100 * _SWING:.0f}
+points of win rate. A short search finds a move that is worth {100 * _SCREENED_GAP:.0f} points of win rate and that the
+patterns do not put first; then two analysts must agree on it, one with a network and one with {_PLAIN} times as many
+simulations without, and lose {100 * LEAST_GAP:.0f} and {100 * PLAIN_GAP:.0f} points in a second search that may not
+play it. At most {_MOST_KEPT} positions of a game are kept, and none with a ko that may not be taken back: a suite is a
+collection of diagrams.
 
 {table(header, lines)}
 """
 
 
 def format_position(size: int, kept: Json) -> str:
-    """A position as the record of its game, with the answer as the last move."""
+    """A position as the diagram in the root of a game record, with the answer as its only move."""
+    *moves, answer = kept["moves"]
+    board = _after(moves, size).board
     game = Game(size)
-    for move in kept["moves"]:
-        game.play(move)
+    black, white = (np.flatnonzero(board.stones == color).tolist() for color in (BLACK, WHITE))
+    game.setup(black, white, to_play=board.to_play)
+    game.play(answer)
     (best, second), (other, other_second) = kept["found"]
     values = f"{best:.0%} and {other:.0%} by two analysts, {second:.0%} and {other_second:.0%} without it"
-    answer = format_vertex(kept["moves"][-1], size)
-    return game_to_sgf(game, comments={len(kept["moves"]): f"{answer} wins {values}"})
+    return game_to_sgf(game, comments={1: f"{format_vertex(answer, size)} wins {values}"})
 
 
 # Solving them.
