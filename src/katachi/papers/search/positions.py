@@ -490,10 +490,10 @@ class Positions(Table):
         return f"""
 Positions in which the network of the first analyst says that the move before or after gave away {100 * _SWING:.0f}
 points of win rate. A short search finds a move that is worth {100 * _SCREENED_GAP:.0f} points of win rate and that the
-patterns do not put first; then two analysts must agree on it, one with a network and one with {_PLAIN} times as many
-simulations without, and lose {100 * LEAST_GAP:.0f} and {100 * PLAIN_GAP:.0f} points in a second search that may not
-play it. At most {_MOST_KEPT} positions of a game are kept, and none with a ko that may not be taken back: a suite is a
-collection of diagrams.
+patterns do not put first; then two analysts must agree on it, and lose {100 * LEAST_GAP:.0f} and
+{100 * PLAIN_GAP:.0f} points in a second search that may not play it. The one without a network has {_PLAIN} times as
+many simulations. At most {_MOST_KEPT} positions of a game are kept, and none with a ko that may not be taken back: a
+suite is a collection of diagrams.
 
 {table(header, lines)}
 """
