@@ -34,7 +34,7 @@ NARROW: Final = {"width": 360, "height": 740}
 PATIENCE: Final = 300_000  # milliseconds: a machine may be busy
 PUPIL: Final = "level-5"  # who plays for us, and errs now and then
 PLAYED: Final = 11  # moves of ours in the game that is looked at
-MOST_MOVES: Final = 40  # of both, before the board is counted
+MOST_MOVES: Final = 120  # of both, before the board is counted, if nobody has passed
 COLORS: Final = 256
 
 
