@@ -590,7 +590,9 @@ class Suite(Table):
         tables = "\n".join(self._table(size, found) for size, found in results["sizes"].items() if found["solved"])
         return f"""
 Positions of games in which two long searches found one move clearly best and the patterns of the playouts another one
-(`katachi reproduce search --table positions`). A player solves a position if it plays that move. *Alone* are the
+(`katachi reproduce search --table positions`). One of the two is the strong player of the board itself, so that long
+searches by it solve nearly all; what counts is how much shorter ones and its network miss. A player solves a position
+if it plays that move. *Alone* are the
 positions that a player solves and the one above it does not, and the other way round; the difference is between the
 same two, over positions.
 
