@@ -11,7 +11,7 @@ import pytest
 from helpers.small_sets import make_small_set
 from katachi.core.contracts import Analysis, Ban, Decision, Evaluation, Limit
 from katachi.go.game import Game
-from katachi.go.points import BLACK, WHITE, parse_vertex
+from katachi.go.points import BLACK, PASS, WHITE, parse_vertex
 from katachi.papers.documents import format_section
 from katachi.papers.experiment import Budget, ExperimentError, Workers
 from katachi.papers.search import positions as suite
@@ -51,6 +51,17 @@ class Says:
 
 
 CLEAR = Says("E5", 0.8, 0.5)
+
+
+def test_the_bundled_suite_is_diagrams_with_legal_answers():
+    problems = read_suite(suite.SUITE)
+    assert len(problems) == 233
+    assert len({(problem.game.board.stones.tobytes(), problem.game.to_play) for problem in problems}) == 233
+    for problem in problems:
+        assert problem.game.size == 9
+        assert problem.answer != PASS
+        assert problem.game.is_legal(problem.answer)
+        assert not problem.game.moves, "no game of people is in it"
 
 
 def test_a_gap_is_to_a_search_without_the_move():

@@ -33,8 +33,8 @@ katachi reproduce search --table ladder-19 --budget hour
 katachi reproduce search --table playouts --budget hour --data SET
 katachi reproduce search --table calibration --data SET --budget full --jobs 2
 katachi reproduce search --table review --data SET --budget full --jobs 2
-katachi reproduce search --table positions --budget full --jobs 2
-katachi reproduce search --table suite --data runs/search/positions/suite.sgf --budget full --jobs 2
+katachi reproduce search --table positions --data SET --budget hour --jobs 2
+katachi reproduce search --table suite --budget full --jobs 2
 ```
 
 An interrupted command resumes when it is given again. Intervals are those of 95 %: Wilson's for shares of
