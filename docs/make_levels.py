@@ -25,6 +25,7 @@ boards that are measured, and `katachi players` shows them.
 
 - **Levels 1 to 5** play what a network expects of people, and overlook moves (`search.overlooks`): each move is unseen
   with a probability, be it good or bad, so that a level answers elsewhere, misses a capture or saves the wrong stone.
+  On larger boards, where a game has more moves to overlook, they overlook fewer.
 - **Levels 6 and 7** overlook nothing. They choose more and more sharply among the moves that people play
   (`search.temperature`).
 - **Levels 8 to 10** search a little with a network. Their first moves are drawn from it, so that games differ. On 9×9
