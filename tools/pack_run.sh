@@ -8,5 +8,5 @@ cp -r "$run" "$copy/"
 cd "$copy"
 find . \( -name report.html -o -name .lock \) -delete
 above=$(dirname "$(dirname "$run")")
-grep -rlF "$above/" . | xargs -r sed -i "s#$above/#/#g"
+{ grep -rlF "$above/" . || true; } | xargs -r sed -i "s#$above/#/#g"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - "$(basename "$run")" | xz -9 >"$file"
